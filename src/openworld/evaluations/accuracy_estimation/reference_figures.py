@@ -122,7 +122,7 @@ def _examples_chart(record: Record, reference: str, examples: Sequence[Mapping])
 
 
 def alignment_gap(arrays: RunArrays, *, by_kind: bool = False) -> Figure | None:
-    """Return a chart per reference, gaps to the judged model against gaps to it (Figure 4); None where none is fused."""
+    """Return a chart per reference, gap to the judged model against gap to it (Figure 4); None where none is fused."""
     scores = alignment_values(arrays)
     fused = [entity for entity in scores if entity.startswith(FUSED)]
     if not fused:

@@ -40,24 +40,15 @@ _RULES = "a miss rate, a hit rate, or the costs of a base image missed and of a 
 
 @dataclass(frozen=True)
 class OperatingSpec:
-    """How to choose the threshold below which an image is flagged as new: one of three rules.
+    """How to choose the threshold below which an image is flagged as new: one of three rules."""
 
-    Args:
-        miss_rate: largest share of base images that may be flagged or misnamed, in [0, 1).
-        hit_rate: least share of new images to be flagged and named right, in (0, 1].
-        base_missed, new_unhit: costs of a base image flagged or misnamed, and of a new one not flagged or misnamed;
-            both or none.
-        base_kept, new_hit: costs of the other two outcomes; 0 where left out.
-        new_share: share of new images where the system will run, in [0, 1]; left out, as among the images at hand.
-    """
-
-    miss_rate: float | None = None
-    hit_rate: float | None = None
-    base_kept: float | None = None
-    base_missed: float | None = None
-    new_hit: float | None = None
-    new_unhit: float | None = None
-    new_share: float | None = None
+    miss_rate: float | None = None  # largest share of base images that may be flagged or misnamed, in [0, 1)
+    hit_rate: float | None = None  # least share of new images to be flagged and named right, in (0, 1]
+    base_kept: float | None = None  # cost of a base image not flagged and named right; 0 where left out
+    base_missed: float | None = None  # of one flagged or misnamed; both this and `new_unhit`, or none
+    new_hit: float | None = None  # of a new image flagged and named right; 0 where left out
+    new_unhit: float | None = None  # of one not flagged or misnamed
+    new_share: float | None = None  # of new images where the system will run, in [0, 1]; left out, as at hand
 
     def __post_init__(self):
         rules = [name for name in ("miss_rate", "hit_rate") if getattr(self, name) is not None]
@@ -194,13 +185,7 @@ def with_operating_points(outcomes: Iterable[Outcome], rule: OperatingSpec) -> t
 
 
 def rule_in_words(rule: Mapping[str, float]) -> str:
-    """A rule as people say it.
-
-    >>> rule_in_words({"miss_rate": 0.2})
-    'miss at most 20 % of the base images'
-    >>> rule_in_words({"base_missed": 1.0, "new_unhit": 5.0, "new_share": 0.1})
-    'least cost: base missed 1, new not hit 5, 10 % of the images new'
-    """
+    """Return a rule as people say it, such as "miss at most 20 % of the base images"."""
     if "miss_rate" in rule:
         return f"miss at most {_plain(rule['miss_rate'])} of the base images"
     if "hit_rate" in rule:
@@ -212,19 +197,13 @@ def rule_in_words(rule: Mapping[str, float]) -> str:
 
 
 def as_baseness(threshold: float, scores) -> float | None:
-    """A threshold on log baseness as a short number in [0, 1] that parts the same images.
-
-    Args:
-        threshold: on the logarithm.
-        scores: float[N], log baseness of every image that is known.
-
-    Returns:
-        A decimal about half way between the largest baseness below the threshold and the smallest above, which the
-        rounding errors of another machine hardly cross; None where no number in [0, 1] parts them.
+    """Return a threshold on log baseness as a short number in [0, 1] that parts the same images; None where none does.
 
     >>> as_baseness(-0.2, [-1.0, -0.2, -0.1])  # between exp(-1) = .37 and exp(-.2) = .82
     0.6
     """
+    # About half way between the largest baseness below and the smallest above: the rounding errors of another machine
+    # hardly cross it.
     scores = np.asarray(scores, np.float64)
     below, above = scores[scores < threshold], scores[scores >= threshold]
     low = exp(below.max()) if below.size else 0.0

@@ -20,7 +20,6 @@ PUBLISHED = RecognitionSpec(
 
 _FEW_EPOCHS = {"CoOp": 10, "KgCoOp": 20, "GMoP": 10}
 
-
 QUICK = replace(
     PUBLISHED,
     learners=tuple(

@@ -21,31 +21,20 @@ PUBLISHED_RATIOS = (10.0, 5.0, 3.0, 2.0, 1.0, 0.7, 0.5, 0.3, 0.2, 0.1)
 
 @dataclass(frozen=True, kw_only=True)
 class RecognitionSettings(OwnData):
-    """Fields of a spec of recognition and of its tasks.
+    """Fields of a spec of recognition and of its tasks."""
 
-    Args:
-        dataset: a name of `openworld list datasets`, or a path to a folder of class folders.
-        base, new: which classes are known, see `OwnData`; left out, the first half. Two folders of images may stand
-            there instead of `dataset`.
-        root, group_pattern: as for `OwnData`.
-        train_domain, test_domain: domains of the data set (styles, in the embedded world); equal ones give the
-            same-drawing split there, different ones the redrawn split. Left out, the data set's first or only domain
-            to train in, and the same to test in.
-        imbalance_factor: by how much one half is shrunk for Table 3, class by class, at least 1.
-        ratios: the sweep of Tables 11 and 12: r > 1 keeps 1/r of the base images, r < 1 keeps r of the new ones.
-        resamples: how often each of these other mixes is drawn, at least 1; 1 as in the paper, which draws once.
-        keep_learners: keep what was learned in the run's folder, for `openworld predict`.
-        operating: the rule that chooses each learner's threshold on validation images; left out, none is chosen.
-    """
-
+    # A name of `openworld list datasets`, or a folder of class folders. Instead `base` and `new` may be two folders of
+    # images; else they say which classes are known (see `OwnData`), by default the first half.
     dataset: str = "emoji-concepts"
+    # Domains of the data set (styles, in the embedded world); equal ones give the same-drawing split there, different
+    # ones the redrawn split. Left out: its first or only domain to train in, and the same to test in.
     train_domain: str | None = None
     test_domain: str | None = None
-    imbalance_factor: float = 5.0
-    ratios: tuple[float, ...] = PUBLISHED_RATIOS
-    resamples: int = 20
-    keep_learners: bool = True
-    operating: OperatingSpec | None = None
+    imbalance_factor: float = 5.0  # by how much one half is shrunk for Table 3, class by class, at least 1
+    ratios: tuple[float, ...] = PUBLISHED_RATIOS  # Tables 11 and 12: r > 1 keeps 1/r of base images, r < 1 r of new
+    resamples: int = 20  # how often each of these mixes is drawn, at least 1; the paper draws once
+    keep_learners: bool = True  # in the run's folder, for `openworld predict`
+    operating: OperatingSpec | None = None  # the rule that chooses thresholds on validation images; None for none
 
     @property
     def trained(self) -> DatasetSpec:
@@ -60,12 +49,7 @@ class RecognitionSettings(OwnData):
 
 @dataclass(frozen=True, kw_only=True)
 class RecognisedSet(OwnData):
-    """One of several data sets of a run: what a spec of one data set says of it, by the same names.
-
-    Args:
-        dataset, train_domain, test_domain: as for `RecognitionSettings`.
-        base, new, root, group_pattern, published_names: as for `OwnData`.
-    """
+    """One of several data sets of a run: what a spec of one data set says of it, by the same names."""
 
     dataset: str
     train_domain: str | None = None

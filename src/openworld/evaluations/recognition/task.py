@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, replace
 from itertools import product
 from typing import Any
 
-from openworld.datasets import DATASETS, ImageSet
+from openworld.datasets import DATASETS
 from openworld.evaluations.encoding import require_learnable
 from openworld.evaluations.entries import LearnerSpec, part_of
 from openworld.evaluations.image_selection import ImageSelection
@@ -31,7 +31,7 @@ from openworld.evaluations.rows import rows_of_unit
 from openworld.evaluations.runtime import Clock, Machine, encoded_parts
 from openworld.evaluations.shots import shots_asked
 from openworld.features import Features
-from openworld.learners import FittedLearner, override
+from openworld.learners import override
 from openworld.learners.engine.latency import measure_latency
 from openworld.report.sentences import counted
 from openworld.results import METRICS, Result, Value
@@ -77,18 +77,13 @@ class RecognitionTask(RecognitionSettings, Learning):
 
 def tasks(spec: RecognitionSpec) -> list[RecognitionTask]:
     """Every (data set, learner, shots, seed), data sets and learners in the order of the spec."""
-    return [task for each in spec.each for task in _tasks(each)]
-
-
-def _tasks(spec: RecognitionSpec) -> list[RecognitionTask]:
-    """Those of a spec of one data set."""
-    scored = scored_validation(spec.dataset, spec.train_domain, spec.operating, spec.keep_validation)
-    return [
-        part_of(spec, RecognitionTask, learner=learner, shots=shots, seed=seed, scored_validation=scored)
-        for learner in resolved(spec, spec.dataset)
-        for shots in spec.every_shots
-        for seed in spec.seeds
-    ]
+    every = []
+    for each in spec.each:
+        scored = scored_validation(each.dataset, each.train_domain, each.operating, each.keep_validation)
+        for learner, shots, seed in product(resolved(each, each.dataset), each.every_shots, each.seeds):
+            own = {"learner": learner, "shots": shots, "seed": seed}
+            every.append(part_of(each, RecognitionTask, scored_validation=scored, **own))
+    return every
 
 
 def summary(spec: RecognitionSpec) -> list[str]:
@@ -125,7 +120,12 @@ def evaluate(task: RecognitionTask, machine: Machine) -> UnitResult:
     shown, timing = {}, clock.timing
     if images.embeddings is None:
         shown = thumbnails(tables["images"], images.image)
-        timing = _with_latency(timing, fitted, parts["test"], images)
+        # Beside the seconds of every stage, those of one test image from its pixels to the answer.
+        bank = fitted.text_bank(parts["test"].split.base_names, parts["test"].split.new_names)
+        pixels = fitted.clip.preprocess.prepare(images.image(int(parts["test"].rows[0])))[None]
+        latency = measure_latency(fitted, bank, pixels)
+        seconds = timing["seconds"] | {"latency": latency.seconds}
+        timing = timing | {"seconds": seconds, "latency": asdict(latency)}
     names, read = parts["test"].classnames, {"images": "test", "validation": "validation"}
     facts = training_facts(task, fitted, shots)
     facts["detail"] = {"chosen": settings, "choices": trail, "history": list(fitted.history)}
@@ -154,14 +154,6 @@ def choose_settings(task, machine: Machine, shots: Features, validation: Feature
         trail.append({"candidate": candidate, "openworld_auc": value})
     best = max(trail, key=lambda tried: tried["openworld_auc"])
     return override(entry.settings, best["candidate"]), trail
-
-
-def _with_latency(timing: dict[str, Any], fitted: FittedLearner, test: Features, images: ImageSet) -> dict[str, Any]:
-    """Beside the seconds of every stage, those of one test image from its pixels to the answer."""
-    bank = fitted.text_bank(test.split.base_names, test.split.new_names)
-    measured = measure_latency(fitted, bank, fitted.clip.preprocess.prepare(images.image(int(test.rows[0])))[None])
-    seconds = timing["seconds"] | {"latency": measured.seconds}
-    return timing | {"seconds": seconds, "latency": asdict(measured)}
 
 
 def title(spec: RecognitionSpec, task: RecognitionTask) -> str:
