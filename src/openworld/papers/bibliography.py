@@ -44,30 +44,18 @@ def entries() -> Mapping[str, Mapping[str, Any]]:
 
 
 def keys_of(kind: str, name: str) -> tuple[str, ...] | None:
-    """Return the keys of a name's entries; None where it is not ours.
-
-    >>> keys_of("learners", "CoOp"), keys_of("learners", "Mine")
-    (('zhou2022coop',), None)
-    """
+    """Return the keys of a name's entries; None where it is not ours."""
     known = methods()[kind].get(name)
     return None if known is None else tuple(known)
 
 
 def bibtex(keys: Iterable[str]) -> str:
-    """Return entries as BibTeX, in the order given, each once.
-
-    >>> print(bibtex(["ren2021rmds", "ren2021rmds"]).splitlines()[0])
-    @misc{ren2021rmds,
-    """
+    """Return entries as BibTeX, in the order given, each once."""
     return "\n".join(_write(key, entries()[key]) for key in dict.fromkeys(keys))
 
 
 def names_used(spec: Any) -> Iterator[tuple[str, str]]:
-    """Yield (kind, name) of everything that a resolved spec names, in its order.
-
-    >>> list(names_used({"dataset": "dtd", "learners": [{"learner": "CoOp", "label": "mine"}]}))
-    [('datasets', 'dtd'), ('learners', 'CoOp')]
-    """
+    """Yield (kind, name) of everything that a resolved spec names, in its order."""
     if isinstance(spec, Mapping):
         for key, value in spec.items():
             named = [value] if isinstance(value, str) else value

@@ -15,19 +15,12 @@ _NOTES = tomllib.loads(files("openworld.papers").joinpath("notes.toml").read_tex
 
 @dataclass(frozen=True)
 class Misprint:
-    """One contradiction.
+    """One contradiction."""
 
-    Args:
-        name: a short name.
-        paper: "openworldauc", "openpl", "frap" or "is-ood".
-        tables: numbers of the tables that it concerns.
-        what: the contradiction, with the numbers.
-    """
-
-    name: str
-    paper: str
-    tables: tuple[str, ...]
-    what: str
+    name: str  # a short one
+    paper: str  # a key of `PAPERS`
+    tables: tuple[str, ...]  # numbers of those that it concerns
+    what: str  # the contradiction, with the numbers
 
 
 MISPRINTS: tuple[Misprint, ...] = tuple(
@@ -40,11 +33,7 @@ COCOOP: dict[str, list[float]] = _NOTES["cocoop"]
 
 
 def misprints_of(paper: str, table: str) -> tuple[Misprint, ...]:
-    """The known contradictions that concern one table.
-
-    >>> [one.name for one in misprints_of("openworldauc", "15")]
-    ["CoOp's average", 'domain adaption', 'Table 3 against Table 2']
-    """
+    """The known contradictions that concern one table."""
     return tuple(misprint for misprint in MISPRINTS if misprint.paper == paper and table in misprint.tables)
 
 

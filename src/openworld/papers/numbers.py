@@ -22,34 +22,20 @@ nothing of other seeds; the two other papers print none."""
 
 @dataclass(frozen=True)
 class PublishedNumber:
-    """One printed number, in the unit printed (`METRICS` names it).
+    """One printed number, in the unit printed (`METRICS` names it)."""
 
-    Args:
-        table: its number, such as "8-9".
-        task: what the paper calls the task.
-        dataset: "Average" for a printed average; empty where a number belongs to no data set.
-        setting: what else differs within the table, such as "new/base=10"; else empty.
-        method: what the paper calls it, spelt alike in all tables.
-        metric: a name of `METRICS`.
-        value, std: as printed; `std` is None where none is. FRAP prints its deviations as fractions beside percents.
-    """
-
-    table: str
-    task: str
-    dataset: str
-    setting: str
-    method: str
-    metric: str
+    table: str  # its number, such as "8-9"
+    task: str  # as the paper calls it
+    dataset: str  # "Average" for a printed average; empty where a number belongs to no data set
+    setting: str  # what else differs within the table, such as "new/base=10"; else empty
+    method: str  # as the paper calls it, spelt alike in all tables
+    metric: str  # a name of `METRICS`
     value: float
-    std: float | None
+    std: float | None  # None where none is printed. FRAP prints its deviations as fractions beside percents
 
     @property
     def in_data(self) -> float:
-        """The value in the unit of data, as ours are: shares are fractions there.
-
-        >>> published_numbers("openworldauc", "17")[0].in_data < 1
-        True
-        """
+        """The value in the unit of data, as ours are: shares are fractions there."""
         return self.value / METRICS[self.metric].scale
 
     @property
@@ -69,14 +55,7 @@ class PublishedNumber:
 
 
 def published_tables(paper: str) -> dict[str, PaperTable]:
-    """The tables of a paper by number, in the order of `TABLES`.
-
-    Raises:
-        OpenworldError: for another paper.
-
-    >>> published_tables("openpl")["6"].tasks
-    ('emerging-classes',)
-    """
+    """The tables of a paper by number, in the order of `TABLES`; another paper is refused."""
     if paper not in TABLES:
         raise unknown_name("paper", paper, TABLES)
     return TABLES[paper]
@@ -91,18 +70,7 @@ def paper_table(paper: str, number: str) -> PaperTable:
 
 
 def published_numbers(paper: str, table: str | None = None) -> tuple[PublishedNumber, ...]:
-    """Every printed number of a paper or of one of its tables, in the order printed.
-
-    Args:
-        paper: "openworldauc", "openpl", "frap" or "is-ood".
-        table: its number, as in `TABLES`; None for all. Some numbers stand in several tables.
-
-    Raises:
-        OpenworldError: for another paper or table.
-
-    >>> [one.value for one in published_numbers("openworldauc", "17") if one.dataset == "Average"]
-    [60.29, 60.65, 60.94]
-    """
+    """Every printed number of a paper, or of one of its tables (some stand in several), in the order printed."""
     published_tables(paper)
     if table is None:
         return _read(paper)
@@ -111,18 +79,9 @@ def published_numbers(paper: str, table: str | None = None) -> tuple[PublishedNu
 
 
 def printed_deviations(paper: str) -> dict[tuple, float]:
-    """The deviations that a paper prints, in the unit of data, for the numbers of all its tables.
-
-    A number that is printed without a deviation here and with one in a table of details, such as those of
-    OpenworldAUC's Table 2 in Tables 8 and 9, has the deviation of the details.
-
-    Returns:
-        {`PublishedNumber.same_number`: standard deviation}.
-
-    >>> number = published_numbers("openworldauc", "2")[12]
-    >>> number.method, number.std, round(printed_deviations("openworldauc")[number.same_number], 4)
-    ('CoOp', None, 0.0071)
-    """
+    """Return {`PublishedNumber.same_number`: standard deviation in the unit of data} of a paper's tables."""
+    # A number without one here and with one in a table of details, such as those of OpenworldAUC's Table 2 in Tables 8
+    # and 9, has the deviation of the details.
     numbers = (number for number in published_numbers(paper) if number.std is not None)
     return {number.same_number: number.deviation_in_data for number in numbers}
 

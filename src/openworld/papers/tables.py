@@ -43,34 +43,19 @@ RANKS = ("Friedman_rank", "Final_rank", "delta_AUC", "delta_PN")
 
 @dataclass(frozen=True)
 class PaperTable:
-    """One result table of a paper.
+    """One result table of a paper."""
 
-    Args:
-        paper: "openworldauc", "openpl", "frap" or "is-ood".
-        number: as printed; "8-9" are two tables that share their sub-tables.
-        title: what it shows, in a few words.
-        tasks: what is played, keys of `KIND_OF_TASK`; more than one where a table joins several.
-        metrics: in the order printed, names of `METRICS`.
-        datasets: in the order printed, averages left out; for Tables 8 and 9 of OpenPL, whose rows are averages only,
-            what they average.
-        columns: what the columns differ in: "dataset", "setting", "metric", "task".
-        rows: what the rows differ in: "method", "setting" or "dataset".
-        printed: False where the numbers are missing from the text that is published, so that ours stand alone.
-        averages: over data sets: "beside" the numbers of each, "alone", or "" for none.
-        methods: of ours: "all", or "printed" for those of the table alone.
-    """
-
-    paper: str
-    number: str
-    title: str
-    tasks: tuple[str, ...]
-    metrics: tuple[str, ...]
-    datasets: tuple[str, ...] = COOP_DATASETS
-    columns: tuple[str, ...] = ("dataset",)
-    rows: str = "method"
-    printed: bool = True
-    averages: str = ""
-    methods: str = "all"
+    paper: str  # a key of `PAPERS`
+    number: str  # as printed; "8-9" are two tables that share their sub-tables
+    title: str  # what it shows, in a few words
+    tasks: tuple[str, ...]  # what is played, keys of `KIND_OF_TASK`; several where a table joins them
+    metrics: tuple[str, ...]  # in the order printed, names of `METRICS`
+    datasets: tuple[str, ...] = COOP_DATASETS  # in the order printed, without averages but with what they average
+    columns: tuple[str, ...] = ("dataset",)  # what the columns differ in: "dataset", "setting", "metric", "task"
+    rows: str = "method"  # what the rows differ in: "method", "setting" or "dataset"
+    printed: bool = True  # False where the numbers are missing from the text that is published: ours stand alone
+    averages: str = ""  # over data sets: "beside" the numbers of each, "alone", or "" for none
+    methods: str = "all"  # of ours: "all", or "printed" for those of the table alone
 
     @property
     def kinds(self) -> tuple[str, ...]:
@@ -79,11 +64,7 @@ class PaperTable:
 
     @property
     def heading(self) -> str:
-        """Number and title, as one line.
-
-        >>> TABLES["openpl"]["12"].heading
-        'OpenPL, Table 12: emerging new classes on DTD'
-        """
+        """Number and title, as one line."""
         return f"{PAPERS[self.paper]}, {self.short_heading}"
 
     @property

@@ -134,11 +134,7 @@ def accept(planned: ReproductionPlan, folder: Path, failed: Collection[str], dev
 
 
 def tolerance_of(images: int) -> float:
-    """Return by how much a number of so many test images, half of them base, may differ without anything being wrong.
-
-    >>> round(tolerance_of(50_000), 4), round(tolerance_of(8041), 4), round(tolerance_of(1692), 4)
-    (0.0012, 0.0023, 0.0045)
-    """
+    """Return by how much a number of so many test images, half of them base, may differ with nothing being wrong."""
     # Of either half's images `RENAMED` may be named otherwise, for better or worse alike: the accuracy of a half then
     # moves with a standard deviation of sqrt(RENAMED / (images / 2)).
     return ROUNDING + DEVIATIONS * sqrt(2 * RENAMED / images)

@@ -121,11 +121,7 @@ def read_added(path: Path) -> tuple[LearnerSpec, ...]:
 
 
 def read_settings(texts: Iterable[str]) -> dict[str, dict[str, Any]]:
-    """Changes such as 'GMoP.alpha = 0.5', by method; those of one method are put together.
-
-    >>> read_settings(["GMoP.alpha = 0.5", "GMoP.schedule.epochs = 20"])
-    {'GMoP': {'alpha': 0.5, 'schedule': {'epochs': 20}}}
-    """
+    """Changes such as 'GMoP.alpha = 0.5', by method; those of one method are put together."""
     settings_of: dict[str, dict[str, Any]] = {}
     for text in texts:
         name, _, rest = text.partition(".")

@@ -91,17 +91,7 @@ class DataPlan:
 def data_plan(
     paper: str, tables: Sequence[str] = (), root: str | Path | None = None, *, figures: Sequence[str] = ()
 ) -> DataPlan:
-    """Return what to download for tables and figures of a paper.
-
-    Args:
-        paper: "openworldauc", "openpl", "frap" or "is-ood".
-        tables: numbers of tables; () for all where no figure is named.
-        root: the folder of all data sets, which is looked at; None for none.
-        figures: numbers of figures, or ("all",); () for all where no table is named.
-
-    >>> [entry.download.name for entry in data_plan("openworldauc", ["11"]).datasets]
-    ['dtd']
-    """
+    """Return what to download for tables and figures of a paper; naming neither means all of both."""
     if paper in PAPERS and not tables and not figures:
         tables, figures = tuple(published_tables(paper)), (ALL,) if FIGURES[paper] else ()
     folder, known = None if root is None else Path(root).expanduser(), downloads()

@@ -62,12 +62,7 @@ class SourceWorld:
         return frozenset(target.dataset for target in self.targets if target.row == row) - home
 
     def with_rows(self, rows: Sequence[str]) -> "SourceWorld":
-        """Return the world with some of its rows alone; the rows of BREEDS share their corruptions and stay together.
-
-        >>> living17 = next(world for world in WORLDS if world.name == "living17")
-        >>> living17.with_rows(["L17-N"]).rows
-        ('L17-S', 'L17-N')
-        """
+        """Return the world with some of its rows alone; those of BREEDS share their corruptions and stay together."""
         targets = tuple(target for target in self.targets if target.row in rows)
         if any(target.corrupted_row for target in targets):
             return self

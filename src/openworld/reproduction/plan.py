@@ -109,22 +109,8 @@ class ReproductionPlan:
 def plan(
     paper: str, tables: Sequence[str] = (), setup: ReproductionSetup | None = None, *, figures: Sequence[str] = ()
 ) -> ReproductionPlan:
-    """What must be run for tables and figures of a paper.
-
-    Args:
-        paper: "openworldauc", "openpl", "frap" or "is-ood".
-        tables: their numbers; () for all where no figure is wanted (of OpenPL on embedded data, those of the main
-            text).
-        setup: data, backbone, seeds, methods; None for the embedded world.
-        figures: their numbers, such as "5" or "5a"; "all" for all that can be made of the data.
-
-    Raises:
-        OpenworldError: an unknown paper, table, figure or method; a table or figure without results; nothing left to
-            run.
-
-    >>> [run.name for run in plan("openworldauc", ["11"], ReproductionSetup("data")).runs]
-    ['recognition-dtd-tcp']
-    """
+    """Return what must be run for tables and figures of a paper; refuse what has no results or is unknown."""
+    # No table and no figure: all tables, of OpenPL on embedded data those of the main text.
     if paper not in PAPERS:
         raise unknown_name("paper", paper, PAPERS)
     module = PAPERS[paper]
@@ -238,11 +224,7 @@ def find_table(paper: str, number: str) -> PaperTable:
 
 
 def in_words(tables: Iterable[str], figures: Iterable[str] = ()) -> str:
-    """Return the tables and figures of a plan, runs of consecutive ones drawn together.
-
-    >>> in_words(("2", "3")), in_words(("2", "3", "4", "8-9", "11"), ["3"])
-    ('Tables 2, 3', 'Tables 2 to 4, 8-9, 11 and Figure 3')
-    """
+    """Return the tables and figures of a plan, runs of consecutive ones drawn together."""
     parts = []
     for kind, numbers in {"Table": tuple(tables), "Figure": tuple(figures)}.items():
         groups: list[list[str]] = []

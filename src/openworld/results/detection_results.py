@@ -32,14 +32,7 @@ REPLICATES = 200
 
 
 def detection_results(sets: ScoredSets, *, replicates: int = REPLICATES, seed: int = 0) -> Results:
-    """Return every number with its interval, and the tests.
-
-    >>> def scored(name, group, scores):
-    ...     return SetScores(name, group, {"MSP": np.array(scores)}, np.arange(2), np.array([f"{name} 0", f"{name} 1"]))
-    >>> results = detection_results(ScoredSets(scored("test", "id", [2.0, 1]), (scored("dtd", "far", [1.0, 0]),)))
-    >>> results.value("MSP", "auroc", group="far", set="dtd").value
-    0.875
-    """
+    """Return every number with its interval, and the tests."""
     groups = list(_groups(sets))
     rows = [row for group in groups for row in group.rows(replicates, seed)]
     return Results("ood-benchmark", tuple(rows), detection_tests(sets))

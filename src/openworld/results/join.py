@@ -46,13 +46,8 @@ def join_seeds(
 
 
 def mean_ends(rows: Iterable[Result]) -> Callable[[Result], tuple[Interval, ...] | None]:
-    """Return what gives `join_seeds` intervals over images of some rows: their ends, averaged over the seeds.
-
-    Errors of seeds on the same images go together at most fully, so that the interval of their mean is never wider.
-
-    Args:
-        rows: of all units; there is no interval where a unit has none.
-    """
+    """Return what gives `join_seeds` intervals over images of rows: their ends, averaged over the seeds."""
+    # Errors of seeds on the same images go together at most fully, so that the interval of their mean is never wider.
     known: dict[tuple, list[Interval | None]] = {}
     for row in rows:
         known.setdefault(row.key, []).append(row.value.over("images"))

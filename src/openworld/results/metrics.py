@@ -84,11 +84,7 @@ METRICS: dict[str, Metric] = {metric.key: metric for metric in _ALL}
 
 
 def unknown_metric(owner: str, name: str, known: Iterable[str]) -> OpenworldError:
-    """Return the error for a metric that `owner` does not have, though others may.
-
-    >>> print(unknown_metric("this run", "accuracyy", ["new_accuracy"]))
-    this run has no metric 'accuracyy' nor 'accuracy'; near are new_accuracy. Known: new_accuracy.
-    """
+    """Return the error for a metric that `owner` does not have, though others may."""
     known = list(known)
     meant = next(iter(get_close_matches(name.casefold(), sorted({*METRICS, *known}), n=1)), "")
     if not meant or meant in known:

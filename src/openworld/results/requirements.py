@@ -23,11 +23,7 @@ _FORM = re.compile(r"\s*([a-z][a-z0-9_]*)\s*(>=|<=|>|<)\s*([-+]?[0-9.]+(?:e-?[0-
 
 @dataclass(frozen=True)
 class Requirement:
-    """A bound on a metric.
-
-    >>> Requirement.parse("openworld_auc >= 50 %")
-    Requirement(metric='openworld_auc', sign=1, bound=0.5)
-    """
+    """A bound on a metric."""
 
     metric: str
     sign: int

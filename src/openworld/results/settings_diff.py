@@ -52,11 +52,7 @@ def _settings(entry: Mapping) -> Mapping:
 
 
 def flat_settings(settings: Mapping[str, Any], between: str = ".") -> dict[str, Any]:
-    """Return settings by dotted keys.
-
-    >>> flat_settings({"alpha": 0.5, "schedule": {"epochs": 20}})
-    {'alpha': 0.5, 'schedule.epochs': 20}
-    """
+    """Return settings by dotted keys."""
     return {between.join(path): value for path, value in _flat(settings)}
 
 

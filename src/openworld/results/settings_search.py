@@ -23,11 +23,7 @@ class Trial:
 
     @property
     def words(self) -> str:
-        """Its settings as people read them.
-
-        >>> Trial({"gamma": 0.1, "largest": 100}, 0.9).words
-        'gamma 0.1, largest 100'
-        """
+        """Its settings as people read them."""
         return ", ".join(f"{name} {value}" for name, value in self.settings.items())
 
     @property

@@ -199,11 +199,7 @@ def interval_of(
 def value_or(
     value: float | None, reason: str, intervals: Sequence[Interval] = (), deviation: float | None = None
 ) -> Value:
-    """Return a value with what is known of it, or why there is none.
-
-    >>> value_or(None, "N/A").reason, value_or(0.5, "N/A").reason
-    ('N/A', '')
-    """
+    """Return a value with what is known of it, or why there is none."""
     return Value(None, reason=reason) if value is None else Value(value, tuple(intervals), deviation=deviation)
 
 

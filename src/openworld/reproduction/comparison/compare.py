@@ -165,15 +165,10 @@ def compare_with_paper(
     ours: Sequence[PaperResult],
     *,
     remarks: Sequence[str] = (),
-    margin: float = MARGIN,
-    show: str = "interval",
+    margin: float = MARGIN,  # fraction; a share that is shown to be no further from the printed one is reproduced
+    show: str = "interval",  # behind ours: the 95 % "interval", or the "deviation" over seeds with ±, as papers have it
 ) -> PaperComparison:
-    """Put our numbers of a table, as `paper_results` reads them, beside the printed ones.
-
-    Args:
-        margin: fraction; a share that is shown to be no further from the printed one is reproduced.
-        show: what stands behind ours: the 95 % "interval", or the "deviation" over seeds with ±, as papers print it.
-    """
+    """Put our numbers of a table, as `paper_results` reads them, beside the printed ones."""
     if show not in SHOWS:
         raise unknown_name("show", show, SHOWS)
     require_fraction(margin=margin)

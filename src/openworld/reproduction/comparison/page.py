@@ -50,12 +50,8 @@ class MadePlan:
 
 
 def write_plan(plan: ReproductionPlan, folder: Path, failed: Collection[str] = (), **said: float | str) -> MadePlan:
-    """Make the tables and figures of a plan; write OUT/tables, OUT/figures and the page.
-
-    Args:
-        failed: names of runs: these are left out, and named where they lack; what has no run left is not made.
-        said: `margin` and `show` of `compare_with_paper`.
-    """
+    """Make the tables and figures of a plan; write OUT/tables, OUT/figures and the page."""
+    # What has no run left is not made, and failed runs are named where they lack; `said` is `margin` and `show`.
     comparisons = [
         compare_with_paper(plan.paper, number, paper_results(plan.paper, number, runs), remarks=remarks, **said)
         for number, runs, remarks in plan.finished("tables", folder, failed)

@@ -14,40 +14,24 @@ PlanRuns = Callable[[Sequence[PaperTable], ReproductionSetup], Iterable[PlannedR
 
 @dataclass(frozen=True)
 class FigureRuns:
-    """The finished runs that a figure is drawn from.
+    """The finished runs that a figure is drawn from."""
 
-    Args:
-        paper: a key of `openworld.papers.PAPERS`.
-        setup: data, backbone, seeds.
-        runs: in the order of the plan, with what the paper calls their data sets and methods; a run's folder is called
-            as the planned run. They may hold more data sets and methods than the figure shows.
-    """
-
-    paper: str
+    paper: str  # a key of `openworld.papers.PAPERS`
     setup: ReproductionSetup
-    runs: tuple[PaperRun, ...]
+    runs: tuple[PaperRun, ...]  # in the order of the plan; they may hold more data sets and methods than it shows
 
 
 @dataclass(frozen=True)
 class PaperFigure:
-    """A figure of a paper that can be made again.
+    """A figure of a paper that can be made again."""
 
-    Args:
-        number: as printed, a letter behind it for a panel that stands for itself; "5" means "5a", "5b" and so on.
-        title: what it shows, in a few words.
-        draw: finished runs -> the figure. Its name and title are set afterwards, and so are the colours of its series,
-            which are the keys of its styles. Where nothing can be drawn it has no chart, and its caption says why.
-        tables: that are read from the same runs; a table with fewer data sets needs only these.
-        runs: setup -> runs of its own.
-        refused: setup -> why the figure cannot be made of that data; "" where it can.
-    """
-
-    number: str
+    number: str  # as printed, with the letter of a panel that stands for itself; "5" means "5a", "5b" and so on
     title: str
+    # Name, title and colours are set afterwards; what cannot be drawn has no chart, and its caption says why.
     draw: Callable[[FigureRuns], Figure]
-    tables: tuple[PaperTable, ...] = ()
-    runs: Callable[[ReproductionSetup], Iterable[PlannedRun]] = lambda setup: ()
-    refused: Callable[[ReproductionSetup], str] = lambda setup: ""
+    tables: tuple[PaperTable, ...] = ()  # read from the same runs; one with fewer data sets needs only these
+    runs: Callable[[ReproductionSetup], Iterable[PlannedRun]] = lambda setup: ()  # of its own
+    refused: Callable[[ReproductionSetup], str] = lambda setup: ""  # why it cannot be made of the data; "": it can
 
     @property
     def heading(self) -> str:
