@@ -100,7 +100,10 @@ class FRAP:
 
     def _score(self, known: SourceSummary, outputs: Outputs, tau: ReferenceTemperature | None = None) -> "_Scored":
         base = probabilities(outputs.logits, known.temperature)
-        tau = tau or self._tau(base, outputs, known.temperature)
+        if tau is None and self.tau == "dynamic":  # what FRAP's variants have in common, and nearly all of their time
+            tau = outputs.once(("tau", known.temperature), lambda: reference_temperature(base, outputs.reference))
+        elif tau is None:
+            tau = ReferenceTemperature(float(self.tau), divergence(base, outputs.reference, float(self.tau)))
         scores, weights = np.empty(outputs.n), np.empty(outputs.n)
         for rows in blocks(*base.shape):
             reference = probabilities(outputs.reference[rows], tau.value)
@@ -110,11 +113,6 @@ class FRAP:
             scores[rows] = np.einsum("ij,ij->i", base[rows], stand_in)
             weights[rows] = base_weights(base[rows], reference, self.weighting)
         return _Scored(scores, tau, float(weights.mean()) if self.reference == "fused" else 0.0)
-
-    def _tau(self, base: np.ndarray, outputs: Outputs, temperature: float) -> ReferenceTemperature:
-        if self.tau == "dynamic":  # what FRAP's variants have in common, and nearly all of their time
-            return outputs.once(("tau", temperature), lambda: reference_temperature(base, outputs.reference))
-        return ReferenceTemperature(float(self.tau), divergence(base, outputs.reference, float(self.tau)))
 
 
 @dataclass(frozen=True, eq=False)

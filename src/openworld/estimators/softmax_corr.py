@@ -46,11 +46,8 @@ class SoftmaxCorr:
         """Score of a whole set; larger where predictions are more likely right."""
         predicted = probabilities(outputs.logits, 1.0)
         correlation = predicted.T @ predicted
-        expected = self._expected(outputs)
+        expected = np.ones(outputs.classes)
+        if self.frequencies == "reference":
+            outputs.require(("reference",), "SoftmaxCorr with frequencies='reference'")
+            expected = np.bincount(outputs.reference.argmax(axis=1), minlength=outputs.classes).astype(np.float64)
         return float(np.diag(correlation) @ expected / (np.linalg.norm(correlation) * np.linalg.norm(expected)))
-
-    def _expected(self, outputs: Outputs) -> np.ndarray:
-        if self.frequencies == "uniform":
-            return np.ones(outputs.classes)
-        outputs.require(("reference",), "SoftmaxCorr with frequencies='reference'")
-        return np.bincount(outputs.reference.argmax(axis=1), minlength=outputs.classes).astype(np.float64)

@@ -59,12 +59,9 @@ def sample_rows(outputs: Outputs) -> int:
 
 
 class Sampler:
-    """Draws images from a target while it passes by, each as likely as any other, and holds no more than it may.
+    """Draws images from a target while it passes by, each as likely as any other; the blocks do not matter."""
 
-    rows: how many to hold; default `sample_rows` of the first block. The draw does not depend on how the target is cut.
-    """
-
-    def __init__(self, rows: int | None = None, *, seed: int = 0):
+    def __init__(self, rows: int | None = None, *, seed: int = 0):  # rows: to hold; default `sample_rows` of a block
         self.rows, self.n, self._generator = rows, 0, np.random.default_rng(seed)
         self._kept: _Drawn | None = None
 

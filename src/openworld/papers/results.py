@@ -43,11 +43,7 @@ class PaperRun:
     methods: Mapping[str, str] = field(default_factory=dict)  # label of a learner -> the paper's name
 
     def dataset(self, name: str, domain: str | None = None) -> str:
-        """Return what the paper calls a data set in a domain.
-
-        >>> PaperRun(Path(), {"dtd": "DTD"}).dataset("dtd"), PaperRun(Path()).dataset("emoji-concepts", "noto")
-        ('DTD', 'emoji-concepts, noto')
-        """
+        """Return what the paper calls a data set in a domain; its own name where it has none there."""
         full = f"{name}, {domain}" if domain else name
         return self.datasets.get(full) or self.datasets.get(name) or full
 

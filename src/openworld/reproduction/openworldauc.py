@@ -61,10 +61,7 @@ _CROSSING = ("domain generalisation", "cross-data-set")
 _CHEAPEST = "DTD"
 _ON_ANY = ("size", "time")
 """Tasks for which any data set will do: a number of parameters, a duration."""
-_TITLES = {
-    "domain generalisation": VARIANTS,
-    "imbalance": TABLES[PAPER]["3"].datasets,
-}
+_TITLES = {"domain generalisation": VARIANTS, "imbalance": TABLES[PAPER]["3"].datasets}
 """Tasks that are played on fewer data sets than the eleven."""
 
 

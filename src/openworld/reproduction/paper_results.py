@@ -16,10 +16,7 @@ COMPLEXITY = "size"
 
 
 def paper_results(paper: str, table: str, runs: Sequence[PaperRun]) -> tuple[PaperResult, ...]:
-    """Return our numbers of a paper's table, read from runs of the evaluations that it is made of.
-
-    Data sets beyond the table's are left out where any of its own is among them; where none is, all are taken.
-    """
+    """Return our numbers of a paper's table, read from runs of the evaluations that it is made of."""
     return read_numbers(paper_table(paper, table), runs)
 
 
@@ -44,6 +41,7 @@ def _numbers(wanted: PaperTable, rows: Sequence[PaperRow], cells: Mapping[str, S
     methods, settings = ({getattr(number, name) for number in printed} for name in ("method", "setting"))
     numbers = [number for task in wanted.tasks for number in _of_task(rows, cells[task], wanted.metrics)]
     numbers = [number for number in numbers if number.setting != SOURCE_SETTING or SOURCE_SETTING in settings]
+    # Data sets beyond the table's are left out where any of its own is among them; where none is, all are taken.
     numbers = [number for number in numbers if number.dataset in wanted.datasets] or numbers
     named = [number for number in numbers if number.method in methods]
     if wanted.rows == "setting":

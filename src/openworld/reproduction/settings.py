@@ -180,11 +180,7 @@ def embedded_settings() -> dict[str, Any]:
 
 
 def fewer_targets(chosen: Mapping[str, tuple[Iterable[str], Iterable[str]]]) -> tuple[str, ...]:
-    """What the name of a run adds where it has not all targets of the paper.
-
-    >>> fewer_targets({"domains": ("ab", "ab"), "datasets": ("", "cd")}), fewer_targets({"domains": ("b", "ab")})
-    (('domains',), ('b',))
-    """
+    """What the name of a run adds where it has not all targets of the paper."""
     if all(set(some) == set(every) for some, every in chosen.values()):
         return ()
     parts = [(word,) if set(some) == set(every) else dict.fromkeys(some) for word, (some, every) in chosen.items()]

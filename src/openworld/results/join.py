@@ -63,10 +63,7 @@ def mean_ends(rows: Iterable[Result]) -> Callable[[Result], tuple[Interval, ...]
 
 
 def mean_of(rows: Sequence[Result], where: Mapping[str, Place], intervals: Sequence[Interval] = ()) -> Result:
-    """Return the mean of one entity's numbers at several places, each counting the same, and that of every seed.
-
-    Seeds are joined where they are the same at every place; their interval stands behind those that are given.
-    """
+    """Return the mean of one entity's numbers at several places, each counting the same, and that of every seed."""
     first, value = rows[0], mean([row.value.value for row in rows])
     if value is None:
         reason = next((row.value.reason for row in rows if row.value.value is None), "there is no number")

@@ -15,7 +15,7 @@ from openworld._errors import OpenworldError, unknown_name
 from openworld.results.metrics import unknown_metric
 from openworld.results.paired_runs import Pair
 from openworld.results.results import Place, Result, Results
-from openworld.results.value import SHARES, Interval, Metric, Value
+from openworld.results.value import SHARES, Metric, Value
 
 HOLDS, BROKEN, OPEN = "holds", "broken", "cannot be told"
 _FORM = re.compile(r"\s*([a-z][a-z0-9_]*)\s*(>=|<=|>|<)\s*([-+]?[0-9.]+(?:e-?[0-9]+)?)\s*(%?)\s*", re.IGNORECASE)
@@ -156,12 +156,8 @@ def _judge(title: str, required: str, metric: Metric, value: Value, requirement:
         return Check(title, required, metric, value, HOLDS)
     if best < 0:
         return Check(title, required, metric, value, BROKEN)
-    return Check(title, required, metric, value, OPEN, more=_more(value.value, interval, bound))
-
-
-def _more(value: float, interval: Interval, bound: float) -> int | None:
-    """How many more would bring the end of the interval to the bound: widths shrink with the root of their number."""
-    side = value - interval.low if value > bound else interval.high - value
-    if interval.n is None or value == bound:
-        return None
-    return max(1, ceil(interval.n * (side / (value - bound)) ** 2 - 1e-6) - interval.n)
+    more, away = None, value.value - bound
+    if interval.n is not None and away:  # widths shrink with the root of their number
+        side = value.value - interval.low if away > 0 else interval.high - value.value
+        more = max(1, ceil(interval.n * (side / away) ** 2 - 1e-6) - interval.n)
+    return Check(title, required, metric, value, OPEN, more=more)

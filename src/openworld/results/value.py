@@ -159,8 +159,12 @@ class Metric:
         if value is None:
             return DASH
         scale, form = UNITS[self.unit]
-        if self.unit in ("seconds", "milliseconds"):
-            return _duration(value) if self.unit == "seconds" else _milliseconds(value)
+        if self.unit == "milliseconds":  # about three digits
+            return f"{scale * value:.{1 if value >= 0.001 else 2 if value >= 0.0001 else 3}f}"
+        if self.unit == "seconds" and value < 10:
+            return f"{value:.1f} s" if value >= 0.05 else "0 s"
+        if self.unit == "seconds":
+            return f"{value:.0f} s" if value < 120 else f"{value / 60:.1f} min"
         if self.unit == "number":
             return f"{value + 0.0:.{self.digits}g}".replace("-", MINUS)  # never -0
         digits = self.digits + extra * (self.unit in ("percent", "points")) if self.unit != "count" else 0
@@ -201,15 +205,3 @@ def value_or(
 ) -> Value:
     """Return a value with what is known of it, or why there is none."""
     return Value(None, reason=reason) if value is None else Value(value, tuple(intervals), deviation=deviation)
-
-
-def _duration(value: float) -> str:
-    """Seconds for people: 0.4 s, 19 s, 5.7 min."""
-    if value < 10:
-        return f"{value:.1f} s" if value >= 0.05 else "0 s"
-    return f"{value:.0f} s" if value < 120 else f"{value / 60:.1f} min"
-
-
-def _milliseconds(value: float) -> str:
-    """Seconds as milliseconds with about three digits."""
-    return f"{1000 * value:.{1 if value >= 0.001 else 2 if value >= 0.0001 else 3}f}"

@@ -40,11 +40,7 @@ class Recalibration:
 
 @checked
 def recalibrate(source: float, estimated, labelled, standard_errors) -> Recalibration:
-    """Learn how much more is lost than estimates see.
-
-    Args:
-        source: accuracy there, in (0, 1]. estimated, labelled, standard_errors: float[k] of k periods, in [0, 1].
-    """
+    """Learn how much more is lost than estimates see, of k periods: float64[k] in [0, 1]; source in (0, 1]."""
     if not 0 < source <= 1:
         raise OpenworldError(f"source is {source}, expected an accuracy in (0, 1].")
     estimated = as_fractions(estimated, "estimated")

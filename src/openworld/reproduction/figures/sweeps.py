@@ -32,10 +32,7 @@ Variants = Mapping[str, Mapping[str, Any]]
 
 PARTITIONS: Variants = {f"GMoP, K = {count}": {"detectors": count} for count in (2, 4, 5)}
 WEIGHTS: Variants = {f"GMoP, lambda = {weight:g}": {"alpha": weight} for weight in (0.0, 0.1, 1.0, 2.0)}
-MIXTURES: Variants = {
-    "GMoP w/o ZS h": {"new_classifier": "tuned"},
-    "GMoP single prompt": {"single_prompt": True},
-}
+MIXTURES: Variants = {"GMoP w/o ZS h": {"new_classifier": "tuned"}, "GMoP single prompt": {"single_prompt": True}}
 """The new classes' names by a prompt that was tuned on base classes; one prompt for all three roles."""
 
 
