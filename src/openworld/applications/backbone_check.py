@@ -41,37 +41,26 @@ class ZeroShotFigure:
 
 @dataclass(frozen=True)
 class BackboneCheck:
-    """What was found.
+    """What a backbone is, what runs on it, and how well and how fast it names images."""
 
-    Args:
-        name: as it was asked for. run_by: "openworld", or the class and the library.
-        family: of the towers: "clip" or "siglip"; "" where another library runs it.
-        parameters: numbers in the weights, the logit scale included. dtype, device: of the weights.
-        joint_dimension: width D of the embeddings. logit_scale: what cosines are multiplied by.
-        pixels: side of the pictures. image, text: the towers' settings, as far as they are known.
-        tokenizer: how sentences are read. files: what was read, in full. fingerprint: of the weights in memory.
-        learners, methods: name -> None where it runs, else what is missing.
-        zero_shot: a sanity figure. seconds_per_picture: reading included.
-    """
-
-    name: str
-    run_by: str
-    family: str
-    parameters: int
+    name: str  # as it was asked for
+    run_by: str  # "openworld", or the class and the library
+    family: str  # of the towers, "clip" or "siglip"; "" where another library runs it
+    parameters: int  # numbers in the weights, the logit scale included
     dtype: str
     device: str
-    joint_dimension: int
-    logit_scale: float
-    pixels: int
-    image: dict
+    joint_dimension: int  # width D of the embeddings
+    logit_scale: float  # what cosines are multiplied by
+    pixels: int  # side of the images
+    image: dict  # settings of the tower, as far as they are known; so is `text`
     text: dict
     tokenizer: dict
-    files: tuple[str, ...]
-    fingerprint: str
-    learners: dict[str, str | None]
+    files: tuple[str, ...]  # what was read, in full
+    fingerprint: str  # of the weights in memory
+    learners: dict[str, str | None]  # name -> None where it runs, else what is missing; so is `methods`
     methods: dict[str, str | None]
     zero_shot: ZeroShotFigure
-    seconds_per_picture: float
+    seconds_per_picture: float  # reading included
 
     @property
     def lines(self) -> tuple[str, ...]:
@@ -118,12 +107,7 @@ class BackboneCheck:
 def check_backbone(
     name: str, *, device: str = "cpu", progress: Callable[[int, int], None] | None = None
 ) -> BackboneCheck:
-    """Load a backbone, try what needs which of its parts, and name an embedded test picture of each class with it.
-
-    Args:
-        name: as for `openworld.backbones.load`. device: where it is run.
-        progress: called with (pictures done, pictures in all).
-    """
+    """Load a backbone, try what needs which of its parts, and name an embedded test image of each class with it."""
     clip, images = backbones.load(name, device=device), datasets.load(DATASET)
     images = images.subset(np.unique(images.labels, return_index=True)[1])
     zero_shot, seconds = _shown(clip, images, progress)

@@ -282,15 +282,12 @@ def called(prediction, threshold: float | None) -> str | None:
 
 
 def _listed(guesses: Sequence) -> str:
-    return "\n".join(
-        f"{_one_line(guess.name)}{' (new)' * (guess.side == 'new')} {BASENESS.write(guess.probability)}"
-        for guess in guesses
-    )
-
-
-def _one_line(name: object) -> str:
-    """A name of somebody else's without line breaks and tabs."""
-    return str(name).replace("\n", "␊").replace("\t", "␉")
+    lines = []
+    for guess in guesses:
+        name = str(guess.name).replace("\n", "␊").replace("\t", "␉")  # somebody else's names stay on one line
+        side = " (new)" if guess.side == "new" else ""
+        lines.append(f"{name}{side} {BASENESS.write(guess.probability)}")
+    return "\n".join(lines)
 
 
 def _flat(row: dict) -> dict:

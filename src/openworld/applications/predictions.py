@@ -27,13 +27,9 @@ PARTS = {"test": "test", "validation": "validation", "val": "validation"}
 
 
 def read_predictions(path: Path, model: str = "model") -> Columns:
-    """Return the columns of a file with a row per image, model and seed, checked; `model` is what it else is called.
-
-    side, model, part ("test" or "validation"), label, prediction and joint_prediction are text (`Coded`, a byte or two
-    a row), score float64, correct bool, confidence float64 in [0, 1], seed, id and group int64; closed_set bool says
-    whether a model names base images alone, so that `correct` is False, and `prediction` may be "", for new ones. What
-    the file lacks and nothing stands in for is absent.
-    """
+    """Return the columns of a file with a row per image, model and seed, checked; `model` is what it else is called."""
+    # Names are text (`Coded`, a byte or two a row), score and confidence float64, correct bool, seed, id and group
+    # int64; closed_set bool says whether a model names base images alone, so that `correct` is False for new ones.
     table = _read(Path(path))
     _require_columns(table, path)
     count = len(table["side"])
@@ -45,7 +41,10 @@ def read_predictions(path: Path, model: str = "model") -> Columns:
     table["score"] = table["score"].astype(np.float64, copy=False)
     if "confidence" in table:
         table["confidence"] = as_fractions(table["confidence"], "column confidence")
-    table["seed"] = _whole_numbers(table["seed"], "seed") if "seed" in table else _constant(0, count)
+    if "seed" in table:
+        table["seed"] = _whole_numbers(table["seed"], "seed")
+    else:
+        table["seed"] = np.broadcast_to(np.int64(0), count)  # in the memory of one
     table.setdefault("model", Coded.constant(model, count))
     runs = runs_of(table)
     table["closed_set"] = _closed_set(table, runs, unnamed)
@@ -84,11 +83,6 @@ def _joined(blocks: Iterable[np.ndarray]) -> np.ndarray | Coded:
     first = next(blocks, np.empty(0))
     whole = chain([first], blocks)
     return Coded.joined(whole) if first.dtype.kind in "OU" and first.ndim == 1 else np.concatenate(list(whole))
-
-
-def _constant(value: int, count: int) -> np.ndarray:
-    """int64[count] of one value, in the memory of one."""
-    return np.broadcast_to(np.int64(value), count)
 
 
 def _require_columns(table: Columns, path: Path) -> None:
@@ -214,8 +208,10 @@ def _identify(table: Columns, runs: Coded) -> np.ndarray:
         # Rows that disagree are other images: numbered apart, so that no test takes them for pairs.
         return ids if _first_clash(ids, table) is None else np.arange(len(runs))
     ids = _numbered(table["id"])
-    if any(_repeats(ids[runs.codes == run] if len(runs.names) > 1 else ids) for run in range(len(runs.names))):
-        raise OpenworldError("column id repeats within one model and seed; every image needs an id of its own.")
+    for run in range(len(runs.names)):
+        ranked = np.sort(ids[runs.codes == run] if len(runs.names) > 1 else ids)
+        if (ranked[1:] == ranked[:-1]).any():
+            raise OpenworldError("column id repeats within one model and seed; every image needs an id of its own.")
     clash = _first_clash(ids, table) if len(runs.names) > 1 else None
     if clash is not None:
         raise OpenworldError(
@@ -223,11 +219,6 @@ def _identify(table: Columns, runs: Coded) -> np.ndarray:
             "one id is one image, in every model and seed."
         )
     return ids
-
-
-def _repeats(ids: np.ndarray) -> bool:
-    ranked = np.sort(ids)
-    return bool((ranked[1:] == ranked[:-1]).any())
 
 
 def _first_clash(ids: np.ndarray, table: Columns) -> int | None:

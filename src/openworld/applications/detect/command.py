@@ -51,54 +51,38 @@ class DetectOptions:
 
 @dataclass(frozen=True)
 class DetectInputs:
-    """What is asked of what: scores, a model and images, or images and the folder of kept thresholds.
+    """What is asked of what: scores, a model and images, or images and the folder of kept thresholds."""
 
-    Args:
-        scores: as `reading.read_scores` takes them. larger_out: whether they are larger for what is out.
-        images, apply, at_most: as `applying.apply_thresholds` takes them.
-        known, train, validation: in-distribution images, as `places.known_images` takes them.
-        ood, validation_ood: as `named_sets` takes them. levels, least: of scores with shift degrees.
-        detectors: as `judging.choose_detectors` takes them.
-        model, member, architecture, backbone, classnames, template, negatives, device: as `judging.ModelWish`.
-        learner: prompt learner that is trained first, "NAME" or "NAME:setting=value,..."; shots: of each class, 0 for
-            all; seed: of its training.
-        root: of paths in lists. allow_corrupt: unreadable images that may be left out of every set.
-    """
-
-    scores: Any = ""
+    scores: Any = ""  # as `reading.read_scores` takes them
     larger_out: bool = False
-    levels: int = 8
+    levels: int = 8  # of scores with shift degrees, as `least`
     least: int = 10
-    apply: Path | None = None
+    apply: Path | None = None  # as `applying.apply_thresholds` takes it, with `images` and `at_most`
     images: Sequence[Any] = ()
     at_most: float = 0.0
-    known: Any = ""
-    ood: Sequence[str] | Mapping[str, Any] = ()
+    known: Any = ""  # in-distribution images, as `places.known_images` takes them; so are `train` and `validation`
+    ood: Sequence[str] | Mapping[str, Any] = ()  # as `named_sets` takes them; so is `validation_ood`
     train: Any = ""
     validation: Any = ""
     validation_ood: Sequence[Any] = ()
-    detectors: tuple[str, ...] = ()
-    model: Any = ""
+    detectors: tuple[str, ...] = ()  # as `judging.choose_detectors` takes them
+    model: Any = ""  # what is not explained here is as in `judging.ModelWish`
     member: Sequence[Any] = ()
     architecture: str = ""
     backbone: str = ""
     classnames: tuple[str, ...] = ()
     template: str = "a photo of a {}"
     negatives: str | tuple[str, ...] = ""
-    learner: str = ""
-    shots: int = 16
-    seed: int = 0
-    root: str = ""
-    allow_corrupt: int = 0
+    learner: str = ""  # that is trained first, "NAME" or "NAME:setting=value,..."
+    shots: int = 16  # of each class, 0 for all
+    seed: int = 0  # of the learner's training
+    root: str = ""  # of paths in lists
+    allow_corrupt: int = 0  # unreadable images that may be left out of every set
     device: str = "auto"
 
     @property
     def question(self) -> str:
-        """Which of the three questions is asked: "scores", "apply" or "images".
-
-        >>> DetectInputs(scores="scores.csv").question
-        'scores'
-        """
+        """Which of the three questions is asked: "scores", "apply" or "images"."""
         given = {"scores": self.scores, "apply": self.apply, "images": self.known}
         asked = [name for name, value in given.items() if _is_given(value)]
         if len(asked) != 1:
@@ -218,11 +202,8 @@ def _search_settings(
     strange: Sequence[Any],
     score: Callable[[Mapping[str, Any], Any], SetScores],
 ) -> tuple[dict[str, Any], tuple[SettingsSearch, ...], SetScores]:
-    """Return the detectors with the settings that are worth most, what each was worth, and scores of `known`.
-
-    `fitted` and `refused` are by labels of trials; `known` and `strange` are validation images in and out of
-    distribution, and `score` says what all detectors say of a set, in one pass.
-    """
+    """Return the detectors with the settings that are worth most, what each was worth, and scores of `known`."""
+    # `fitted` and `refused` are by labels of trials; `known` and `strange` are validation images.
     inside = score(fitted, known)
     outside = [score(tried.searched(fitted), each) for each in strange if tried.trials]
     groups = (inside.clusters, [each.clusters for each in outside])

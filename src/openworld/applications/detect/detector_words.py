@@ -9,11 +9,7 @@ from openworld.applications.detect.models import Detectors
 
 
 def name_and_settings(word: str) -> tuple[str, dict[str, Any]]:
-    """Return the parts of "NAME:setting=value,...", of several values the first.
-
-    >>> name_and_settings("KNN:k=20/50"), name_and_settings("LoCoOp")
-    (('KNN', {'k': 20}), ('LoCoOp', {}))
-    """
+    """Return the parts of "NAME:setting=value,...", of several values the first: "KNN:k=20/50" has {"k": 20}."""
     return word.partition(":")[0], {setting: values[0] for setting, values in _settings(word).items()}
 
 

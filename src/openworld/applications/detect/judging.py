@@ -35,21 +35,17 @@ from openworld.learners.engine.saved_folders import backbone_of, holds_learner, 
 
 @dataclass(frozen=True)
 class ModelWish:
-    """The model that somebody names, and what it needs; it may be an object.
-
-    `architecture` builds a saved classifier or a state dict; `template` and `classnames` are of a two-tower model, ()
-    for those of the images; `negatives` are "wordnet", a folder, a file or words; `backbone` is of a saved learner.
-    """
+    """The model that somebody names, and what it needs; it may be an object."""
 
     model: Any
-    architecture: str = ""
-    template: str = "a photo of a {}"
-    classnames: tuple[str, ...] = ()
+    architecture: str = ""  # builds a saved classifier or a state dict
+    template: str = "a photo of a {}"  # of a two-tower model
+    classnames: tuple[str, ...] = ()  # () for those of the images
     device: str = "cpu"
-    negatives: str | Sequence[str] = ""
+    negatives: str | Sequence[str] = ""  # "wordnet", a folder, a file or words
     learner: LearnerWish | None = None
     members: Sequence[Any] = ()
-    backbone: str = ""
+    backbone: str = ""  # of a saved learner
 
 
 def find_model(wish: ModelWish, known: KnownImages | None, progress: Progress = unheard) -> JudgedModel:

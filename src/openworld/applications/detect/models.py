@@ -222,10 +222,11 @@ class TwoTowerModel:
 
     def gather(self, chosen: Detectors, images: Images | None, progress: Progress) -> FitStatistics:
         if images is None:
-            return detectors.gather(chosen, [self._blank()])
-        labelled = are_labelled(images)
+            head = Head.of_texts(self.texts.own.float(), self.clip.logit_scale.detach().float())
+            no_image = torch.zeros(0, self.texts.own.shape[1], device=self.clip.device)
+            return detectors.gather(chosen, [Activations(no_image, head, texts=self.texts)])
         seen = self._see(images, progress, wants_patches(chosen.values()))[1]
-        labels = torch.from_numpy(labels_among(images, self.classnames)) if labelled else None
+        labels = torch.from_numpy(labels_among(images, self.classnames)) if are_labelled(images) else None
         return detectors.gather(chosen, [replace(seen, labels=labels, texts=self.texts)])
 
     def score(self, fitted, images: Images, progress: Progress, allow_corrupt: int = 0):
@@ -243,12 +244,6 @@ class TwoTowerModel:
             # Classes of other images are not those of the texts, and no score may look at them; fitted detectors bring
             # texts, with the negative names of their fit.
             return np.array(features.rows), replace(seen, labels=None, texts=None)
-
-    def _blank(self) -> Activations:
-        """No image, but head and texts."""
-        width = self.texts.own.shape[1]
-        head = Head.of_texts(self.texts.own.float(), self.clip.logit_scale.detach().float())
-        return Activations(torch.zeros(0, width, device=self.clip.device), head, texts=self.texts)
 
 
 @dataclass(frozen=True, eq=False)

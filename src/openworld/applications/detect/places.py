@@ -63,7 +63,9 @@ class KnownImages:
 def known_images(where: Any, train: Any = "", validation: Any = "", root: str = "") -> KnownImages:
     """Return the in-distribution images of a place with parts, or of a place for each part."""
     given = {"train": train, "validation": validation}
-    named = {part: images_at(place, root) for part, place in given.items() if not _is_none(place)}
+    # Sets and tables have a length and may be empty: only the empty text says that nothing was named.
+    given = {part: place for part, place in given.items() if not isinstance(place, str) or place}
+    named = {part: images_at(place, root) for part, place in given.items()}
     if isinstance(where, str | Path) and not _is_features(where):
         wanted = [part for part in PARTS if part not in named]
         absent = _absent(where, wanted, root)
@@ -178,10 +180,6 @@ def _features(file: ScoreFile) -> FeatureTable:
     if "labels" in table:
         table["labels"] = as_labels(class_numbers(table["labels"], listed_names(file), None), "column labels")
     return FeatureTable(file.path.stem, table)
-
-
-def _is_none(place: Any) -> bool:
-    return isinstance(place, str) and not place
 
 
 def are_labelled(images: Images) -> bool:

@@ -47,11 +47,7 @@ class NamedShift:
 
 
 def named_shift(given: str) -> NamedShift:
-    """Return a labelled shift that was given as FAMILY=PLACE, or as PLACE, whose family is its name without an ending.
-
-    >>> named_shift("night=runs/camera-3.npz").family, named_shift("runs/fog.npz").family
-    ('night', 'fog')
-    """
+    """Return a labelled shift that was given as FAMILY=PLACE, or as PLACE, whose family is its name without ending."""
     family, equals, place = given.partition("=")
     if not equals or Path(given).exists():
         return NamedShift(Path(given).stem, given)

@@ -22,15 +22,12 @@ def fit_all(names: tuple[str, ...], source: Outputs, target: Outputs) -> dict[st
         for need in find_estimator(name).needs:
             if need not in _held(name, source, target):
                 raise OpenworldError(f"{name} needs {_MISSING.get(need, need)}.")
-    return {name: find_estimator(name)().fit(source) for name in names or _possible(source, target)}
-
-
-def _possible(source: Outputs, target: Outputs) -> list[str]:
-    names = [name for name in USUAL if _held(name, source, target).issuperset(find_estimator(name).needs)]
-    if not enough_images(source.n, source.classes):
-        names = [name for name in names if name != CBPE.name]
-    has_line = len(source.partners) > 1  # a line has two ends
-    return [name for name in names if has_line or "ALine" not in name]
+    if not names:
+        possible = [name for name in USUAL if _held(name, source, target).issuperset(find_estimator(name).needs)]
+        left_out = [] if enough_images(source.n, source.classes) else [CBPE.name]
+        left_out += [] if len(source.partners) > 1 else ["ALine-S", "ALine-D"]  # a line has two ends
+        names = tuple(name for name in possible if name not in left_out)
+    return {name: find_estimator(name)().fit(source) for name in names}
 
 
 def _held(name: str, source: Outputs, target: Outputs) -> set[str]:

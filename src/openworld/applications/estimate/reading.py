@@ -20,18 +20,14 @@ Progress = Callable[[str, int], None]
 
 
 class Pass:
-    """What is kept of one reading; refuses a table without images, or of other classes than `like`.
-
-    sample: a uniform sample, or everything. predicted: int64[C], how often each class is predicted. mistakes, labelled:
-    of the images whose labels are known. seen: SAME or ALIKE -> images that the model was trained on, as the file says.
-    agreed: images to which model and reference give one name. rounded: rows of probabilities that had to be divided by
-    their sums.
-    """
+    """What is kept of one reading; refuses a table without images, or of other classes than `like`."""
 
     def __init__(self, table: ScoreTable, doing: str, progress: Progress | None = None, like: Outputs | None = None):
-        self.table, self.mistakes, self.labelled, self.agreed, self.rounded = table, 0, 0, 0, 0
-        self.seen = {SAME: 0, ALIKE: 0}
-        self.predicted = np.zeros(1, np.int64)
+        self.table = table
+        self.mistakes, self.labelled = 0, 0  # of the images whose labels are known
+        self.agreed, self.rounded = 0, 0  # model and reference give one name; probabilities divided by their sums
+        self.seen = {SAME: 0, ALIKE: 0}  # images that the model was trained on, as the file says
+        self.predicted = np.zeros(1, np.int64)  # [C], how often each class is predicted
         sampler, softmax = Sampler(), 0
         for block in blocks_of(table, doing, progress):
             outputs = block.outputs

@@ -14,15 +14,14 @@ UNEQUAL = 0.1  # by how much the partner of GDE may differ in accuracy before th
 
 def remarks(source: Pass, target: Pass) -> tuple[str, ...]:
     """Return all of it, a sentence each, without capital and full stop."""
-    outputs = source.outputs, target.outputs
-    checked = check_source(*outputs).warnings
-    return (
-        *checked,
-        *_of_training(source),
-        *_of_reference(*outputs),
-        *_of_partner(*outputs),
-        *_of_files(source, target),
-    )
+    own, other = source.outputs, target.outputs
+    if (own.reference is None) != (other.reference is None):
+        lacking = "source" if own.reference is None else "target"
+        distrust = (f"the {lacking} has no reference, which two views and FRAP need of both: they are left out",)
+    else:
+        distrust = () if own.reference is None else check_reference(own).warnings
+    checked = check_source(own, other).warnings
+    return (*checked, *_of_training(source), *distrust, *_of_partner(own, other), *_of_files(source, target))
 
 
 def source_remarks(source: Pass) -> tuple[str, ...]:
@@ -40,14 +39,6 @@ def _of_training(source: Pass) -> Iterator[str]:
             f"(column {SEEN} of the scores that --out keeps): it is surer and righter there than anywhere, and every "
             "estimate too high; take labelled images that it has not been trained on"
         )
-
-
-def _of_reference(source: Outputs, target: Outputs) -> tuple[str, ...]:
-    """Whether the reference is missing on one side, or not fit to stand in for labels."""
-    if (source.reference is None) != (target.reference is None):
-        lacking = "source" if source.reference is None else "target"
-        return (f"the {lacking} has no reference, which two views and FRAP need of both: they are left out",)
-    return () if source.reference is None else check_reference(source).warnings
 
 
 def _of_partner(source: Outputs, target: Outputs) -> Iterator[str]:

@@ -49,15 +49,8 @@ class Names:
         return ((BASE, self.as_base), (NEW, self.as_new)) if self.as_new else (("", self.as_base),)
 
     def options(self) -> list[Option]:
-        """Return the possible answers; those of a second model only where it gives another name.
-
-        A key means the same for every image, so that some are free where two models agree.
-
-        >>> [option.code for option in Names(("cat",), ("yak",)).options()]
-        ['base right', 'base wrong', 'new right', 'new wrong']
-        >>> [option.key for option in Names(("cat", "cat"), ("yak", "gnu")).options()]
-        [1, 3, 4, 5, 6]
-        """
+        """Return the possible answers; those of a second model only where it gives another name."""
+        # A key means the same for every image, so that some are free where two models agree.
         found, key = [], 0
         for side, names in self.sides:
             for place, name in enumerate(names):

@@ -69,7 +69,10 @@ class LabelledStream:
         found = []
         for fills in self._fills(quantity, models):
             try:
-                quality = self._quality(fills)
+                if fills not in self._known:
+                    *earlier, (plan, answers) = self.batches.filled(fills)
+                    self._known[fills] = estimate(plan, answers, earlier=earlier, groups=self.kept.groups)
+                quality = self._known[fills]
                 own = quality.difference(quantity) if len(models) == 2 else quality.of(quantity, models[0])
             except OpenworldError as error:  # the plan or the answers say nothing of it
                 return Value(None, reason=str(error).rstrip(".")), None
@@ -86,12 +89,6 @@ class LabelledStream:
     @cached_property
     def _known(self) -> dict[tuple[ImageAnswer, ...], LabelledQuality]:
         return {}
-
-    def _quality(self, fills: tuple[ImageAnswer, ...]) -> LabelledQuality:
-        if fills not in self._known:
-            *earlier, (plan, answers) = self.batches.filled(fills)
-            self._known[fills] = estimate(plan, answers, earlier=earlier, groups=self.kept.groups)
-        return self._known[fills]
 
     def _fills(self, quantity: str, models: tuple[int, ...]) -> list[tuple[ImageAnswer, ...]]:
         """Return what may stand for images of which a person cannot tell: the lowest, the highest, and all alike."""

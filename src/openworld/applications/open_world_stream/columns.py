@@ -65,7 +65,10 @@ class StreamColumns:
 
 def stream_columns(file: ScoreFile, base_names: Sequence[str] | None = None) -> StreamColumns:
     """Return what the columns of a file mean; refuse logits of which nobody says which are of base classes."""
-    columns, named = _matrices(file)
+    columns, named = class_columns(file, MATRICES.__contains__)
+    if len(columns.keys() & REFERENCES.keys()) > 1:
+        raise OpenworldError(f"{file.path} has both {' and '.join(REFERENCES)}; keep one of them.")
+    named = {matrix: list(names) for matrix, names in named.items()}
     if not set(columns) & set(LOGITS):
         if columns:
             raise OpenworldError(f"{file.path} has {next(iter(columns))} and no logits; give logits over its names.")
@@ -85,14 +88,6 @@ def stream_columns(file: ScoreFile, base_names: Sequence[str] | None = None) -> 
         if places.tolist() != list(range(len(own))):
             order[matrix] = places
     return StreamColumns(columns, order, tuple(names[base].tolist()), tuple(names[~base].tolist()))
-
-
-def _matrices(file: ScoreFile) -> tuple[dict[str, tuple[str, ...]], dict[str, list[str]]]:
-    """Return the columns of every matrix, and the names behind their colons where they have some."""
-    columns, named = class_columns(file, MATRICES.__contains__)
-    if len(columns.keys() & REFERENCES.keys()) > 1:
-        raise OpenworldError(f"{file.path} has both {' and '.join(REFERENCES)}; keep one of them.")
-    return columns, {matrix: list(names) for matrix, names in named.items()}
 
 
 def _all_names(file: ScoreFile, columns, named, base_names) -> np.ndarray:

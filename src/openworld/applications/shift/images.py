@@ -92,7 +92,11 @@ def gather(where: str | ImageCollection) -> ImageCollection:
         )
     if not path.is_dir():
         return ImageCollection(where, labelled_images(where), True)
-    name, files = path.resolve().name, _visible(path)
+    found = unlabelled_folder.find_pictures([path])
+    files = [file for file in found if not any(part.startswith(".") for part in file.relative_to(path).parts)]
+    if not files:
+        raise OpenworldError(f"{path} holds no image but hidden ones ({found[0].name}, ...); rename them.")
+    name = path.resolve().name
     inside = [file.relative_to(path).parts for file in files]
     depths = {len(parts) for parts in inside}
     if depths == {2} or (1 not in depths and {parts[0] for parts in inside} <= PART_FOLDERS):
@@ -104,12 +108,3 @@ def gather(where: str | ImageCollection) -> ImageCollection:
 def embedded(given: Embeddings, name: str) -> ImageCollection:
     named = given.labels is not None and given.classnames is not None
     return ImageCollection(name, image_set(given), named)
-
-
-def _visible(folder: Path) -> list[Path]:
-    """Images in and below a folder, hidden ones left out."""
-    files = unlabelled_folder.find_pictures([folder])
-    visible = [file for file in files if not any(part.startswith(".") for part in file.relative_to(folder).parts)]
-    if not visible:
-        raise OpenworldError(f"{folder} holds no image but hidden ones ({files[0].name}, ...); rename them.")
-    return visible

@@ -57,7 +57,9 @@ def _chosen(measured: ImageDegrees, concepts: list[str]) -> Iterator[tuple[str, 
         from_middle = sum(np.abs(degrees - np.median(degrees)) for degrees in own)
         for place in _varied(places[np.argsort(from_middle, kind="stable")], concepts, IN_A_CELL):
             yield "cell", place
-    ranks = {half: _ranks(measured.degrees[half]) for half in HALVES}
+    ranks = {half: np.empty(len(measured.row)) for half in HALVES}  # of each degree, as a share in [0, 1)
+    for half, own in ranks.items():
+        own[np.argsort(measured.degrees[half], kind="stable")] = np.arange(len(own)) / len(own)
     near = ranks["semantic"] + ranks["covariate"]
     for kind, order in (*((half, -ranks[half]) for half in HALVES), ("near", near)):
         for place in _varied(np.argsort(order, kind="stable"), concepts, SHOWN):
@@ -72,13 +74,6 @@ def _varied(order: np.ndarray, concepts: list[str], count: int) -> list[int]:
         if len(taken) == count:
             break
     return list(taken.values())
-
-
-def _ranks(degrees: np.ndarray) -> np.ndarray:
-    """Rank of each degree as a share in [0, 1)."""
-    ranks = np.empty(len(degrees))
-    ranks[np.argsort(degrees, kind="stable")] = np.arange(len(degrees)) / len(degrees)
-    return ranks
 
 
 COUNTED, WITH_IMAGES = 56.0, 84.0  # sides of a cell
@@ -133,17 +128,13 @@ def _chart(compared: ComparedSets, cells: dict[Place, ChartCell], side: float) -
     cuts = [compared.measured.cuts[half].cuts for half in halves]
     rows, columns = (("", *(f"{start:.3f}" for start in own)) for own in cuts)
     titles = tuple(DEGREES[half] for half in halves)
-    bounds = tuple(_bound(own, compared.measured.bound(half)) for own, half in zip(cuts, halves, strict=True))
-    return CellChart("", *titles, rows, columns, cells, KEYS, on_borders=True, bounds=bounds, side=side)
-
-
-def _bound(cuts: Sequence[float], usual: float) -> float:
-    """Where the bound lies along an axis, in cells; in the last level, which is open, in its middle."""
-    edges = (0.0, *cuts)
-    level = sum(start <= usual for start in cuts)
-    if level == len(cuts):
-        return level + 0.5
-    return level + (usual - edges[level]) / (edges[level + 1] - edges[level])
+    bounds = []  # where they lie along each axis, in cells; in the last level, which is open, in its middle
+    for half, own in zip(halves, cuts, strict=True):
+        usual, edges = compared.measured.bound(half), (0.0, *own)
+        level = sum(start <= usual for start in own)
+        within = 0.5 if level == len(own) else (usual - edges[level]) / (edges[level + 1] - edges[level])
+        bounds.append(level + within)
+    return CellChart("", *titles, rows, columns, cells, KEYS, on_borders=True, bounds=tuple(bounds), side=side)
 
 
 def _image(example: ExampleImage) -> CellImage:

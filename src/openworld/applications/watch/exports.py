@@ -22,10 +22,7 @@ BEGINNING = b'{"watch":'
 
 
 def write_prometheus(path: Path, state: WatchState, name: str) -> None:
-    """Write the numbers of the last finished period in one step, so that a collector never reads half of them.
-
-    The label `watch` tells several watches apart by their names.
-    """
+    """Write the numbers of the last finished period in one step, so that a collector never reads half of them."""
     label = name.replace("\\", r"\\").replace('"', r"\"").replace("\n", r"\n")
     lines = []
     for metric, number, what in _numbers(state):
@@ -116,11 +113,9 @@ def label_lines(sheet: SheetRecord, state: WatchState, name: str) -> list[dict[s
 def append_lines(
     path: Path, state: WatchState, name: str, new: Sequence[PeriodRecord], sheet: SheetRecord | None = None
 ) -> int:
-    """Append the periods, and what labels say of periods, that the file lacks, one line each; return how many.
-
-    What a call that was killed left of a line is taken away, and the lines that it did not write are written: a file
-    that ends with a line of this watch gets all that came after that. A file without one gets the new ones.
-    """
+    """Append the periods, and what labels say of periods, that the file lacks, one line each; return how many."""
+    # A call that was killed may have left half a line, which is taken away; a file that ends with a line of this watch
+    # gets all that came after that, a file without one gets the new ones.
     path.parent.mkdir(parents=True, exist_ok=True)
     stream = is_stream(path)
     with naming(path), open(path, "ab" if stream else "a+b", buffering=0) as file:

@@ -82,7 +82,9 @@ class Follower:
         if reading.refusal:
             raise OpenworldError(reading.refusal)
         period = reading.period(opened)
-        if self._ends(opened):
+        settings = self.watch.settings
+        # A file ends a period where it is one, and so do as many rows as a period has.
+        if opened.sample.n == settings.chunk_rows or not settings.options.chunking:
             after, period = self._finish(after, period, file.name), None
         record = FileRecord(file.name, sha256, reading.content, reading.n, len(state.records), len(after.records))
         after = replace(
@@ -114,11 +116,6 @@ class Follower:
     def look(self, state: WatchState) -> PeriodRecord | None:
         """Return what is estimated of the period that is not finished, without an alarm; None where there is none."""
         return None if state.opened is None else self._record(state, state.opened, "", 0)
-
-    def _ends(self, span: Span) -> bool:
-        """Whether a span is finished by itself: a file where that is a period, or as many rows as one has."""
-        settings = self.watch.settings
-        return span.sample.n == settings.chunk_rows or not settings.options.chunking
 
     def _finish(self, state: WatchState, period: OpenPeriod, file: str) -> WatchState:
         record = self._record(state, period, file, len(period.span.sample.rows))
@@ -179,10 +176,9 @@ class Follower:
 
 
 class _Reading:
-    """The images of a file with the keys of their periods; iterate over it once.
+    """The images of a file with the keys of their periods; iterate over it once."""
 
-    refusal: why the file cannot be counted, "" where it can; it is read to its end all the same, for it may have been.
-    """
+    # `refusal` says why the file cannot be counted; it is read to its end all the same, for it may have been counted.
 
     def __init__(self, watch: Watch, state: WatchState, table: ScoreTable, progress: Progress | None):
         self.watch, self.state, self.table, self.progress = watch, state, table, progress

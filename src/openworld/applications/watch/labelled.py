@@ -70,7 +70,11 @@ def read_labels(watch: Watch, state: WatchState, late: LateLabels) -> LabelsRead
     )
     records = list(state.records)
     for number, labelled in found:
-        records[number] = _with_labels(records[number], labelled)
+        before = labels_of(records[number])
+        # What gives no number takes no place of what did.
+        if labelled.accuracy is not None or before is None or before.accuracy is None:
+            further = {**records[number].further, LABELLED: to_json(labelled)}
+            records[number] = replace(records[number], further=further)
     return LabelsRead(replace(state, records=tuple(records), sheets=(*state.sheets, sheet)), sheet, False)
 
 
@@ -111,14 +115,6 @@ def _require_kept(state: WatchState, late: LateLabels, own: Sequence[int], kept:
         f"{len(late.ids) - len(own)} of {len(late.ids)} images of {late.name} are of no finished period that is kept "
         f"({first} to {last}), the first {unknown!r}; {way}"
     )
-
-
-def _with_labels(record: PeriodRecord, labelled: PeriodLabels) -> PeriodRecord:
-    """Return a record with what labels say; what gives no number takes no place of what did."""
-    before = labels_of(record)
-    if labelled.accuracy is None and before is not None and before.accuracy is not None:
-        return record
-    return replace(record, further={**record.further, LABELLED: to_json(labelled)})
 
 
 def labels_of(record: PeriodRecord) -> PeriodLabels | None:

@@ -136,6 +136,10 @@ def estimate_curve(
 
     own = levels[0] if levels[0].level == 0 else None
     right = float((~at_home.wrong).mean())
+    said = {}  # by methods, of the stream's own images at level 0
+    if own:
+        view = replace(_outputs(stream, own.rows, own.classes), labels=None)
+        said = {name: find_estimator(name)().fit(known).estimate(view, interval=False).accuracy for name in methods}
     first = LevelPoint(
         name=own.name if own else "source",
         level=0.0,
@@ -144,7 +148,7 @@ def estimate_curve(
         methods={name: _point(accuracies, 0) for name, accuracies in found.items()},
         accuracy=_true(stream, own) if own else None if stream.labels is None else right,
         differ=_differ(stream, own.rows, zero_shot) if own else _differ(source, home_rows, zero_shot),
-        unlabelled=dict(_of_own_images(known, stream, own, methods)) if own else {},
+        unlabelled={name: accuracy for name, accuracy in said.items() if accuracy is not None},
     )
     points = (first, *_behind(stream, behind, found, zero_shot))
     at, truth = np.array([point.level for point in points]), [point.accuracy for point in points]
@@ -240,17 +244,6 @@ def _point(found: LevelAccuracies, place: int) -> Value:
         return Value(value)
     spread = found.errors.spread(np.eye(found.accuracy.size)[None, place])
     return Value(value, interval_of(share_interval(value, spread, LEVEL), "images"))
-
-
-def _of_own_images(
-    known: Outputs, stream: LevelScores, own: StreamLevel, methods: Sequence[str]
-) -> Iterator[tuple[str, float]]:
-    """Yield what methods say of the stream's own images at level 0."""
-    view = replace(_outputs(stream, own.rows, own.classes), labels=None)
-    for name in methods:
-        accuracy = find_estimator(name)().fit(known).estimate(view, interval=False).accuracy
-        if accuracy is not None:
-            yield name, accuracy
 
 
 def _true(stream: LevelScores, level: StreamLevel) -> float | None:

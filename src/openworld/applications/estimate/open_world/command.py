@@ -45,14 +45,8 @@ def estimate_open_world(
     observer: Observer = SILENT,
     made: Mapping[str, str] | None = None,
 ) -> Report:
-    """Say what holds of the open-world quality of a learner on a stream without labels.
-
-    Args:
-        source, target: streams that follow each other, with labelled base images, and of unknown images.
-        base_names: which names are of base classes, or a text file of them; None where the streams say it.
-        new_share: of new images, in (0, 1), where it is known from elsewhere. seed: of samples.
-        out: where page and numbers are kept. made: facts for the page, such as the command line.
-    """
+    """Say what holds of the open-world quality of a learner on a stream without labels."""
+    # `source` has labelled base images; `new_share` in (0, 1) is known from elsewhere; `made` are facts for the page.
     require_fraction(new_share=new_share)
     require_folder("--out", out, own=(ESTIMATE,), inputs=(*source, *target, base_names))
     from_file = isinstance(base_names, str | Path)

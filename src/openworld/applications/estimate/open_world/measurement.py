@@ -70,13 +70,8 @@ def measure_quality(
     path: str = "",
     base_names: str = "",
 ) -> StreamQuality:
-    """Return what holds of a stream.
-
-    Args:
-        source: with labels of base images that the learner was not trained on; its other images are not looked at.
-        target: of the same learner, with the same names. Labels, where it has some, are only compared with.
-        path, base_names: files of the target and of base names, for the command that plans labels.
-    """
+    """Return what holds of a stream, from labels of base images in the source that the learner did not train on."""
+    # Labels of the target are only compared with; `path` and `base_names` are files, for the command that plans labels.
     require_same_names(source, target)
     labelled, warnings = _labelled_base(source)
     whole, rows = target, np.arange(len(target))
