@@ -38,9 +38,7 @@ def own_encoder(given: Any, device: str):
     if isinstance(found, str):
         return load_once(found, device)
     if isinstance(found, Classifier):
-        raise OpenworldError(
-            f"{found.architecture} tells classes apart and embeds no sentences; give a two-tower model as the backbone."
-        )
+        raise OpenworldError(f"{found.architecture} embeds no sentences; give a two-tower model as the backbone.")
     return found
 
 

@@ -47,9 +47,7 @@ def find_saved(model: Path, unit: str) -> SavedLearner:
             raise OpenworldError(f"{model} holds a single learner; --unit chooses among those of a run's folder.")
         return SavedLearner(model)
     if not (model / "run.json").is_file():
-        raise OpenworldError(
-            f"{model} holds no learner.json and no run.json; give one that `FittedLearner.save` wrote, or a run's."
-        )
+        raise OpenworldError(f"{model} holds no learner.json and no run.json; give a saved learner or a run.")
     return _of_run(model, unit)
 
 
@@ -231,10 +229,7 @@ def _text(found: PredictedImages) -> tuple[str, ...]:
         )
     total = len(inputs.paths)
     left_out = f"{total - count} of {total} images could not be read and are left out."
-    return (
-        f'{caption} Sentence of zero-shot CLIP: "{inputs.sentence}"',
-        *([left_out] if count < total else []),
-    )
+    return (f'{caption} Sentence of zero-shot CLIP: "{inputs.sentence}"', *([left_out] if count < total else []))
 
 
 def predict_images(inputs: PredictionInputs, observer: Observer = SILENT) -> Report:

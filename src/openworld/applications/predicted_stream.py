@@ -20,10 +20,7 @@ def require_stream(out: Path | None, inputs: PredictionInputs, labelled: bool) -
     require_file("--out", out, inputs=inputs.paths)
     require_kind(out)
     if not inputs.new_names:
-        raise OpenworldError(
-            "a stream needs new names beside the base names, and none came; give --new NAME, --new-names FILE or, of "
-            "a run, --run-names."
-        )
+        raise OpenworldError("a stream needs new names; give --new NAME, --new-names FILE or, of a run, --run-names.")
     if labelled:
         true_classes(inputs)
 

@@ -94,10 +94,7 @@ class DetectInputs:
         unread = () if asked == ["images"] else OF_IMAGES if asked == ["apply"] else (*OF_THE_MODEL, *OF_IMAGES)
         for name in unread:
             if _is_given(getattr(self, name)):
-                raise OpenworldError(
-                    f"--{name.replace('_', '-')} is of a model and images (--model, --id), and --{asked[0]} came; "
-                    "leave it out."
-                )
+                raise OpenworldError(f"--{name.replace('_', '-')} is of images, and --{asked[0]} came; leave it out.")
         return asked[0]
 
 

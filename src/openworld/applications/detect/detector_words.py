@@ -38,10 +38,7 @@ def require_one_value(words: Sequence[str]) -> None:
     for word in words:
         for setting, values in _settings(word).items():
             if len(values) > 1:
-                raise OpenworldError(
-                    f"{word} names {len(values)} values of {setting}; say with --validation-ood on which images to "
-                    "choose one, or name one."
-                )
+                raise OpenworldError(f"{word} names several values of {setting}; name one, or add --validation-ood.")
 
 
 def _settings(word: str) -> dict[str, tuple]:

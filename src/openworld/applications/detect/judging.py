@@ -67,10 +67,7 @@ def find_model(wish: ModelWish, known: KnownImages | None, progress: Progress = 
     if isinstance(own, Classifier):
         if words is not None or wish.learner:
             option = "--learner" if wish.learner else "--negatives"
-            raise OpenworldError(
-                f"{own.architecture} is a classifier, which compares no names: leave {option} out, or name a two-tower "
-                "model."
-            )
+            raise OpenworldError(f"{own.architecture} is a classifier, which compares no names: leave {option} out.")
         members = tuple(_own(member, wish, names) for member in wish.members)
         strange = next((member for member in members if not isinstance(member, Classifier)), None)
         if strange is not None:

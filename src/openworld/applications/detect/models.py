@@ -263,9 +263,7 @@ class FeatureModel:
             file = open_scores(given, FEATURE_FILES)
             table = file.table()
             if "weight" not in table:
-                raise OpenworldError(
-                    f"{file.path} has {', '.join(table)}, expected weight [C, D] and bias [C] of a head."
-                )
+                raise OpenworldError(f"{file.path} has {', '.join(table)}, expected weight [C, D] and bias [C].")
             bias = torch.from_numpy(table["bias"]) if "bias" in table else None
             head = Head(torch.from_numpy(table["weight"]), bias)
         shown = {name for name in ("features", "logits") if name in features.columns}

@@ -50,10 +50,7 @@ def validation_sets(
 ) -> tuple[NamedSet, ...]:
     """Return the images out of distribution on which settings are searched; refuse those that are tested or known."""
     if where and known.validation is None:
-        raise OpenworldError(
-            "settings are searched with in-distribution validation images, too; give them with --validation, or as a "
-            "part validation of --id."
-        )
+        raise OpenworldError("settings are searched with in-distribution validation images, too; give --validation.")
     found = [each for place in where for each in _validation_at(place, root)]
     inside = [NamedSet(part, "id", own) for part in PARTS if (own := getattr(known, part)) is not None]
     for each in found:

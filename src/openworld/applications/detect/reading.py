@@ -92,9 +92,7 @@ def detectors_of(file: ScoreFile, only: Sequence[str], about: Sequence[str] = AB
     if unknown is not None:
         raise unknown_name("detector", unknown, found)
     if "group" in file.columns and not found:
-        raise OpenworldError(
-            f"{file.path} has no column of scores; give one per detector, larger = more in-distribution."
-        )
+        raise OpenworldError(f"{file.path} has no column of scores; give one per detector, larger = in-distribution.")
     return {label: column for label, column in found.items() if not only or label in only}
 
 

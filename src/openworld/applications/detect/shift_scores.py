@@ -69,9 +69,7 @@ def read_shift_scores(file: "str | ScoreFile", *, larger_out: bool = False, only
     if unknown is not None:
         raise unknown_name("group", unknown, ("id", POOL, *GROUPS))
     if "part" in text and any(part not in ("", "test") for part in text["part"].tolist()):
-        raise OpenworldError(
-            f"{name} has rows of other parts than test; leave them out, for nothing is chosen on them."
-        )
+        raise OpenworldError(f"{name} has rows of other parts than test; leave them out: nothing is chosen on them.")
     inside = np.array([group == "id" for group in groups])
     for side, there in (("in-distribution test image: no row whose group is id", inside), ("image of a pool", ~inside)):
         if not there.any():

@@ -13,13 +13,7 @@ import torch
 
 from openworld import detectors
 from openworld._errors import OpenworldError
-from openworld.applications.detect.models import (
-    Detectors,
-    Progress,
-    ScoredImages,
-    stream_of,
-    wants_patches,
-)
+from openworld.applications.detect.models import Detectors, Progress, ScoredImages, stream_of, wants_patches
 from openworld.applications.detect.places import FeatureTable, Images, are_labelled
 from openworld.applications.images import labels_among
 from openworld.datasets import ImageSet

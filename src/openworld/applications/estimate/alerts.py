@@ -30,9 +30,7 @@ SOURCES = 100  # resampled: of so many draws jumps can be seen that come on few 
 def require_rate(rate: float | None) -> None:
     """Refuse a rate of false alarms that simulated years cannot tell."""
     if rate is not None and not RAREST <= rate <= COMMONEST:
-        raise OpenworldError(
-            f"the rate of false alarms is {rate:g}, expected {RAREST} to {COMMONEST}, such as 0.05: one year in twenty."
-        )
+        raise OpenworldError(f"the rate of false alarms is {rate:g}, expected {RAREST} to {COMMONEST}, such as 0.05.")
 
 
 def require_testable(quoting: Quoting) -> None:

@@ -61,9 +61,7 @@ def _period(period: str) -> tuple[int, str]:
     """Return how many of which unit; a week is seven days."""
     match = re.fullmatch(rf"(\d*)\s*({'|'.join(UNITS)})s?", period.strip().lower())
     if match is None or match[1] == "0":
-        raise OpenworldError(
-            f"the period {period!r} is none; give a number and one of {', '.join(UNITS)}, such as 6h or 1month."
-        )
+        raise OpenworldError(f"the period {period!r} is none; give a number and one of {', '.join(UNITS)}, as 6h.")
     count = int(match[1] or 1)
     return (7 * count, "w") if match[2] == "w" else (count, match[2])
 
@@ -106,7 +104,7 @@ def as_times(values: np.ndarray) -> np.ndarray:
     if values.dtype.kind in "iuf":
         if not np.isfinite(values).all() or np.abs(values).max() > MILLISECONDS:
             raise OpenworldError(
-                f"time stamps such as {values.max():g} are missing or no seconds since 1970; give seconds or dates."
+                f"the time {values.max():g} is missing or no seconds since 1970; give seconds or dates."
             )
         return values.astype("datetime64[s]")
     _require_one_clock(values)
@@ -115,9 +113,7 @@ def as_times(values: np.ndarray) -> np.ndarray:
             warnings.filterwarnings("ignore", "no explicit representation of timezones", UserWarning)
             stamps = values.astype("datetime64[s]")
     except (ValueError, TypeError) as error:
-        raise OpenworldError(
-            f"time stamps cannot be read ({error}); give dates, or text such as 2024-02-29T12:00."
-        ) from error
+        raise OpenworldError(f"time stamps cannot be read ({error}); give dates, such as 2024-02-29T12:00.") from error
     if np.isnat(stamps).any():
         raise OpenworldError(f"{np.isnat(stamps).sum()} time stamp(s) are missing; fill them in, or drop the rows.")
     return stamps
@@ -130,10 +126,7 @@ def _require_one_clock(values: np.ndarray) -> None:
     zoned = np.array([_ZONE.search(str(value)) is not None for value in values], bool)
     if zoned.any() and not zoned.all():
         bare, other = values[np.flatnonzero(~zoned)[0]], values[np.flatnonzero(zoned)[0]]
-        raise OpenworldError(
-            f"some time stamps have a zone and some have none, such as {other} and {bare}; give all of them one, or "
-            "none."
-        )
+        raise OpenworldError(f"some time stamps have a zone and some have none, such as {other} and {bare}; mend them.")
 
 
 def _require_order(times: np.ndarray, last: np.datetime64 | None, row: int) -> None:
@@ -142,6 +135,5 @@ def _require_order(times: np.ndarray, last: np.datetime64 | None, row: int) -> N
     if falls.size:
         place = int(falls[0]) + len(times) - len(before)
         raise OpenworldError(
-            f"time stamps must not fall: row {row + place:,} is of {times[place]}, after {before[falls[0]]}; sort the "
-            "target by time."
+            f"time stamps must not fall: row {row + place:,} is of {times[place]}, after {before[falls[0]]}; sort by time."
         )

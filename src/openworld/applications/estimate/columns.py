@@ -88,9 +88,7 @@ def layout_of(file: ScoreFile, classnames: Sequence[str] | None = None, times: s
     labels = [name for name in LABELS if name in file.columns]
     if len(scores) != 1:
         what = "both logits and probabilities; keep one" if scores else "no logits and no probabilities"
-        raise OpenworldError(
-            f"{file.path} has {what}. Its columns: {listed(file.columns)} (openworld estimate --help)."
-        )
+        raise OpenworldError(f"{file.path} has {what}. Columns: {listed(file.columns)} (openworld estimate --help).")
     if len(labels) > 1:
         raise OpenworldError(f"{file.path} has both label and labels; keep one.")
     if times and times not in file.columns:
@@ -125,9 +123,7 @@ def order_of(own: Sequence[str], expected: Sequence[str], where: str, other: str
         return tuple(place[name] for name in expected)
     odd = sorted(set(own) ^ set(expected))
     reason = f"{len(odd)} are in one of the two alone, first {odd[0]!r}" if odd else "a name comes twice"
-    raise OpenworldError(
-        f"the classes of {where} are not {other}: {len(own)} names, expected {len(expected)}; {reason}."
-    )
+    raise OpenworldError(f"classes of {where} are not {other}: {len(own)} names, expected {len(expected)}; {reason}.")
 
 
 def class_columns(
@@ -194,9 +190,7 @@ def class_numbers(labels: np.ndarray, classnames: Sequence[str] | None, order: S
             return labels
         return np.argsort(order)[labels]
     if labels.dtype.kind == "f":
-        raise OpenworldError(
-            "labels are fractions or infinite in some rows; every image needs a class, or none has one."
-        )
+        raise OpenworldError("labels are fractions or infinite in some rows; every image needs a class, or none.")
     if classnames is None:
         raise OpenworldError("labels are names, but the classes have none; give numbers from 0, or class names.")
     number = {name: place for place, name in enumerate(classnames)}

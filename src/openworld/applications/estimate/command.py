@@ -52,9 +52,7 @@ def estimate(
     if inputs.propose and inputs.out is None:
         raise OpenworldError("--propose writes a worksheet; say where with --out FOLDER.")
     if inputs.propose and (inputs.out / SHEET).exists():
-        raise OpenworldError(
-            f"{inputs.out / SHEET} is there already, and may be filled in; move it away, or give another --out."
-        )
+        raise OpenworldError(f"{inputs.out / SHEET} is there, and may be filled in; move it, or give another --out.")
     if inputs.out is not None:
         (inputs.out / AUDIT).unlink(missing_ok=True)  # of an earlier call, maybe on other class names
     facts = {**(made or {}), "openworld": __version__, "seed": str(options.seed)}
@@ -139,17 +137,13 @@ def _tables(
     """Return the tables of source, target and labelled shifts; where they are images, models score them first."""
     names = _class_names(inputs)
     if inputs.source_partners and len(inputs.source_partners) != len(inputs.target_partners):
-        raise OpenworldError(
-            "--source-partner and --target-partner go in pairs, in the same order; GDE can do without --source-partner."
-        )
+        raise OpenworldError("--source-partner and --target-partner go in pairs; GDE can do without the first.")
     sources, targets, shifts = inputs.source, inputs.target, inputs.labelled
     places = [*sources, *targets, *(shift.place for shift in shifts)]
     embedded = [place for place in (*sources, *targets) if is_embedded(place)]
     if embedded:
         if len(embedded) < len(sources) + len(targets) or shifts:
-            raise OpenworldError(
-                "embeddings came beside scores, images or labelled shifts; give source and target alike."
-            )
+            raise OpenworldError("embeddings came beside scores, images or labelled shifts; give both sides alike.")
         scored = embedded_scores(embedded, inputs.models.model)
         sources, targets = scored[: len(sources)], scored[len(sources) :]
         replace(inputs.models, model="").refuse()

@@ -75,9 +75,7 @@ class EstimateOptions:
         require_fraction("[]", alert=self.alert)
         require_rate(self.false_alarms)
         if self.false_alarms is not None and self.alert is None and not self.chunking:
-            raise OpenworldError(
-                "--false-alarms is the rate of false alarms of --alert, and of shifts over time; add --alert 0.8, say."
-            )
+            raise OpenworldError("--false-alarms is of --alert, and of shifts over time; add --alert 0.8, say.")
 
     @property
     def rate(self) -> float:
@@ -96,9 +94,7 @@ class EstimateOptions:
 def vouched_shares(same: bool, other: bool) -> str:
     """Return what somebody vouches for of the class shares, one of `SHARES`."""
     if same and other:
-        raise OpenworldError(
-            "--same-shares and --other-shares exclude one another; give the one that you know to hold."
-        )
+        raise OpenworldError("--same-shares and --other-shares exclude one another; give what you know to hold.")
     return "same" if same else "other" if other else "unknown"
 
 

@@ -280,13 +280,7 @@ def proposal(
 
 
 def worksheet(
-    images: ImagesAtHand,
-    key: str,
-    n: int,
-    classnames: Sequence[str] | None,
-    *,
-    design: str = "poisson",
-    seed: int = 0,
+    images: ImagesAtHand, key: str, n: int, classnames: Sequence[str] | None, *, design: str = "poisson", seed: int = 0
 ) -> str:
     """Return a worksheet as CSV: label all its images in the column `label`, and give it to --labels."""
     stream = labels.closed_set_stream(images.expected)

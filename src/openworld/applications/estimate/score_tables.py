@@ -117,9 +117,7 @@ def open_table(
         layout = layout_of(file, first.names_in_file, times)
         layouts.append(layout.ordered(first.classnames, file.path.name, "those of the first file"))
         if (set(layout.tables), layout.labels) != (set(first.tables), first.labels):
-            raise OpenworldError(
-                f"{file.path} has other columns than {files[0].path}; files that go together are alike."
-            )
+            raise OpenworldError(f"{file.path} has other columns than {files[0].path}; give files that are alike.")
     own = f"those of {files[0].path.name}"
     others = (open_table([path], classnames=first.names_in_file).ordered(first.classnames, own) for path in partners)
     return ScoreTable(files, tuple(layouts), tuple(others), times, title)
@@ -137,9 +135,7 @@ class _Partner:
         while missing > 0:
             block = next(self.blocks, None)
             if block is None:
-                raise OpenworldError(
-                    f"partner {self.name} ends before {place} does: it has {missing:,} images too few."
-                )
+                raise OpenworldError(f"partner {self.name} ends before {place}: it has {missing:,} images too few.")
             pieces.append(block.outputs.logits)
             missing -= block.outputs.n
         whole = np.concatenate([piece for piece in pieces if len(piece)])

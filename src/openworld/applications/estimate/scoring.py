@@ -16,12 +16,7 @@ from openworld.applications.estimate.corrupted_copies import corrupted_copies
 from openworld.applications.estimate.inputs import CORRUPTIONS, EstimateInputs, NamedShift
 from openworld.applications.estimate.models import Models, find_models
 from openworld.applications.estimate.score_tables import open_table
-from openworld.applications.images import (
-    are_images,
-    labelled_images,
-    labels_among,
-    target_images,
-)
+from openworld.applications.images import are_images, labelled_images, labels_among, target_images
 from openworld.datasets import ImageSet
 from openworld.datasets.appearance import NUMBERS, appearance
 from openworld.datasets.templates import PHOTO, TEMPLATES

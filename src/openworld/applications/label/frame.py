@@ -98,10 +98,7 @@ def _of_stream(file: ScoreFile, base_names: Sequence[str] | None) -> LabelFrame:
     if stream.labels is not None:
         rows = np.flatnonzero(~stream.labels.known)
         if not rows.size:
-            raise OpenworldError(
-                f"every image of {stream.name} has a label, so that nothing is to be asked; openworld score has the "
-                "numbers."
-            )
+            raise OpenworldError(f"every image of {stream.name} has a label; openworld score has the numbers.")
     left_out = len(stream) - rows.size
     ids = _ids(stream.columns.get("id"), len(stream), stream.name)[rows]
     stream = stream.rows(rows) if left_out else stream
@@ -164,10 +161,7 @@ def _of_classifier(file: ScoreFile) -> LabelFrame:
     columns = layout.tables[table]
     extra = [name for name in ("id", "image", "group") if name in file.columns]
     if layout.labels is not None:
-        raise OpenworldError(
-            f"{file.path} has labels, so that nothing is to be asked; leave the column {layout.labels} out to plan all "
-            "the same."
-        )
+        raise OpenworldError(f"{file.path} has labels; leave the column {layout.labels} out to plan all the same.")
     places, confidences, kept = [], [], {name: [] for name in extra}
     for block in file.blocks([*columns, *extra], scores=columns, filled=extra):
         matrix = score_table(block, columns, layout.order).astype(np.float64)

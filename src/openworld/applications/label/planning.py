@@ -265,8 +265,7 @@ def _answered(earlier: KeptPlan | None, folder: Path | None) -> list:
     open_rows = earlier.asked - len(answers)
     if open_rows:
         raise OpenworldError(
-            f"{open_rows} of the {earlier.asked} images of {folder} have no answer yet; answer them first, since what "
-            "is drawn next rests on them."
+            f"{open_rows} of {earlier.asked} images of {folder} have no answer yet; answer them first."
         )
     return labelled(earlier, answers).batches
 

@@ -101,7 +101,7 @@ def _table(file: Path) -> list[dict[str, str]]:
     lacking = [name for name in NEEDED if name not in columns]
     if lacking:
         raise OpenworldError(
-            f"{file} has no column {' and no '.join(lacking)}; it is no worksheet of a plan and no answers of its page."
+            f"{file} has no column {' and no '.join(lacking)}; give a worksheet, or answers of a page."
         )
     return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 

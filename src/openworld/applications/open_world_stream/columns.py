@@ -52,9 +52,7 @@ class StreamColumns:
         matrix = matrix.astype(np.float64 if matrix.dtype == np.float64 else np.float32, copy=False)
         expected = self.width(name)
         if matrix.ndim != 2 or matrix.shape[1] != expected:
-            raise OpenworldError(
-                f"column {name} has shape {matrix.shape}, expected one number for each of {expected} names."
-            )
+            raise OpenworldError(f"column {name} is {matrix.shape}, expected a number for each of {expected} names.")
         return matrix[:, self.order[name]] if name in self.order else matrix
 
     def width(self, name: str) -> int:
@@ -141,9 +139,7 @@ def _which_are_base(file: ScoreFile, names: np.ndarray, columns, named, base_nam
             )
     if base.all() or not base.any():
         kind = "new" if base.all() else "base"
-        raise OpenworldError(
-            f"{file.path} has no {kind} name among its {len(names)} classes; open-world quality needs names of both."
-        )
+        raise OpenworldError(f"{file.path} has no {kind} name among its {len(names)} classes; give both kinds.")
     return base
 
 

@@ -36,9 +36,7 @@ class StreamNames:
             form = normalise_class_name(name)
             if form not in known:
                 if side in self.fixed:
-                    raise OpenworldError(
-                        f"column {side}_name holds {name!r}, none of the {len(known)} {side} names; mend it."
-                    )
+                    raise OpenworldError(f"{side}_name holds {name!r}, none of the {len(known)} {side} names; mend it.")
                 known[form] = len(known)
                 self.spelled[side].append(name)
             found[number] = known[form]

@@ -8,12 +8,7 @@ import numpy as np
 from openworld._arrays import as_fractions
 from openworld._errors import OpenworldError
 from openworld._score_files import Columns, ScoreFile, open_scores
-from openworld.applications.open_world_stream.columns import (
-    LOGITS,
-    REFERENCES,
-    StreamColumns,
-    stream_columns,
-)
+from openworld.applications.open_world_stream.columns import LOGITS, REFERENCES, StreamColumns, stream_columns
 from openworld.applications.open_world_stream.names import BASE, NEW, StreamNames, one_entry, stream_labels, texts
 from openworld.applications.open_world_stream.stream import PER_IMAGE, PROXIES, OpenWorldStream
 

@@ -36,10 +36,7 @@ class PainterSettings:
     def drawings(self) -> ImageSet:
         """Return all images that are redrawn, as one image set by all their names."""
         if not self.pictures:
-            raise OpenworldError(
-                "the renderer redraws images, and none are named; give --images, a folder of class folders or a "
-                "data set as NAME/DOMAIN/PART."
-            )
+            raise OpenworldError("the renderer redraws images, and none are named; give --images FOLDER.")
         sets = [labelled_images(where) for where in self.pictures]
         names = {normalise_class_name(name): name for images in sets for name in images.classnames}
         return pooled([_named(images, names) for images in sets], tuple(names.values()))

@@ -160,9 +160,7 @@ def kept_division(folder: Path, request: Mapping[str, Any]) -> PromptDivision | 
         kept = parse_json((own / REQUEST).read_bytes())
         changed = [part for part in request if kept.get(part) != to_json(request[part])]
         if changed:
-            raise OpenworldError(
-                f"{folder} was begun with other {' and '.join(changed)}; go on with the same, or give a new folder."
-            )
+            raise OpenworldError(f"{folder} was begun with other {' and '.join(changed)}; give these, or a new folder.")
         rows = decode_table((own / TABLE).read_bytes())
         degrees = {half: rows[f"{half}_degree"].astype(np.float64) for half in HALVES}
         cuts = {half: Levels(kept["cuts"][half]) for half in HALVES}

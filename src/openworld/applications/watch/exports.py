@@ -175,7 +175,5 @@ def _last_line(file, path: Path) -> dict[str, Any]:
     try:
         last = parse_json(whole.rpartition(b"\n")[2])
     except ValueError as error:
-        raise OpenworldError(
-            f"the last line of {path} is no JSON ({error}); give --json-lines another file."
-        ) from error
+        raise OpenworldError(f"last line of {path} is no JSON ({error}); give --json-lines another file.") from error
     return last if isinstance(last, dict) else {}

@@ -144,9 +144,7 @@ def quoted_chunk(record: PeriodRecord, *, labels: bool = True) -> ChunkEstimate:
 def proposed_labels(watch: Watch, state: WatchState, n: int) -> tuple[str, str]:
     """Return the name of a worksheet and the sheet: about n images of the last finished period, which tell most."""
     if not state.kept:
-        raise OpenworldError(
-            "--propose is for the last finished period, and none is kept: it is finished with --close."
-        )
+        raise OpenworldError("--propose is for the last finished period, and none is kept: finish it with --close.")
     last = state.kept[-1]
     label = re.sub(r"[^\w.-]+", "-", state.records[last.number].chunk.label)
     name = f"{Path(SHEET).stem}-{label}{Path(SHEET).suffix}"

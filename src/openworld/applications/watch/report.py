@@ -3,11 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from openworld.applications.estimate.accuracy_estimate import (
-    AccuracyEstimate,
-    ChunkEstimate,
-    ScoredSet,
-)
+from openworld.applications.estimate.accuracy_estimate import AccuracyEstimate, ChunkEstimate, ScoredSet
 from openworld.applications.estimate.figures import over_time_figure
 from openworld.applications.estimate.report import remark
 from openworld.applications.estimate.results import SHIFT_ALARM

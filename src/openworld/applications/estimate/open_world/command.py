@@ -28,9 +28,7 @@ def require_open_world(wanted: bool, own: Mapping[str, Any], others: Mapping[str
     for name in (name for name, value in (others if wanted else own).items() if is_given(value)):
         option = "--" + name.replace("_", "-")
         if wanted:
-            raise OpenworldError(
-                f"{option} does not go with --open-world, which reads streams of `openworld predict`; leave it out."
-            )
+            raise OpenworldError(f"{option} does not go with --open-world, which reads streams; leave it out.")
         raise OpenworldError(f"{option} came without --open-world; give both, or neither.")
 
 
