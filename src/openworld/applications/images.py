@@ -40,7 +40,7 @@ def _by_class(folder: Path) -> ImageSet:
     parts = {name for names in datasets.folder.PARTS.values() for name in names}
     folders = _folders(folder)
     if folders and set(folders) <= parts:
-        raise OpenworldError(f"{folder} holds parts, not classes: {', '.join(folders)}; give {folder / folders[0]}.")
+        raise OpenworldError(f"{folder} holds parts, not classes: {', '.join(folders)}; give one of them.")
     return datasets.folder.load(folder)
 
 

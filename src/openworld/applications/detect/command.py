@@ -94,7 +94,8 @@ class DetectInputs:
         unread = () if asked == ["images"] else OF_IMAGES if asked == ["apply"] else (*OF_THE_MODEL, *OF_IMAGES)
         for name in unread:
             if _is_given(getattr(self, name)):
-                raise OpenworldError(f"--{name.replace('_', '-')} is of images, and --{asked[0]} came; leave it out.")
+                option = f"--{name.replace('_', '-')}"
+                raise OpenworldError(f"{option} is of a model and images, and --{asked[0]} came; leave it out.")
         return asked[0]
 
 

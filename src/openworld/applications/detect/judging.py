@@ -59,8 +59,14 @@ def find_model(wish: ModelWish, known: KnownImages | None, progress: Progress = 
     if isinstance(given, FittedLearner) or (isinstance(given, str) and holds_learner(given)):
         if wish.learner:
             raise OpenworldError(f"{given} is a tuned learner already; leave --learner out, or name a backbone.")
-        return _with_words(_saved_learner(given, wish), words, where)
-    names = wish.classnames or _names(known)
+        if isinstance(given, FittedLearner):
+            return _with_words(LearnerModel(given, facts_of(given)), words, where)
+        backbone = wish.backbone or backbone_of(given, "--backbone {}")
+        fitted = load_learner(saved_folder(given), own_encoder(backbone, wish.device))
+        return _with_words(LearnerModel(fitted, facts_of(fitted, saved=given)), words, where)
+    images = () if known is None else (known.train, known.test)
+    labelled = (own for own in images if isinstance(own, ImageSet) and are_labelled(own))
+    names = wish.classnames or next((own.classnames for own in labelled), ())
     own = _own(given, wish, names)
     if wish.members and not isinstance(own, Classifier):
         raise OpenworldError("members are classifiers beside a classifier; leave --member out, or give one as --model.")
@@ -86,7 +92,12 @@ def _own(given: Any, wish: ModelWish, names: Sequence[str]) -> Any:
     own = own_model(given, wish.classnames or None)
     if isinstance(own, str) and is_checkpoint(own):
         own = named_after(from_checkpoint(own, wish.architecture, wish.classnames or None), names)
-    return _saved(own, wish.architecture) if isinstance(own, str) and is_classifier(own) else own
+    if not (isinstance(own, str) and is_classifier(own)):
+        return own
+    function = function_of(own)
+    if function and not wish.architecture:
+        raise without_function(own, function, "--architecture {}")
+    return load(own, architecture=wish.architecture or None)
 
 
 def wish_of(saved: SavedModel, given: ModelWish, where: Path) -> ModelWish:
@@ -120,14 +131,6 @@ def words_of(negatives: str | Sequence[str]) -> tuple[WordList | None, str]:
 
 def _with_words(model: LearnerModel, words: WordList | None, where: str) -> LearnerModel:
     return replace(model, words=words and words.without(model.classnames), where=where)
-
-
-def _saved_learner(given: Any, wish: ModelWish) -> LearnerModel:
-    if isinstance(given, FittedLearner):
-        return LearnerModel(given, facts_of(given))
-    backbone = wish.backbone or backbone_of(given, "--backbone {}")
-    fitted = load_learner(saved_folder(given), own_encoder(backbone, wish.device))
-    return LearnerModel(fitted, facts_of(fitted, saved=given))
 
 
 def choose_detectors(words: Sequence[str], model: JudgedModel, known: KnownImages) -> dict[str, Any]:
@@ -201,17 +204,3 @@ def _lacking(detector: Any, model: JudgedModel, known: KnownImages) -> str:
         except OpenworldError as error:
             return f"cannot learn from these images: {str(error).removesuffix('.')}"
     return ""
-
-
-def _saved(place: str, architecture: str) -> Classifier:
-    function = function_of(place)
-    if function and not architecture:
-        raise without_function(place, function, "--architecture {}")
-    return load(place, architecture=architecture or None)
-
-
-def _names(known: KnownImages | None) -> tuple[str, ...]:
-    images = None if known is None else next(
-        (own for own in (known.train, known.test) if isinstance(own, ImageSet) and are_labelled(own)), None
-    )  # fmt: skip
-    return () if images is None else images.classnames

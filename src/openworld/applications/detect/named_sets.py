@@ -36,7 +36,11 @@ class NamedSet:
 
 def named_sets(ood: Sequence[str] | Mapping[str, Any], root: str = "", home: str = "") -> tuple[NamedSet, ...]:
     """Return the sets of "GROUP[:NAME]=WHERE" or {"GROUP[:NAME]": images}, and sets that are known by name."""
-    pairs = list(ood.items()) if isinstance(ood, Mapping) else [_pair(entry) for entry in ood]
+    if isinstance(ood, Mapping):
+        pairs = list(ood.items())
+    else:
+        parts = [entry.partition("=") for entry in ood]  # a set named alone has no title
+        pairs = [(title, where) if equals and where else ("", title) for title, equals, where in parts]
     sets = [own for title, where in pairs for own in _sets_at(title, where, root, home)]
     names = [own.name for own in sets]
     twice = next((name for name in names if names.count(name) > 1), None)
@@ -169,12 +173,6 @@ def _validation_at(where: Any, root: str) -> Iterator[NamedSet]:
     if not own:
         images = images_at(where, root)
         yield NamedSet(_title(images, where), "validation", images)
-
-
-def _pair(entry: str) -> tuple[str, str]:
-    """A title and what has it; "" for a title where a set is named alone."""
-    title, given, where = entry.partition("=")
-    return (title, where) if given and where else ("", title)
 
 
 def _title(images: Images, where: Any) -> str:

@@ -96,7 +96,10 @@ def images_at(where: Any, root: str = "") -> Images:
     if _is_features(where):
         return _features(open_scores(path, FEATURE_FILES))
     if path.is_dir():
-        return _folder(path)
+        files = unlabelled_folder.find_pictures([path])
+        if {len(file.relative_to(path).parts) for file in files} == {2}:
+            return labelled_images(str(path))
+        return unlabelled_folder.load(files, path.resolve().name, path)
     if are_images(str(where)):
         return labelled_images(str(where), root)
     raise OpenworldError(f"there are no images at {where}; give {WAYS}.")
@@ -151,13 +154,6 @@ def _parts(where: str, wanted: Sequence[str], root: str) -> dict[str, ImageSet]:
     if "test" not in here:
         return {}
     return {part: datasets.load(name, domain=domain, part=part, root=root or None) for part in here}
-
-
-def _folder(path: Path) -> ImageSet:
-    files = unlabelled_folder.find_pictures([path])
-    if {len(file.relative_to(path).parts) for file in files} == {2}:
-        return labelled_images(str(path))
-    return unlabelled_folder.load(files, path.resolve().name, path)
 
 
 def _is_features(where: Any) -> bool:

@@ -64,14 +64,11 @@ def scores_parquet(sets: ScoredSets) -> bytes:
     columns["image"], columns["cluster"] = (
         np.array(list(map(str, columns[name])), object) for name in ("image", "cluster")
     )
-    columns["part"] = np.concatenate([np.full(len(each), _part(each), object) for each in sets.all])
+    parts = [np.full(len(each), each.name if each.group == "id" else "test", object) for each in sets.all]
+    columns["part"] = np.concatenate(parts)
     file = io.BytesIO()
     parquet.write_table(pyarrow.table(columns), file)
     return file.getvalue()
-
-
-def _part(images: SetScores) -> str:
-    return images.name if images.group == "id" else "test"
 
 
 def text_columns(table: Columns, name: str) -> dict[str, np.ndarray]:

@@ -126,7 +126,7 @@ def _require_one_clock(values: np.ndarray) -> None:
     zoned = np.array([_ZONE.search(str(value)) is not None for value in values], bool)
     if zoned.any() and not zoned.all():
         bare, other = values[np.flatnonzero(~zoned)[0]], values[np.flatnonzero(zoned)[0]]
-        raise OpenworldError(f"some time stamps have a zone and some have none, such as {other} and {bare}; mend them.")
+        raise OpenworldError(f"some time stamps have a zone and some none: {other} and {bare}; give all of them one.")
 
 
 def _require_order(times: np.ndarray, last: np.datetime64 | None, row: int) -> None:
@@ -135,5 +135,5 @@ def _require_order(times: np.ndarray, last: np.datetime64 | None, row: int) -> N
     if falls.size:
         place = int(falls[0]) + len(times) - len(before)
         raise OpenworldError(
-            f"time stamps must not fall: row {row + place:,} is of {times[place]}, after {before[falls[0]]}; sort by time."
+            f"time stamps must not fall: row {row + place:,} is of {times[place]}, after {before[falls[0]]}; sort them."
         )

@@ -52,7 +52,7 @@ def estimate(
     if inputs.propose and inputs.out is None:
         raise OpenworldError("--propose writes a worksheet; say where with --out FOLDER.")
     if inputs.propose and (inputs.out / SHEET).exists():
-        raise OpenworldError(f"{inputs.out / SHEET} is there, and may be filled in; move it, or give another --out.")
+        raise OpenworldError(f"{inputs.out / SHEET} is there already, and may be filled in; give another --out.")
     if inputs.out is not None:
         (inputs.out / AUDIT).unlink(missing_ok=True)  # of an earlier call, maybe on other class names
     facts = {**(made or {}), "openworld": __version__, "seed": str(options.seed)}

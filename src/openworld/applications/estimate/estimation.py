@@ -75,7 +75,7 @@ class EstimateOptions:
         require_fraction("[]", alert=self.alert)
         require_rate(self.false_alarms)
         if self.false_alarms is not None and self.alert is None and not self.chunking:
-            raise OpenworldError("--false-alarms is of --alert, and of shifts over time; add --alert 0.8, say.")
+            raise OpenworldError("--false-alarms is the rate of false alarms of --alert, or over time; add --alert.")
 
     @property
     def rate(self) -> float:

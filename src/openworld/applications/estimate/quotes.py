@@ -82,19 +82,13 @@ class Quoting:
             return None
         size = shared_size(n)
         if size not in self._learned:
-            wanted = {name: self.estimators[name] for name in self._candidates()}
+            names = candidates(self.source, self.shifts) if self.first is None else self.estimators
+            wanted = {name: self.estimators[name] for name in names if name in self.estimators}
             progress = self._progress("learning from labelled shifts")
             self._learned[size] = learn_from_shifts(
                 wanted, self.source, self.shifts, self._all_nulls(n), seed=self.seed, progress=progress
             )
         return self._learned[size]
-
-    def _candidates(self) -> list[str]:
-        """Return the names of the estimators that labelled shifts choose among."""
-        if not self.shifts:
-            return []
-        wanted = candidates(self.source, self.shifts) if self.first is None else self.estimators
-        return [name for name in wanted if name in self.estimators]
 
     def _by_rule(self, target: Outputs, n: int, estimates: Mapping[str, Estimate]) -> Quote:
         if self.first is None:

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from math import isfinite
 
 from openworld.applications.estimate.accuracy_estimate import AccuracyEstimate, Alarm, Range, ShiftAlarm
-from openworld.applications.estimate.causes import PeriodCause
 from openworld.estimators.quote import Quote
 from openworld.results import METRICS, Metric, Result, Results, Value, interval_of
 
@@ -159,19 +158,14 @@ def _chunks(estimate: AccuracyEstimate) -> Iterator[Result]:
         if chunk.labelled is not None:
             yield Result("", LABELS, Value(chunk.labelled.n), place)
         if chunk.cause is not None:
-            yield from _cause(chunk.cause, place)
+            signs = chunk.cause.likely.signs
+            named = place | {"cause": chunk.cause.likely.cause, "view": signs.view}
+            yield from (Result("cause", own, Value(getattr(signs, name)), named) for name, own in CAUSE_SIGNS.items())
         yield from _source_like(QUOTED, chunk.on_source, place)
         if chunk.alarm is not None:
             yield from _alarm(chunk.alarm, place)
         if chunk.shift_alarm is not None:
             yield from shift_alarm_rows(chunk.shift_alarm, place)
-
-
-def _cause(cause: PeriodCause, place: dict) -> Iterator[Result]:
-    signs = cause.likely.signs
-    place = place | {"cause": cause.likely.cause, "view": signs.view}
-    for name, metric in CAUSE_SIGNS.items():
-        yield Result("cause", metric, Value(getattr(signs, name)), place)
 
 
 def _classes(estimate: AccuracyEstimate) -> Iterator[Result]:

@@ -75,7 +75,8 @@ def read_frame(
     if other is None:
         return first
     second = _read(other, base_names)
-    _require_alike(first, second)
+    if first.closed != second.closed:
+        raise OpenworldError(f"only one of {first.name} and {second.name} knows new names; compare two of a kind.")
     order = _order(first, second)
     names, codes = _joined(first, second)
     model = _reordered(second.models[0], order, codes)
@@ -191,11 +192,6 @@ def _ids(given: np.ndarray | None, count: int, name: str) -> np.ndarray:
     if len(distinct) < count:
         raise OpenworldError(f"id {distinct[counts > 1][0]!r} of {name} comes more than once; an id is one image.")
     return ids.astype(object)
-
-
-def _require_alike(first: LabelFrame, second: LabelFrame) -> None:
-    if first.closed != second.closed:
-        raise OpenworldError(f"only one of {first.name} and {second.name} knows new names; compare two of a kind.")
 
 
 def _order(first: LabelFrame, second: LabelFrame) -> np.ndarray:

@@ -264,9 +264,7 @@ def _answered(earlier: KeptPlan | None, folder: Path | None) -> list:
     answers = answers_in(earlier, folder, ())
     open_rows = earlier.asked - len(answers)
     if open_rows:
-        raise OpenworldError(
-            f"{open_rows} of {earlier.asked} images of {folder} have no answer yet; answer them first."
-        )
+        raise OpenworldError(f"{open_rows} of the {earlier.asked} images of {folder} have no answer yet; answer them.")
     return labelled(earlier, answers).batches
 
 

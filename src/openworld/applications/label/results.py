@@ -4,7 +4,7 @@ Images of which a person cannot tell count as whatever lowers, and as whatever r
 reaches from the lower end of the one to the upper end of the other, and its value is half way.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -112,7 +112,9 @@ class LabelledStream:
         effect = 0.0
         for sign, model in zip((1.0, -1.0), models, strict=False):
             weights = self._weights(quantity, model)
-            outcome = _outcome(answer, model)
+            side = "new" if answer.base is False else "base"
+            right = float(answer.right[model])
+            outcome = {side: 1.0, f"{side}_right": right, "right": right}
             effect += sign * sum(weights[name][row] * value for name, value in outcome.items())
         return effect
 
@@ -152,7 +154,13 @@ def results_of(labelled: LabelledStream) -> Results:
     tested = [place for place, own in enumerate(tests) if own.p is not None]
     for place, p in zip(tested, holm([tests[place].p for place in tested]) if tested else (), strict=True):
         tests[place] = replace(tests[place], p=p)
-    return Results("label", (*rows, *_counts(labelled)), tuple(tests))
+
+    labels, base, new = labelled.counts
+    sides = {} if labelled.kept.closed else {BASE: base, NEW: new}
+    unsure = {UNSURE: labelled.batches.unsure} if labelled.batches.unsure else {}
+    for images, count in ({ALL: labelled.kept.size, LABELLED: labels} | sides | unsure).items():
+        rows.append(Result("", METRICS["images"], Value(count), {"images": images}))
+    return Results("label", tuple(rows), tuple(tests))
 
 
 def quantities_of(labelled: LabelledStream) -> list[str]:
@@ -178,25 +186,9 @@ def difference_entity(labelled: LabelledStream) -> str:
     return f"{first} minus {second}"
 
 
-def _counts(labelled: LabelledStream) -> Iterator[Result]:
-    labels, base, new = labelled.counts
-    sides = {} if labelled.kept.closed else {BASE: base, NEW: new}
-    unsure = {UNSURE: labelled.batches.unsure} if labelled.batches.unsure else {}
-    for images, count in ({ALL: labelled.kept.size, LABELLED: labels} | sides | unsure).items():
-        yield Result("", METRICS["images"], Value(count), {"images": images})
-
-
 def _largest_p(found: Sequence[LabelledNumber], models: tuple[int, ...]) -> float | None:
     """Return the p-value of a difference whatever unsure images are; 1 where they may turn it around."""
     own = [number.p_value() for number in found] if len(models) == 2 else [None]
     if None in own:
         return None
     return 1.0 if min(number.value for number in found) < 0 < max(number.value for number in found) else max(own)
-
-
-def _outcome(answer: ImageAnswer, model: int) -> dict[str, float]:
-    """Return the outcomes that an answer means for a model."""
-    right = float(answer.right[model])
-    if answer.base is not False:
-        return {"base": 1.0, "base_right": right, "right": right}
-    return {"new": 1.0, "new_right": right, "right": right}

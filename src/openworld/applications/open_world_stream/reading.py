@@ -125,7 +125,10 @@ class _Reading:
         proxies = {part: whole[part] for part in PROXIES if part in whole}
         columns = {part: whole[part] for part in PER_IMAGE if part in whole}
         _require_parts(proxies, name)
-        _require_distinct_ids(columns.get("id"), name)
+        ids = columns.get("id")
+        if ids is not None and len(set(ids.tolist())) < len(ids):
+            again = int(np.setdiff1d(np.arange(len(ids)), np.unique(ids, return_index=True)[1])[0])
+            raise OpenworldError(f"id {ids[again]!r} of {name} comes again in row {again}; an id is one image.")
         logits, base = whole.get("logits"), len(self.layout.base_names)
         reference = next((name for name in REFERENCES if name in whole), "reference")
         halves = {half: whole.get(half) for half in ("base_logits", "new_logits")}
@@ -202,11 +205,3 @@ def _require_parts(proxies: Mapping[str, np.ndarray], name: str) -> None:
                 f"column {part} of {name} exceeds {whole} in {above.size} row(s), first in row {above[0]} (from 0); it "
                 f"is the probability that the image is {part.partition('_')[0]} and its name right."
             )
-
-
-def _require_distinct_ids(ids: np.ndarray | None, name: str) -> None:
-    if ids is None or len(set(ids.tolist())) == len(ids):
-        return
-    _, first = np.unique(ids, return_index=True)
-    again = int(np.setdiff1d(np.arange(len(ids)), first)[0])
-    raise OpenworldError(f"id {ids[again]!r} of {name} comes again in row {again} (from 0); an id is one image.")

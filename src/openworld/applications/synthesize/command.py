@@ -76,19 +76,15 @@ def plan_set(inputs: SynthesisInputs, observer: Observer = SILENT) -> PlannedSet
     if inputs.out is None and not inputs.only_plan:
         raise OpenworldError("images need a place: give --out FOLDER, or --plan to make nothing.")
     require_own(inputs.out, (*inputs.reference, inputs.source.laid))
-    settings = PainterSettings(**inputs.settings, device=device)
-    screen, options = find_screen(inputs.screen), _options(inputs, settings)
+    settings, screen = PainterSettings(**inputs.settings, device=device), find_screen(inputs.screen)
+    if not inputs.labels and inputs.painter != "rendered":
+        raise OpenworldError("give --labels: a text file with a name per line, or a data set of `openworld list`.")
+    names = class_names(inputs.labels).names if inputs.labels else shown_labels(settings.drawings())
+    options = SynthesisOptions(names, find_styles(inputs.styles, inputs.painter), **inputs.sizes)
     # A plan alone needs no weights, and has none fetched.
     loaded = not inputs.only_plan or inputs.painter != BY_WEIGHTS
     painter = find_painter(inputs.painter, settings, options.prompts) if loaded else None
     return PlannedSet(inputs, options, _plan(inputs, options, device, observer), painter, screen)
-
-
-def _options(inputs: SynthesisInputs, settings: PainterSettings) -> SynthesisOptions:
-    if not inputs.labels and inputs.painter != "rendered":
-        raise OpenworldError("give --labels: a text file with a name per line, or a data set of `openworld list`.")
-    names = class_names(inputs.labels).names if inputs.labels else shown_labels(settings.drawings())
-    return SynthesisOptions(names, find_styles(inputs.styles, inputs.painter), **inputs.sizes)
 
 
 def _plan(inputs: SynthesisInputs, options: SynthesisOptions, device: str, observer: Observer) -> SynthesisPlan:

@@ -39,7 +39,11 @@ class PainterSettings:
             raise OpenworldError("the renderer redraws images, and none are named; give --images FOLDER.")
         sets = [labelled_images(where) for where in self.pictures]
         names = {normalise_class_name(name): name for images in sets for name in images.classnames}
-        return pooled([_named(images, names) for images in sets], tuple(names.values()))
+        alike = [
+            replace(images, classnames=tuple(names[normalise_class_name(name)] for name in images.classnames))
+            for images in sets
+        ]
+        return pooled(alike, tuple(names.values()))
 
 
 def find_styles(name: str, painter: str) -> tuple[synthesis.PromptStyle, ...]:
@@ -99,10 +103,6 @@ def _own_painter(name: str) -> synthesis.Painter:
             "openworld.shifts.synthesis.Painter describes it."
         )
     return painter
-
-
-def _named(images: ImageSet, names: dict[str, str]) -> ImageSet:
-    return replace(images, classnames=tuple(names[normalise_class_name(name)] for name in images.classnames))
 
 
 def shown_labels(images: ImageSet) -> tuple[str, ...]:
