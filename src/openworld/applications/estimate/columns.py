@@ -123,7 +123,9 @@ def order_of(own: Sequence[str], expected: Sequence[str], where: str, other: str
         return tuple(place[name] for name in expected)
     odd = sorted(set(own) ^ set(expected))
     reason = f"{len(odd)} are in one of the two alone, first {odd[0]!r}" if odd else "a name comes twice"
-    raise OpenworldError(f"the classes of {where} are not {other}: {len(own)} names, not {len(expected)}; {reason}.")
+    raise OpenworldError(
+        f"the classes of {where} are not {other}: {len(own)} names, expected {len(expected)}; {reason}."
+    )
 
 
 def class_columns(
