@@ -1,12 +1,9 @@
 """Score predictions that were made elsewhere: from a table of images to the record of a run.
 
-The file is Parquet, CSV or npz with one entry per image and model: `side` ("base" or "new"), `score` (larger = more
-base-like) and either `correct` or both `label` and `prediction` (class numbers or names). `group` marks images that are
-not independent, `id` pairs the images of several `model`s (without it, the n-th rows of two models are one image as
-long as their sides and labels agree), `seed` tells repeated trainings of one model apart, `joint_prediction` (the
-prediction among base and new names together) and `confidence` add what rests on them. Of a classifier that knows base
-names alone, `correct` is empty for new images: then there is no OpenworldAUC. Rows whose `part` is "validation" enter
-no number: `openworld decide` chooses a threshold on them.
+The file has one entry per image and model: `side`, `score` (larger = more base-like) and either `correct`, or `label`
+and `prediction`; `group`, `id`, `model`, `seed`, `joint_prediction` and `confidence` may be there. Of a classifier that
+knows base names alone, `correct` is empty for new images: then there is no OpenworldAUC. Rows whose `part` is
+"validation" enter no number: `openworld decide` chooses a threshold on them.
 """
 
 import gc

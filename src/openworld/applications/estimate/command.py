@@ -42,10 +42,7 @@ def estimate(
     observer: Observer = SILENT,
     made: Mapping[str, str] | None = None,
 ) -> Report:
-    """Estimate the accuracy of a model on a target without labels; written into `inputs.out` where that is a folder.
-
-    The report has found an `AccuracyEstimate`, or by level a `CurveEstimate`.
-    """
+    """Return a report that has found an `AccuracyEstimate`, or by level a `CurveEstimate`; write it to `inputs.out`."""
     partners = (*inputs.source_partners, *inputs.target_partners)
     given = (*inputs.source, *inputs.target, *partners, *(shift.place for shift in inputs.labelled), inputs.labels)
     require_folder("--out", inputs.out, own=(ESTIMATE,), inputs=given)

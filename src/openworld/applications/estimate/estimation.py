@@ -107,13 +107,8 @@ def estimate_accuracy(
     labelled: Sequence[LabelledTable] = (),
     late: LateLabels | None = None,
 ) -> AccuracyEstimate:
-    """Estimate the accuracy of a model on a target without labels.
-
-    Args:
-        source, target: scores of the same model for the same classes; the source with labels.
-        labelled: shifts to learn from, five or more of three families or more; or none.
-        late: labels of some images of the target.
-    """
+    """Estimate the accuracy of a model on a target without labels, by scores for the same classes."""
+    # `labelled` are shifts to learn from, five of three families at least; `late` are labels of some target images.
     target = target.ordered(source.classnames, f"those of {source.name}")
     source = source.with_vectors()
     target = target.with_vectors(features=source.features, appearance=source.appearance)

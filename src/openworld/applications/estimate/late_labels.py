@@ -2,8 +2,7 @@
 
 A file has a row an image: the target's own column that names its images (id, ids, image or path; or `row`, counted from
 0), `label` (a class, or `other` for none of them), and `inclusion`, the probability with which the image was drawn.
-Drawn labels give an interval that holds however wrong every estimate is: prediction-powered, with calibrated
-confidences as what to expect of each image (`openworld.labels`). On labels without `inclusion` nothing rests.
+Drawn labels give a prediction-powered interval that holds however wrong every estimate is (`openworld.labels`).
 """
 
 import hashlib

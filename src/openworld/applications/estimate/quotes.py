@@ -60,19 +60,14 @@ class Quoting:
         return not check_reference(self.source).reasons
 
     def quote(self, target: Outputs, n: int, estimates: Mapping[str, Estimate]) -> Quote:
-        """Return what may be quoted of a target of n images, of which `target` may be a sample.
-
-        What was learned from labelled shifts, where it can be relied on and does not rest on corruptions alone, which
-        miss other kinds of shift too often; else by the rules, or the method that was named first, if one was. Where no
-        shift is seen, the rules err less on what has not shifted, and the interval is widened by what was learned.
-        """
+        """Return what may be quoted of a target of n images, of which `target` may be a sample."""
         by_rule, learned = self._by_rule(target, n, estimates), self.learned(n)
-        if learned is None or learned.artificial:
+        if learned is None or learned.artificial:  # corruptions alone miss other kinds of shift too often
             return by_rule
         by_shifts = learned.quote(estimates)
         if by_shifts.accuracy is None:
             return by_rule
-        if by_rule.rule == NO_SHIFT:
+        if by_rule.rule == NO_SHIFT:  # the rules err less on what has not shifted; the interval covers both
             return replace(by_rule, low=min(by_rule.low, by_shifts.low), high=max(by_rule.high, by_shifts.high))
         return replace(by_shifts, signs=by_rule.signs, rule=LABELLED, tested=by_rule.tested)
 

@@ -1,13 +1,8 @@
 """How far one's own images are from a reference, in meaning and in appearance: what `openworld shift` computes.
 
-Degrees, levels and cells as IS-OOD has them (Long et al., 2024). Beside them stands a baseline that the paper does not
-have: the degrees of a sample of the reference's own images, each measured against all the others; what lies above the
-95 % quantile of those is called far. Images that taught what meaning and appearance are lie too far from one another
-for that, and are not drawn. An image that is itself in the reference is measured against the others, as if it
-were not there.
-
-Memory does not grow with the images but for some 100 bytes of each: features are read from disk in blocks of `BLOCK`
-images, two blocks at a time.
+Degrees, levels and cells as IS-OOD has them (Long et al., 2024), beside a baseline that the paper does not have: the
+degrees of a sample of the reference's own images against the others; what lies above their 95 % quantile is called far.
+Memory: two blocks of features at a time, and some 100 bytes of each image.
 """
 
 from collections.abc import Mapping, Sequence
@@ -104,6 +99,7 @@ def measure(
     if cuts is None:
         advice = "give more, or such as differ, or the levels of an earlier run with --levels-of"
         cuts = cut_levels(degrees, options.levels, "images", advice)
+    # Images that taught what meaning and appearance are lie too far from one another to say what is usual.
     others = np.flatnonzero(~np.isin(rows_read, teachers_of(decomposition, reference)))
     if len(others) < known:
         require_others(reference, len(others))

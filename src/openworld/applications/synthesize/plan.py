@@ -3,9 +3,6 @@
 Syn-IS (Long et al., 2024, section 2.3 and appendix D): labels x styles give prompts; the shift degrees of their text
 features against reference images cut these into cells; equally many images are made from every cell. The paper's cuts
 are unpublished; here they stand at the quantiles of its division of ImageNet-21K.
-
-Memory: of the reference one block of features at a time, some 330 MB of neighbours for a million prompts, and 32 bytes
-of degrees and levels of each.
 """
 
 from collections.abc import Callable, Mapping

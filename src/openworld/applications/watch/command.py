@@ -59,12 +59,8 @@ def fit(
     observer: Observer = SILENT,
     made: Mapping[str, str] | None = None,
 ) -> Report:
-    """Fit on a labelled source what depends on it alone, and keep it in the file `out`; `found` is a `Watch`.
-
-    Args:
-        source: files of scores that follow each other. classnames: a text file, names, or None for those of the source.
-        images: that a period usually has. made: facts about it.
-    """
+    """Fit on a labelled source what depends on it alone, and keep it in the file `out`; `found` is a `Watch`."""
+    # `images` are how many a period usually has; `made` are facts for the page.
     require_file("--out", out, kind=FITTED, inputs=(*source, classnames))
     names = class_names(str(classnames)).names if isinstance(classnames, Path | str) else classnames
     table = open_table(source, classnames=names)
@@ -83,13 +79,8 @@ def watch(
     observer: Observer = SILENT,
     made: Mapping[str, str] | None = None,
 ) -> Report:
-    """Add new files to a watch, each after the other, and say what is found of the periods that they finish.
-
-    Args:
-        fitted: what `fit` wrote. new: files of scores, in the order of time; may be empty, to look at what is known.
-        files: where the state and everything else lies. close: whether the last period is finished with them.
-        made: facts for the page. `found` of the report is a `WatchView`.
-    """
+    """Add new files to a watch in the order of time, and report what they finish; `found` is a `WatchView`."""
+    # Without new files the report says what is known. `close`: whether the last period is finished with them.
     if files.propose and files.out is None:
         raise OpenworldError("--propose writes a worksheet; say where with --out FOLDER.")
     path = files.state or fitted.with_name(f"{fitted.stem}.state.safetensors")

@@ -106,12 +106,8 @@ def estimate_curve(
     zero_shot: str = "",
     progress: Progress | None = None,
 ) -> CurveEstimate:
-    """Estimate the dynamic robustness curve of a stream without labels.
-
-    Args:
-        source: with labels. stream: with a column of levels. estimators: names, the first is quoted; none for USUAL.
-        zero_shot: the table of zero-shot's scores in the stream, to say where the two part.
-    """
+    """Estimate the dynamic robustness curve of a stream without labels; the first of `estimators` is quoted."""
+    # `zero_shot` is the table of zero-shot's scores in the stream, to say where the two part.
     source = source.labelled
     if not len(source):
         raise OpenworldError(f"{source.name} has no labels; the source must say what its images are: add `labels`.")
