@@ -38,7 +38,9 @@ def require_one_value(words: Sequence[str]) -> None:
     for word in words:
         for setting, values in _settings(word).items():
             if len(values) > 1:
-                raise OpenworldError(f"{word} names several values of {setting}; name one, or add --validation-ood.")
+                raise OpenworldError(
+                    f"{word} has {len(values)} values of {setting}; say with --validation-ood, or name one."
+                )
 
 
 def _settings(word: str) -> dict[str, tuple]:

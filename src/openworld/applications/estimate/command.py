@@ -140,7 +140,7 @@ def _tables(
     embedded = [place for place in (*sources, *targets) if is_embedded(place)]
     if embedded:
         if len(embedded) < len(sources) + len(targets) or shifts:
-            raise OpenworldError("embeddings came beside scores, images or labelled shifts; give both sides alike.")
+            raise OpenworldError("embeddings came beside scores, images or shifts; give source and target alike.")
         scored = embedded_scores(embedded, inputs.models.model)
         sources, targets = scored[: len(sources)], scored[len(sources) :]
         replace(inputs.models, model="").refuse()
