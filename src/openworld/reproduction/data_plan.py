@@ -43,16 +43,13 @@ class DataSetPlan:
 
 @dataclass(frozen=True)
 class DataPlan:
-    """What to download for tables and figures of a paper: needed data sets first, each once.
-
-    Weights of `backbones` and `pretrained` architectures are fetched when they are first needed.
-    """
+    """What to download for tables and figures of a paper: needed data sets first, each once."""
 
     paper: str
     tables: tuple[str, ...]
     figures: tuple[str, ...]
     datasets: tuple[DataSetPlan, ...]
-    backbones: tuple[str, ...]
+    backbones: tuple[str, ...]  # like those of `pretrained` architectures, weights are fetched when first needed
     pretrained: tuple[str, ...]
 
     @property

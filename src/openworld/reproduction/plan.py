@@ -20,10 +20,10 @@ from openworld.reproduction import frap as _frap_plan
 from openworld.reproduction import isood as _isood_plan
 from openworld.reproduction import openpl as _openpl_plan
 from openworld.reproduction import openworldauc as _openworldauc_plan
-from openworld.reproduction.changes import Changes, names_of
+from openworld.reproduction.changes import names_of
 from openworld.reproduction.figures import ALL, PaperFigure, find_figures
 from openworld.reproduction.figures.paper_figure import runs_with_figures
-from openworld.reproduction.settings import EMBEDDED, NAMES, PlannedRun, ReproductionSetup
+from openworld.reproduction.settings import NAMES, PlannedRun, ReproductionSetup
 
 PAPERS: dict[str, ModuleType] = {
     paper.PAPER: paper for paper in (_openworldauc_plan, _openpl_plan, _frap_plan, _isood_plan)
@@ -176,11 +176,8 @@ def _find_figures(
 def choose_tables(
     tables: Iterable[PaperTable], titles: Sequence[str], own: Sequence[str] = (), *, named: bool
 ) -> tuple[list[PaperTable], dict[str, str]]:
-    """Return tables with the data sets asked for alone (`titles`, `own` rows of these), and why others are not made.
-
-    What is reached from ImageNet (a variant, a target of transfer) is made if ImageNet is asked for too, or the table
-    is `named` by its number; no titles are all of them.
-    """
+    """Return tables with the data sets asked for alone (`titles`, `own` rows of these), and why others are not made."""
+    # What is reached from ImageNet is made if ImageNet is asked for too, or the table is `named` by its number.
     chosen, left_out = [], {}
     for table in tables:
         datasets = tuple(title for title in table.datasets if not titles or title in (*titles, *own))
@@ -274,16 +271,3 @@ def _require_fitting(module: ModuleType, setup: ReproductionSetup) -> None:
     ):
         if refused:
             raise OpenworldError(why)
-
-
-__all__ = [
-    "EMBEDDED",
-    "PAPERS",
-    "Changes",
-    "ReproductionSetup",
-    "ReproductionPlan",
-    "PlannedRun",
-    "find_table",
-    "in_words",
-    "plan",
-]

@@ -87,10 +87,7 @@ class ShiftSigns:
 
 @checked
 def shift_signs(source: Outputs, target: Outputs, *, deals: int = DEALS, seed: int = 0) -> ShiftSigns:
-    """Compare what is known of the images of two sets; no label of the target is looked at.
-
-    Of reference, partners and features those count that both sides have. deals: how often images are dealt anew.
-    """
+    """Compare what both sets know of their images, dealt anew so many times; no label of the target is looked at."""
     source.require(("labels",), "the comparison of source and target")
     temperature = temperature_of(source).value
     generator = np.random.default_rng(seed)

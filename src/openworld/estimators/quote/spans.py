@@ -27,13 +27,10 @@ def spans(
     *,
     rows: int = ROWS,
     seed: int = 0,
-    opened: Span | None = None,
-    before: int = 0,
+    opened: Span | None = None,  # the last of pieces that came before, which goes on where its key does
+    before: int = 0,  # how many images came before
 ) -> Iterator[Span]:
-    """Cut a target, in blocks each with keys int64[n] that never fall, such as days, where the key changes.
-
-    opened: the last span of pieces that came before, which goes on where its key does. before: how many images came.
-    """
+    """Cut a target, in blocks each with keys int64[n] that never fall, such as days, where the key changes."""
     key, first, rows_before, sampler = None, 0, before, None
     if opened is not None:
         key, first, sampler = opened.key, opened.first, Sampler.after(opened.sample, rows, seed=seed)
