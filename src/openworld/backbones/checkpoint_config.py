@@ -99,10 +99,7 @@ def from_hugging_face(settings: dict) -> TwoTowerConfig:
     """Read config.json of a CLIPModel or SiglipModel; other models and sizes are refused."""
     family = settings.get("model_type")
     if family is None and "architecture" in settings:
-        raise OpenworldError(
-            f"config.json is of timm's {settings['architecture']!r}, an image tower alone; give a model that reads "
-            "sentences, too."
-        )
+        raise OpenworldError(f"config.json is of timm's {settings['architecture']!r}, an image tower alone.")
     if family not in ("clip", "siglip"):
         raise OpenworldError(
             f"config.json describes a model of type {family!r}, whose towers are not those of clip or siglip; "
@@ -134,16 +131,10 @@ def _clip(settings: dict, text: dict, image: dict) -> TwoTowerConfig:
 def _siglip(settings: dict, text: dict, image: dict) -> TwoTowerConfig:
     joint = text.get("projection_size") or text["hidden_size"]
     if joint != image["hidden_size"]:
-        raise OpenworldError(
-            f"config.json projects text to {joint} features and images to {image['hidden_size']}; they must agree."
-        )
+        raise OpenworldError(f"config.json projects text to {joint}, images to {image['hidden_size']} features.")
     return TwoTowerConfig(
         text=TextConfig(
-            **_text_sizes(text),
-            causal=False,
-            pool="last",
-            projection_bias=True,
-            pad_token=text["pad_token_id"],
+            **_text_sizes(text), causal=False, pool="last", projection_bias=True, pad_token=text["pad_token_id"]
         ),
         image=ImageConfig(**_image_sizes(image), class_token=False, pre_norm=False, patch_bias=True, pool="attention"),
         joint_dimension=joint,
@@ -155,12 +146,13 @@ def from_open_clip(settings: dict) -> TwoTowerConfig:
     """Read open_clip_config.json of a model with OpenAI's architecture; anything else is refused."""
     model = settings["model_cfg"]
     image, text = model["vision_cfg"], model["text_cfg"]
-    unknown = [
-        f"{key} {value!r}"
-        for part, ours in ((model, _OPEN_CLIP_MODEL), (image, _OPEN_CLIP_IMAGE), (text, _OPEN_CLIP_TEXT))
-        for key, value in part.items()
-        if key not in ours and not _is_off(key, value)
-    ]
+    unknown = []
+    for part, ours in ((model, _OPEN_CLIP_MODEL), (image, _OPEN_CLIP_IMAGE), (text, _OPEN_CLIP_TEXT)):
+        for key, value in part.items():
+            usual = _OPEN_CLIP_USUAL.get(key)
+            is_off = value in (None, False, 0, {}, "", usual) or (isinstance(usual, tuple) and value in usual)
+            if key not in ours and not is_off:
+                unknown.append(f"{key} {value!r}")
     if unknown or isinstance(image["layers"], list):
         raise OpenworldError(
             f"open_clip_config.json describes towers of another make ({', '.join(unknown) or 'a ResNet'}); take the "
@@ -209,12 +201,6 @@ def _side(size: object) -> object:
     """The side of a square that may be stated as [side, side]; anything else as it is, for `ImageConfig` to judge."""
     square = isinstance(size, list) and len(size) == 2 and size[0] == size[1]
     return size[0] if square else size
-
-
-def _is_off(key: str, value: object) -> bool:
-    """Whether a setting of open_clip's that our towers do not have is switched off, or says what is usual."""
-    usual = _OPEN_CLIP_USUAL.get(key)
-    return value in (None, False, 0, {}, "") or value == usual or (isinstance(usual, tuple) and value in usual)
 
 
 def _open_clip_sizes(settings: dict, heads: int, activation: str) -> dict:

@@ -34,9 +34,7 @@ def insert_prompts(tower: ImageTower, prompts: Mapping[int, Tensor]) -> Edit:
 def require_class_token(tower: ImageTower, what: str) -> None:
     """Refuse towers that pool their patches by attention; `what` is subject and verb of the refusal."""
     if not tower.config.class_token:
-        raise OpenworldError(
-            f"{what} an image tower with a class token (CLIP); this model pools by attention (SigLIP)."
-        )
+        raise OpenworldError(f"{what} an image tower with a class token (CLIP); this one pools by attention (SigLIP).")
 
 
 def _require_prompts(tower: ImageTower, prompts: Mapping[int, Tensor]) -> None:

@@ -136,7 +136,4 @@ def require_ours(name: str) -> None:
     if architecture in OPEN_CLIP_NAMES:
         raise unknown_name(f"weights of {architecture}", tag, OPEN_CLIP_NAMES[architecture])
     if tag and _NOT_OURS.match(architecture):
-        raise OpenworldError(
-            f"{name} has towers that are not ours; open_clip runs it for what needs no prompted tower: "
-            f"name it open_clip:{architecture}/{tag}."
-        )
+        raise OpenworldError(f"{name} has towers that are not ours; open_clip runs it: open_clip:{architecture}/{tag}.")

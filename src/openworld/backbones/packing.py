@@ -75,18 +75,14 @@ class Packing:
         parts, padding = parts + queries, padding + padded
         for bucket in self.buckets:
             places = torch.arange(bucket.place, bucket.places.stop, device=prefix.device)
-            rows, behind = self._pad(bucket)
+            starts, within = self.starts[bucket.places, None], torch.arange(bucket.length, device=prefix.device)
+            lengths = torch.tensor(self.lengths[bucket.places], device=prefix.device)[:, None]
+            rows, behind = (starts + within.minimum(lengths - 1)).flatten(), (within >= lengths).flatten()
             queries.append(places if only_ends else rows)
             padded.append(None if only_ends else behind)
             parts += [queries[-1], key + rows, value + rows]
             padding += [padded[-1], behind, behind]
         return order_rows(parts, padding), order_rows(queries, padded)
-
-    def _pad(self, bucket: Bucket) -> tuple[Tensor, Tensor]:
-        """The rows of a bucket's sentences, each of its length, and which of them are padding."""
-        starts, within = self.starts[bucket.places, None], torch.arange(bucket.length, device=self.order.device)
-        lengths = torch.tensor(self.lengths[bucket.places], device=self.order.device)[:, None]
-        return (starts + within.minimum(lengths - 1)).flatten(), (within >= lengths).flatten()
 
     def behind_ends(self, bucket: Bucket) -> Tensor:
         """bool[L, 1, count, 1, length], which rows of a bucket's sentences lie behind their end token."""

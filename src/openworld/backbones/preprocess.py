@@ -49,9 +49,7 @@ class Preprocess:
     def __post_init__(self):
         for name, side in (("resize", self.resize), ("crop", self.crop)):
             if type(side) is not int or not 1 <= side <= _LARGEST_SIDE:
-                raise OpenworldError(
-                    f"{name} is {side!r}, expected a whole number of pixels from 1 to {_LARGEST_SIDE}."
-                )
+                raise OpenworldError(f"{name} is {side!r}, expected a whole number of pixels, 1 to {_LARGEST_SIDE}.")
         if self.mode not in ("shortest", "squash"):
             raise OpenworldError(f"the resize mode is {self.mode!r}; known modes: shortest, squash.")
         if self.resample not in RESAMPLING.values():
@@ -103,9 +101,7 @@ def read_preprocess(folder: Path, layout: str = "hugging_face") -> Preprocess:
         read = _from_open_clip if name == "open_clip_config.json" else _from_hugging_face
         if (folder / name).is_file() and (settings := described(folder / name, read)):
             return settings
-    raise OpenworldError(
-        f"{folder} does not say how images are to be prepared; add the model's preprocessor_config.json."
-    )
+    raise OpenworldError(f"{folder} does not say how images are prepared; add the model's preprocessor_config.json.")
 
 
 def _from_hugging_face(whole: dict) -> Preprocess | None:
@@ -150,9 +146,6 @@ def _from_open_clip(whole: dict) -> Preprocess | None:
     mode = settings.get("resize_mode", "shortest")
     interpolation = settings.get("interpolation", "bicubic")
     if mode not in ("shortest", "squash") or interpolation not in RESAMPLING:
-        raise OpenworldError(
-            f"open_clip_config.json asks for resize mode {mode!r} and interpolation {interpolation!r}; "
-            "known modes: shortest, squash."
-        )
+        raise OpenworldError(f"unknown resize mode {mode!r} with {interpolation!r}; known modes: shortest, squash.")
     mean, std = tuple(settings.get("mean", OPENAI_MEAN)), tuple(settings.get("std", OPENAI_STD))
     return Preprocess(image_size, image_size, mode, mean, std, RESAMPLING[interpolation])

@@ -37,10 +37,7 @@ class PromptLayout:
         if self.position not in POSITIONS:
             raise unknown_name("position of the name", self.position, POSITIONS)
         if self.fixed and self.position != "end":
-            raise OpenworldError(
-                f"fixed words ({self.fixed!r}) stand between context and name, so they need the name at the end, "
-                f"not at the {self.position}."
-            )
+            raise OpenworldError(f"fixed words ({self.fixed!r}) need the name at the end, not at the {self.position}.")
 
     @property
     def leading(self) -> int:
@@ -97,8 +94,13 @@ def prompt_names(tower: TextTower, tokenizer, given: Sequence, layout: PromptLay
     fixed = tokenizer([layout.fixed])[0][1:-1]
     # Counted on the name as spoken, as published code does, even where "_" is left in and is a token of its own.
     spoken = [len(tokens) - 2 for tokens in tokenizer([name.replace("_", " ") for name in names])]
-    arranged = [_arrange(*pair, length, leading) for pair in zip(sentences, spoken, strict=True)]
-    arranged, slots = zip(*arranged, strict=True)
+    arranged, slots = [], []
+    for sentence, name_tokens in zip(sentences, spoken, strict=True):
+        # All but `leading` placeholders go behind the tokens of the name.
+        stop = min(1 + length + name_tokens, len(sentence) - 1)
+        moved = sentence[1 + leading : 1 + length]
+        arranged.append([*sentence[: 1 + leading], *sentence[1 + length : stop], *moved, *sentence[stop:]])
+        slots.append(range(stop - len(moved), stop))
     shared, count = leading + len(fixed), len(lists[0])
     with torch.no_grad():
         cut = [arranged[first : first + count] for first in range(0, len(names), count)]
@@ -117,14 +119,6 @@ def _lists_of_names(given: Sequence) -> tuple[tuple[str, ...], ...]:
     if len({len(names) for names in lists}) > 1:
         raise OpenworldError(f"expected lists of equally many names, got {[len(names) for names in lists]} of them.")
     return tuple(map(tuple, lists))
-
-
-def _arrange(sentence: Sequence[int], spoken: int, length: int, leading: int) -> tuple[list[int], range]:
-    """Move all but `leading` placeholders behind the `spoken` tokens of the name; return where those then stand."""
-    stop = min(1 + length + spoken, len(sentence) - 1)
-    moved = sentence[1 + leading : 1 + length]
-    arranged = [*sentence[: 1 + leading], *sentence[1 + length : stop], *moved, *sentence[stop:]]
-    return arranged, range(stop - len(moved), stop)
 
 
 def encode_prompts(

@@ -35,9 +35,7 @@ def for_weights(architecture: str, weights: Mapping[str, Tensor]) -> nn.Module:
     heads = stated.get("classifier", "fc")
     head = heads if isinstance(heads, str) else heads[0]
     if f"{head}.weight" not in weights:
-        raise OpenworldError(
-            f"these weights have no {head}.weight, the head of {architecture}; name the model that they are of."
-        )
+        raise OpenworldError(f"these weights have no {head}.weight, the head of {architecture}; name their own model.")
     classes = weights[f"{head}.weight"].shape[0]
     return network if network.num_classes == classes else build(architecture, classes, pretrained=False)
 

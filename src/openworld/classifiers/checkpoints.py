@@ -154,10 +154,7 @@ def _named(
 ) -> Classifier:
     names = numbered_names(classes) if classnames is None else tuple(classnames)
     if len(names) != classes:
-        raise OpenworldError(
-            f"{title} tells {classes} classes apart, by its head, and {len(names)} class names came; give one for "
-            "each, in the order of the logits."
-        )
+        raise OpenworldError(f"{title} has {classes} classes, and {len(names)} class names came; give one for each.")
     return Classifier(network, names, preprocess, title)
 
 

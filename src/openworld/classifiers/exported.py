@@ -165,10 +165,7 @@ def require_description(place: Path | str) -> None:
     """Refuse a file without a JSON file beside it; the message shows one."""
     beside = description_of(place)
     if not beside.is_file():
-        raise OpenworldError(
-            f"{place} does not say what its classes are called and how images are prepared; write {beside}, such as "
-            f"{_EXAMPLE}."
-        )
+        raise OpenworldError(f"{place} does not say its classes and preparation; write {beside}, such as {_EXAMPLE}.")
 
 
 def described(path: Path) -> tuple[tuple[str, ...], Preprocess]:

@@ -192,9 +192,7 @@ def _seen(content: bytes | None, where: str) -> SeenPictures | None:
     try:
         return SeenPictures(**arrays_from_bytes(content))
     except (SafetensorError, TypeError, OpenworldError) as error:
-        raise OpenworldError(
-            f"{where}: {SEEN} is damaged ({error}); delete it, and the classifier is read without it."
-        ) from error
+        raise OpenworldError(f"{where}: {SEEN} is damaged ({error}); delete it, and the rest is read.") from error
 
 
 def is_foreign(architecture: str) -> bool:

@@ -59,9 +59,7 @@ class ClassSplit:
         for side in ("base", "new"):
             places = as_labels(getattr(self, side), side)
             if places.size and places.max() >= len(self.names):
-                raise OpenworldError(
-                    f"{side} holds class {places.max()}, and there are {len(self.names)} names, counted from 0."
-                )
+                raise OpenworldError(f"{side} holds class {places.max()}, of {len(self.names)} names, counted from 0.")
             object.__setattr__(self, side, places)
 
     @classmethod
@@ -96,9 +94,7 @@ class ClassSplit:
                 if key not in place:
                     raise unknown_name(f"{side} class", name, names)
                 if sides["base"].count(key) + sides["new"].count(key) > 1:
-                    raise OpenworldError(
-                        f"the class {name!r} is listed more than once as base or new; a class is on one side, once."
-                    )
+                    raise OpenworldError(f"the class {name!r} is listed more than once; a class is on one side, once.")
         listed = {key for side in sides.values() for key in side}
         others = [key for key in place if key not in listed]
         of_side = {side: sorted(place[key] for key in keys or others) for side, keys in sides.items()}

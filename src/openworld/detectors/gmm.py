@@ -1,7 +1,6 @@
 """GMM: the density of a Gaussian of each class (Mukhoti et al., 2023, "Deep Deterministic Uncertainty: A New Simple
 Baseline"; with one covariance for all, Lee et al., 2018)."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from math import log, tau
 from typing import ClassVar, Literal, get_args
@@ -76,33 +75,28 @@ class GMM(Fittable):
         classes, counts = rows.labels.unique(return_counts=True)
         width = rows.features.shape[1]
         if self.covariance == "class" and len(classes) * width**2 > MOST:
-            raise OpenworldError(
-                f"GMM would keep {len(classes)} covariances of {width} x {width} numbers; set covariance to 'tied'."
-            )
+            raise OpenworldError(f"GMM needs {len(classes)} covariances of {width}^2 numbers; set it to 'tied'.")
         groups = [rows.features[rows.labels == label].double() for label in classes]
         means = torch.stack([group.mean(dim=0) for group in groups])
-        factors = torch.stack(list(self._factors(groups, means)))
+        centred = [group - mean for group, mean in zip(groups, means, strict=True)]
+        factors = []
+        for rows_of_class in centred if self.covariance == "class" else [torch.cat(centred)]:
+            covariance = rows_of_class.mT @ rows_of_class / len(rows_of_class)
+            covariance.diagonal().add_(self.regularization)
+            factors.append(torch.linalg.cholesky(covariance))
+        factors = torch.stack(factors)
+
         whitenings = torch.linalg.solve_triangular(factors, torch.eye(width).to(factors), upper=False)
         determinants = factors.diagonal(dim1=1, dim2=2).log().sum(dim=1)
         constants = (counts / counts.sum()).log().to(means) - determinants - width * log(tau) / 2
         return ClassGaussians(*(part.to(rows.features.dtype) for part in (means, whitenings, constants)))
 
-    def _factors(self, groups: list[Tensor], means: Tensor) -> Iterator[Tensor]:
-        """Cholesky factors of the covariances, float64[D, D] each."""
-        centred = [group - mean for group, mean in zip(groups, means, strict=True)]
-        for rows in centred if self.covariance == "class" else [torch.cat(centred)]:
-            covariance = rows.mT @ rows / len(rows)
-            covariance.diagonal().add_(self.regularization)
-            yield torch.linalg.cholesky(covariance)
-
     def concerns(self, rows: Rows) -> tuple[str, ...]:
         """Classes of fewer images than features."""
         if self.covariance == "tied":
             return ()
-        few, width = (
-            int((rows.labels.unique(return_counts=True)[1] <= rows.features.shape[1]).sum()),
-            rows.features.shape[1],
-        )
+        width = rows.features.shape[1]
+        few = int((rows.labels.unique(return_counts=True)[1] <= width).sum())
         if not few:
             return ()
         return (

@@ -32,7 +32,10 @@ class Histogram:
     def divergence(self, values: Tensor, window: int, floor: float) -> Tensor:
         """KL(training || image) + KL(image || training), float[N], the image's smoothed over `window` bins."""
         p = self.mean.to(values) + floor
-        q = _smooth(_histograms(values, self.low, self.high, len(self.mean)), window) + floor
+        histograms = _histograms(values, self.low, self.high, len(self.mean))
+        # The outer bins are continued; as torch pads "same", one more at the end.
+        widened = pad(histograms[:, None], ((window - 1) // 2, window // 2), mode="replicate")
+        q = conv1d(widened, histograms.new_full((1, 1, window), 1 / window))[:, 0] + floor
         p, q = p / p.sum(), q / q.sum(dim=1, keepdim=True)
         return ((p - q) * (p.log() - q.log())).sum(dim=1)
 
@@ -140,9 +143,3 @@ def _histograms(values: Tensor, low: float, high: float, bins: int) -> Tensor:
     places = ((values - low) / (high - low) * bins).floor().clamp(-1, bins).long() + 1
     counts = values.new_zeros(len(values), bins + 2).scatter_add_(1, places, torch.ones_like(values))
     return counts[:, 1:-1] / values.shape[1]
-
-
-def _smooth(histograms: Tensor, window: int) -> Tensor:
-    """Moving average over `window` bins, the outer bins continued; as torch pads "same", one more at the end."""
-    widened = pad(histograms[:, None], ((window - 1) // 2, window // 2), mode="replicate")
-    return conv1d(widened, histograms.new_full((1, 1, window), 1 / window))[:, 0]

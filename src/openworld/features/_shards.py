@@ -214,9 +214,7 @@ def _arrays(reading: SharedReading, stack: _Stack, size: BatchSize) -> list[Arra
         # NaN on disk says "could not be read"; a backbone that overflows must not say the same.
         if not np.isfinite(array[stack.readable]).all():
             clip = reading.clip
-            raise OpenworldError(
-                f"{clip.name!r} gives {name} that are not finite in {clip.dtype}; load it in float32, or fetch it anew."
-            )
+            raise OpenworldError(f"{clip.name!r} gives {name} that are not finite in {clip.dtype}; load it in float32.")
         array[~stack.readable] = np.nan
     return [reading.arrays_of(encoding, computed, pixels.numpy()) for encoding in reading.encodings]
 

@@ -50,17 +50,14 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class CachedSet:
-    """One encoded image set on disk: its bytes, and what is kept beside one embedding per image ("8 views, patches").
-
-    Data set and backbone are "" where they are not known, and `images` is None for a set that is not whole.
-    """
+    """One encoded image set on disk; data set and backbone are "" where they are not known."""
 
     folder: Path
     dataset: str
     backbone: str
-    images: int | None
-    size: int
-    holds: str
+    images: int | None  # None for a set that is not whole
+    size: int  # bytes
+    holds: str  # what is kept beside one embedding per image, such as "8 views, patches"
     written: datetime
     used: datetime
 
@@ -98,10 +95,7 @@ def look(folder: Path) -> CacheContents:
 
 
 def remove(contents: CacheContents, sets: Sequence[CachedSet] | None = None) -> int:
-    """Take sets away, None for all, but leave those that another process reads; return how many bytes that were.
-
-    Nothing is removed where something in the folder is not ours, or a set has changed since it was looked at.
-    """
+    """Take sets away, None for all, but leave those that another process reads; return how many bytes that were."""
     sets = contents.sets if sets is None else sets
     if contents.foreign:
         raise OpenworldError(
@@ -155,10 +149,7 @@ def reserve(sizes: Mapping[Path, int], limit: int) -> list[SharedLock]:
 
 
 def shrink(cache: Path, limit: int) -> list[Path]:
-    """Remove sets until a cache has no more than `limit` bytes; return what was removed.
-
-    What is in use stays, and so does what is no encoded image set: trained classifiers, their answers, decompositions.
-    """
+    """Remove encoded image sets that nobody uses until a cache has no more than `limit` bytes; return their folders."""
     if not cache.is_dir():
         return []
     with file_lock(cache / _LOCK):
@@ -166,12 +157,13 @@ def shrink(cache: Path, limit: int) -> list[Path]:
 
 
 def _make_room(sets: Sequence[CachedSet], limit: int) -> tuple[list[Path], int, bool]:
-    """Remove what was used longest ago until the sets take no more than a limit.
-
-    Return what was removed, the bytes beyond the limit, and whether a set in use is among what is left.
-    """
+    """Remove what was used longest ago; return it, the bytes beyond the limit, and whether a set in use is left."""
     gc.collect()  # arrays of finished units that only wait to be collected hold their sets
-    sizes = {entry.folder: max(entry.size, _spoken_for(entry.folder)) for entry in sets}
+    sizes = {}
+    for entry in sets:
+        mark, whole = entry.folder / IN_USE, (entry.folder / "manifest.json").exists()
+        reserved = mark.read_text(encoding="ascii") if mark.exists() and not whole else ""
+        sizes[entry.folder] = max(entry.size, int(reserved) if reserved.isdecimal() else 0)
     removed, excess, busy = [], sum(sizes.values()) - limit, False
     for entry in sorted(sets, key=lambda entry: (_is_embeddings(entry.folder), entry.used)):
         if excess <= 0:
@@ -184,12 +176,6 @@ def _make_room(sets: Sequence[CachedSet], limit: int) -> tuple[list[Path], int, 
         else:
             busy = True
     return removed, excess, busy
-
-
-def _spoken_for(folder: Path) -> int:
-    mark = folder / IN_USE
-    text = mark.read_text(encoding="ascii") if mark.exists() and not (folder / "manifest.json").exists() else ""
-    return int(text) if text.isdecimal() else 0
 
 
 def _remove_unused(folder: Path) -> bool:

@@ -61,9 +61,7 @@ class Encoding:
         require_at_least(0, views=self.views, seed=self.seed)
         smallest, largest = self.crop_scale
         if not 0 < smallest <= largest <= 1:
-            raise OpenworldError(
-                f"crop_scale is {smallest:g} to {largest:g}, expected two shares of the area in order, in (0, 1]."
-            )
+            raise OpenworldError(f"crop_scale is {smallest:g} to {largest:g}, expected two shares in order, in (0, 1].")
 
     @property
     def draw(self) -> tuple[int, tuple[float, float], int]:

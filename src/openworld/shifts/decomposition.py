@@ -178,9 +178,7 @@ def load_decomposition(path: Path | str) -> Decomposition:
             about = parse_json((file.metadata() or {})["about"])
         return Decomposition(**tensors, about=about)
     except (OSError, SafetensorError, KeyError, TypeError, ValueError) as error:
-        raise OpenworldError(
-            f"{path} holds no decomposition ({error}); give a file that `Decomposition.save` wrote, or fit one again."
-        ) from error
+        raise OpenworldError(f"{path} holds no decomposition ({error}); give a file that `save` wrote.") from error
 
 
 @checked

@@ -54,9 +54,7 @@ def triplet_distances(matrix: Tensor, batch: Triplets, semantic_width: int | Non
     if len({as_matrix(rows, name, "[B, D]").dtype for name, rows in parts.items()}) > 1:
         raise OpenworldError(f"the matrix is {matrix.dtype} and the triplets {batch.standard.dtype}; use one type.")
     if batch.standard.shape[1] != len(matrix):
-        raise OpenworldError(
-            f"the triplets have {batch.standard.shape[1]} features, the matrix {len(matrix)}: use one model."
-        )
+        raise OpenworldError(f"the triplets have {batch.standard.shape[1]} features, the matrix {len(matrix)}.")
     return distances_under(matrix, batch, semantic_width)
 
 

@@ -37,7 +37,9 @@ class GivenEncoder(ForeignEncoder):
             module=nn.Module(),
             architecture=f"embeddings {given.content}",
             embed_pictures=lambda pixels: pixels,
-            embed_sentences=self._look_up,
+            embed_sentences=lambda texts: self._classes[
+                [self._index(getattr(text, "classname", text)) for text in texts]
+            ],
             prepare=self._no_images,
             preparation="",
             logit_scale=torch.tensor(given.logit_scale),
@@ -68,10 +70,7 @@ class GivenEncoder(ForeignEncoder):
         return place
 
     def _no_images(self, image: Image.Image) -> np.ndarray:
-        raise OpenworldError(
-            f"{self.name} holds embeddings and cannot look at images; give a data set of embeddings from the same "
-            "model, a .npz or .parquet file."
-        )
+        raise OpenworldError(f"{self.name} holds embeddings and cannot look at images; give embeddings of that model.")
 
     def _side(self) -> int:
         return 1  # it looks at no image

@@ -182,8 +182,5 @@ def _scale(given: Any, name: str) -> Tensor:
     except (TypeError, ValueError, RuntimeError):
         scale = 0.0
     if not 0 < scale < float("inf"):
-        raise OpenworldError(
-            f"{name} has the logit_scale {given!r}, expected a number above 0, what cosines are multiplied by (CLIP's "
-            "is 100); set model.logit_scale."
-        )
+        raise OpenworldError(f"{name} has the logit_scale {given!r}, expected a number above 0 (CLIP's is 100).")
     return torch.tensor(scale)

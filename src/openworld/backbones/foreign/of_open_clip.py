@@ -58,10 +58,7 @@ class _Sentences:
         fits = (roomy[:, : self.positions] == tokens).all(1) & (roomy[:, self.positions :] == roomy[:, -1:]).all(1)
         if not fits.all():
             cut = texts[int(fits.int().argmin())]
-            raise OpenworldError(
-                f"the text {cut!r} is longer than the {self.positions} tokens that this model reads, start and end "
-                "included; shorten it."
-            )
+            raise OpenworldError(f"the text {cut!r} is longer than this model's {self.positions} tokens; shorten it.")
         return self.module.encode_text(tokens.to(next(self.module.parameters()).device))
 
 

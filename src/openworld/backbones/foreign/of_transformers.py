@@ -81,10 +81,7 @@ class _Pictures:
         if len(self.layout) == 1:
             return _embedding(self.module.get_image_features(**{next(iter(self.layout)): pixels}))
         if pixels.dtype == torch.bfloat16:
-            raise OpenworldError(
-                f"{type(self.module).__name__} is told by whole numbers how its patches lie, which bfloat16 rounds; "
-                "load it in float32 or float16."
-            )
+            raise OpenworldError(f"bfloat16 rounds the patch places of {type(self.module).__name__}; use float32.")
         parts = pixels.split([shape.numel() for shape, _ in self.layout.values()], dim=1)
         shaped = {
             name: part.unflatten(1, shape).to(pixels.dtype if dtype.is_floating_point else dtype)
@@ -107,10 +104,7 @@ class _Sentences:
     def __call__(self, texts: Sequence[str]) -> Tensor:
         for text, tokens in zip(texts, self.tokenizer(texts, verbose=False)["input_ids"], strict=True):
             if len(tokens) > self.positions:
-                raise OpenworldError(
-                    f"the text {text!r} is {len(tokens)} tokens long, start and end included, and this model reads "
-                    f"at most {self.positions}; shorten it."
-                )
+                raise OpenworldError(f"the text {text!r} has {len(tokens)} tokens; shorten it to {self.positions}.")
         how = {"padding": "max_length", "max_length": self.padding} if self.padding else {"padding": True}
         read = self.tokenizer(texts, return_tensors="pt", **how)
         device = next(self.module.parameters()).device
@@ -157,10 +151,7 @@ def _logit_scale(name: str, module: nn.Module) -> Tensor:
 def _require_whole(name: str, module: nn.Module, report: Mapping) -> None:
     """Refuse what has no towers for both, and weights that transformers would have drawn at random."""
     if not (hasattr(module, "get_image_features") and hasattr(module, "get_text_features")):
-        raise OpenworldError(
-            f"{name!r} is a {type(module).__name__}, which lacks get_image_features or get_text_features; take a model "
-            "that embeds images and sentences."
-        )
+        raise OpenworldError(f"{name!r} is a {type(module).__name__} without get_image_features or get_text_features.")
     missing = [*report["missing_keys"], *(str(key) for key in report["mismatched_keys"])]
     if missing:
         raise OpenworldError(

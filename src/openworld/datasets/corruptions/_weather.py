@@ -89,16 +89,14 @@ def _relief(drops: np.ndarray) -> np.ndarray:
         return np.zeros(drops.shape)
     near = uniform_filter(np.minimum(distances(outline), _FAR), 3, mode="mirror")
     # Cut to levels as the published code does; a mean of nine ones may come out a hair below one.
-    spread = _equalised((near + 1e-6).astype(np.uint8)).astype(float)
-    lit = np.clip(correlate(spread, _RELIEF, mode="mirror"), 0, 255)
-    return uniform_filter(lit, 3, mode="mirror").round()
-
-
-def _equalised(levels: np.ndarray) -> np.ndarray:
-    """Grey levels uint8[H, W] spread so that all are equally common, from 0 for the lowest to 255."""
+    levels = (near + 1e-6).astype(np.uint8)
+    # Spread so that all levels are equally common, from 0 for the lowest to 255.
     below = np.bincount(levels.ravel(), minlength=256).cumsum()
     lowest = below[levels.min()]
-    return (np.maximum(below - lowest, 0) * 255 / max(levels.size - lowest, 1)).round().astype(np.uint8)[levels]
+    equalised = (np.maximum(below - lowest, 0) * 255 / max(levels.size - lowest, 1)).round()
+    spread = equalised.astype(np.uint8)[levels].astype(float)
+    lit = np.clip(correlate(spread, _RELIEF, mode="mirror"), 0, 255)
+    return uniform_filter(lit, 3, mode="mirror").round()
 
 
 _TURN = np.tan(np.pi / 8)  # half way between two of the eight directions
@@ -109,7 +107,10 @@ def edges(levels: np.ndarray, low: float, high: float) -> np.ndarray:
     """Return the edges bool[H, W] of grey levels float64[H, W] (Canny, 1986)."""
     # With the tie rules of OpenCV 4, canny.cpp, which the published code calls. An edge has a slope (the sum of both
     # Sobel differences' sizes) of at least `low`, and hangs together with a place of more than `high`.
-    across, down = (_sobel(levels, axis) for axis in (1, 0))
+    across, down = (
+        correlate1d(correlate1d(levels, [-1, 0, 1], axis, mode="nearest"), [1, 2, 1], 1 - axis, mode="nearest")
+        for axis in (1, 0)
+    )
     slope = np.abs(across) + np.abs(down)
     ridge = (slope > low) & _is_ridge(slope, across, down)
     pieces, _ = label(ridge, np.ones((3, 3)))
@@ -126,10 +127,6 @@ def distances(outline: np.ndarray) -> np.ndarray:
     flat = (longer - 2 * shorter) + shorter * _KNIGHT
     steep = (longer - shorter) * _KNIGHT + (2 * shorter - longer) * _SLANT
     return np.where(2 * shorter <= longer, flat, steep)
-
-
-def _sobel(levels: np.ndarray, axis: int) -> np.ndarray:
-    return correlate1d(correlate1d(levels, [-1, 0, 1], axis, mode="nearest"), [1, 2, 1], 1 - axis, mode="nearest")
 
 
 def _is_ridge(slope: np.ndarray, across: np.ndarray, down: np.ndarray) -> np.ndarray:

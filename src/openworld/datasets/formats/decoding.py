@@ -96,6 +96,4 @@ def _require_wanted(picture: Image.Image, name: str, formats: tuple[str, ...]) -
         raise OpenworldError(f"{name} holds a {picture.format} image, expected {wanted}; rename or convert it.")
     width, height = picture.size
     if width * height > MOST_PIXELS:
-        raise OpenworldError(
-            f"{name} has {width:,} x {height:,} pixels, more than the {MOST_PIXELS:,} that are read; make it smaller."
-        )
+        raise OpenworldError(f"{name} has {width:,} x {height:,} pixels, over the limit of {MOST_PIXELS:,}; shrink it.")

@@ -74,9 +74,7 @@ class GivenImages:
     ids: tuple[str, ...] | None = None
 
     def __call__(self, index: int) -> Image.Image:
-        raise OpenworldError(
-            f"{self.name} holds embeddings, and no image that could be looked at; what needs pixels needs the images."
-        )
+        raise OpenworldError(f"{self.name} holds embeddings, and no image that could be looked at; give the images.")
 
     def file_of(self, index: int) -> str | None:
         """What an image is called, if the file says so."""

@@ -142,7 +142,13 @@ def _subfolders(top: Path) -> set[str]:
 
 def _class_names(root: Path, top: Path) -> dict[str, str]:
     """Class folder -> class name, over all sibling parts and domains, in the order of the folders."""
-    folders = sorted(set().union(*(_subfolders(place) for place in _siblings(root, top))))
+    places = [root]
+    for _ in top.relative_to(root).parts:
+        places = [place / name for place in places for name in _subfolders(place)]
+    # Beside a part only other parts count, not "annotations" and the like.
+    if top.name in _PART_NAMES:
+        places = [place for place in places if place.name in _PART_NAMES or place == top]
+    folders = sorted(set().union(*map(_subfolders, places)))
     if not folders:
         raise OpenworldError(f"{top} holds no class folders; put the images of each class into a folder of its own.")
     listing = root / "classnames.txt"
@@ -152,15 +158,6 @@ def _class_names(root: Path, top: Path) -> dict[str, str]:
     if unnamed:
         raise OpenworldError(f"{listing} names no class for the folder {unnamed[0]!r} ({len(unnamed)} such folders).")
     return {name: names[name] for name in folders}
-
-
-def _siblings(root: Path, top: Path) -> list[Path]:
-    """Folders as deep below `root` as `top`; beside a part only other parts (not "annotations" and the like)."""
-    places = [root]
-    for _ in top.relative_to(root).parts:
-        places = [place / name for place in places for name in _subfolders(place)]
-    beside_parts = top.name in _PART_NAMES
-    return [place for place in places if not beside_parts or place.name in _PART_NAMES or place == top]
 
 
 def _read_listing(path: Path) -> dict[str, str]:

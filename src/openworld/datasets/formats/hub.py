@@ -105,9 +105,7 @@ def _library():
     try:
         import datasets
     except ImportError:
-        raise OpenworldError(
-            "data sets of Hugging Face's need its library; install it with pip install 'openworld[hf]'."
-        ) from None
+        raise OpenworldError("data sets of Hugging Face need a library; pip install 'openworld[hf]'.") from None
     return datasets
 
 

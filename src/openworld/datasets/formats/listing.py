@@ -95,10 +95,7 @@ def _classes(path: Path, columns: dict[str, list[str]]) -> tuple[list[str], np.n
         return _numbered_classes(path, columns)
     names, labels = np.unique(np.array(columns["label"], dtype=str), return_inverse=True)
     if names.size and all(name.isdecimal() for name in names.tolist()):
-        raise OpenworldError(
-            f"{path} has numbers for labels ({names[0]}, ...), and a text tower needs names; put the class's name "
-            "into `label`, or add it as a column `name`."
-        )
+        raise OpenworldError(f"{path} has numbers for labels ({names[0]}, ...); give names, or a column `name`.")
     return names.tolist(), labels.astype(np.int64)
 
 

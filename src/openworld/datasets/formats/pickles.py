@@ -22,7 +22,10 @@ def read_pickle(path: Path) -> dict[str, Any]:
     require_plain(path)
     try:
         held = path.read_bytes()
-        _require_few_notes(held)
+        # A number that no honest pickle reaches would make the table of noted values as long.
+        for operation, number, _ in pickletools.genops(held):
+            if operation.name in ("PUT", "BINPUT", "LONG_BINPUT") and int(number) > len(held):
+                raise OpenworldError(f"notes a value under the number {number}; do not trust it, get it again.")
         found = _PlainUnpickler(io.BytesIO(held), encoding="latin1").load()
     except FileNotFoundError:
         raise OpenworldError(f"there is no file {path}.") from None
@@ -33,13 +36,6 @@ def read_pickle(path: Path) -> dict[str, Any]:
     if not isinstance(found, dict) or not all(isinstance(key, str) for key in found):
         raise OpenworldError(f"{path} holds no dict with text for keys, as CIFAR's files do; get it again.")
     return {key: value.array if isinstance(value, _Array) else value for key, value in found.items()}
-
-
-def _require_few_notes(held: bytes) -> None:
-    """Refuse a pickle that notes a value under a number that no honest one reaches: the table of notes is as long."""
-    for operation, number, _ in pickletools.genops(held):
-        if operation.name in ("PUT", "BINPUT", "LONG_BINPUT") and int(number) > len(held):
-            raise OpenworldError(f"notes a value under the number {number}; do not trust it, get it again.")
 
 
 class _NumberType:

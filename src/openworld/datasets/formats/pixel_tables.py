@@ -32,8 +32,7 @@ class PixelTable:
         shape = self.pixels.shape
         if self.pixels.dtype != np.uint8 or len(shape) not in (3, 4) or shape[3:] not in ((), (3,)):
             raise OpenworldError(
-                f"{self.source} holds images {self.pixels.dtype}{list(shape)}, expected uint8[N, H, W] or "
-                "uint8[N, H, W, 3]; get it again."
+                f"{self.source} holds {self.pixels.dtype}{list(shape)}, expected grey or RGB in uint8."
             )
         object.__setattr__(self, "labels", as_labels(self.labels, f"labels of {self.source}", len(self.pixels)))
 

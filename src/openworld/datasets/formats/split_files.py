@@ -94,9 +94,7 @@ def require_below(path: str, source: str) -> None:
         return
     pure = PurePosixPath(path)
     if pure.is_absolute() or ".." in pure.parts or "\\" in path or not pure.parts:
-        raise OpenworldError(
-            f"{source} names {path!r}, which leaves its folder; paths must be relative and stay below."
-        )
+        raise OpenworldError(f"{source} names {path!r}, which leaves its folder; paths must be relative and below it.")
 
 
 _AGAIN = "get the file again."

@@ -123,9 +123,7 @@ def _shards(pattern: str, part: str) -> list[Path]:
             break
     missing = [one for one, paths in found.items() if not paths]
     if missing:
-        raise OpenworldError(
-            f"no file matches {first(missing)} (part {part!r}); complete the shards, or mend the path."
-        )
+        raise OpenworldError(f"no file matches {first(missing)} (part {part!r}); complete the shards or mend the path.")
     shards = [Path(path) for paths in found.values() for path in paths]
     for shard in shards:
         require_plain(shard)
@@ -190,9 +188,7 @@ def _members(shard: Path, file) -> list[tarfile.TarInfo]:
     for member in members:
         require_below(member.name, str(shard))
         if not member.isdir() and (not member.isreg() or member.issparse()):
-            raise OpenworldError(
-                f"{shard} holds {member.name}, which is no plain file; links and the like are refused."
-            )
+            raise OpenworldError(f"{shard} holds {member.name}, which is no plain file; links and such are refused.")
     _require_whole(shard, file, members)
     return [member for member in members if member.isreg()]
 

@@ -94,8 +94,13 @@ def audit(
     found = [*_not_names(names), *(_order(names, base) if by_order else ())]
     found += [_within(pair, names, base) for pair in alike(names, names, wordnet)]
     for other, listed in (against or {}).items():
-        pairs = alike(names, _as_names(listed), wordnet)
-        found += [_across(pair, names, _as_names(listed), other) for pair in pairs if pair.kind != "misspelling"]
+        others = _as_names(listed)
+        for pair in alike(names, others, wordnet):
+            if pair.kind != "misspelling":
+                first, second = names[pair.place], others[pair.other]
+                sentence = f"{first!r} and {second!r} of {other} {pair.likeness}: where one is base, {_LEFT_OUT}."
+                severity = "note" if pair.severity == "note" else "warning"
+                found.append(Finding("clash", severity, (first, second), sentence))
     if tokenizer is not None:
         found += _token_findings(names, tokenizer, template)
     not_made = [_NO_WORDNET] * (wordnet is None) + [_NO_TOKENIZER] * (tokenizer is None)
@@ -119,9 +124,7 @@ def _not_names(names: Sequence[str]) -> Iterator[Finding]:
             yield Finding("not a name", "warning", (name,), message)
     numbers = tuple(name for name in names if not any(letter.isalpha() for letter in name))
     if numbers:
-        message = (
-            f"{len(numbers)} name(s) hold no letter, such as {numbers[0]!r}: only the sentence says what they are."
-        )
+        message = f"{len(numbers)} name(s) hold no letter, such as {numbers[0]!r}: only the sentence explains them."
         yield Finding("not a name", "note", numbers, message)
 
 
@@ -141,12 +144,6 @@ def _within(pair: NamePair, names: Sequence[str], base: int) -> Finding:
     sides = f"base {first!r} and new {second!r}" if clash else f"{first!r} and {second!r}"
     kind = "clash" if clash else pair.kind
     return Finding(kind, pair.severity, (first, second), f"{sides} {pair.likeness}: {effect}")
-
-
-def _across(pair: NamePair, names: Sequence[str], others: Sequence[str], other: str) -> Finding:
-    first, second = names[pair.place], others[pair.other]
-    sentence = f"{first!r} and {second!r} of {other} {pair.likeness}: where one is base, {_LEFT_OUT}."
-    return Finding("clash", "note" if pair.severity == "note" else "warning", (first, second), sentence)
 
 
 def alike(names: Sequence[str], others: Sequence[str], wordnet: WordNet | None = None) -> Iterator[NamePair]:
@@ -203,24 +200,18 @@ def _token_findings(names: Sequence[str], tokenizer: Speller, template: str) -> 
             message = f"of {name!r} the tokenizer does not read {what}; spell it with letters that it knows."
             yield Finding("unread", "error", (name,), message)
         elif spelling.in_bytes:
-            message = (
-                f"of {name!r} the characters {spelling.in_bytes!r} are read as bare bytes; plain letters say more."
-            )
+            message = f"of {name!r} the characters {spelling.in_bytes!r} are read as bare bytes; use plain letters."
             yield Finding("unread", "warning", (name,), message)
 
         longest = max(len(tokenizer.spell(sentence).ids), CONTEXT + len(stopped)) + ENDS
         if longest > tokenizer.positions:
-            message = (
-                f"{name!r} makes a text of {longest} tokens, and this model reads {tokenizer.positions}; shorten it."
-            )
+            message = f"{name!r} makes a text of {longest} tokens; this model reads {tokenizer.positions}; shorten it."
             yield Finding("too long", "error", (name,), message)
         elif len(ids) > MANY:
             message = f"{name!r} falls into {len(ids)} tokens: the vocabulary hardly knows its words."
             yield Finding("many tokens", "note", (name,), message)
         if stopped[: len(ids)] != ids:
-            message = (
-                f"the last sign of {name!r} and the sentence's full stop become other tokens together; drop that sign."
-            )
+            message = f"the last sign of {name!r} and the full stop become other tokens together; drop that sign."
             yield Finding("full stop", "note", (name,), message)
 
 

@@ -18,15 +18,12 @@ LISTED = Path(__file__).parents[1] / "lists" / "class_names"
 
 @dataclass(frozen=True)
 class ClassNames:
-    """The class names of one data set in label order, and their WordNet ids, () where they have none.
-
-    Underscores become spaces, as in an `ImageSet`. The first `base_count` are base classes; None for the first half.
-    """
+    """The class names of one data set in label order, with spaces for underscores."""
 
     dataset: str
     names: tuple[str, ...]
-    wordnet_ids: tuple[str, ...] = ()
-    base_count: int | None = None
+    wordnet_ids: tuple[str, ...] = ()  # () where they have none
+    base_count: int | None = None  # None for the first half
 
     def __post_init__(self):
         object.__setattr__(self, "names", tuple(map(readable_class_name, self.names)))
@@ -39,9 +36,7 @@ class ClassNames:
 
 
 def class_names(name: str, root: str | Path | None = None) -> ClassNames:
-    """Return the class names of whatever `datasets.load` takes, or of a .txt file with a name per line, perhaps after
-    its id.
-    """
+    """Return the class names of whatever `datasets.load` takes, or of a .txt file of names, perhaps after ids."""
     if name.endswith(".txt"):
         return _listed(Path(name))
     if name in PUBLISHED:

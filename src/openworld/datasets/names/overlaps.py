@@ -45,9 +45,7 @@ def overlaps(
     counts before its names in WordNet.
     """
     if base_synsets and len(base_synsets) != len(base_names):
-        raise OpenworldError(
-            f"there are {len(base_synsets)} WordNet ids for {len(base_names)} names; give one per name."
-        )
+        raise OpenworldError(f"there are {len(base_synsets)} WordNet ids for {len(base_names)} names; give one each.")
     if base_synsets and wordnet is None:
         raise OpenworldError("the base classes have WordNet ids, and no WordNet 3.0 was given to look them up in.")
     known: dict[str, tuple[str, str]] = {}

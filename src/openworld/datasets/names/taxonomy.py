@@ -27,10 +27,7 @@ def wordnet_similarity(ids: Sequence[str], nouns: WordNet | None = None) -> np.n
 
 
 def taxonomy_similarity(classes: Sequence[Hashable], parents: Parents) -> np.ndarray:
-    """Similarity of C nodes of a taxonomy with one root: float64[C, C] in (0, 1], symmetric, 1 on the diagonal.
-
-    `parents` gives the nodes right above a node, none for the root; `edges.get(node, ())` of `read_edges`, for one.
-    """
+    """Similarity of C nodes of a taxonomy with one root: float64[C, C] in (0, 1]; `parents`: the nodes right above."""
     path, wup = path_and_wup(classes, parents)
     return (path + wup) / 2
 
@@ -60,7 +57,13 @@ def read_edges(file: Path | str) -> dict[str, tuple[str, ...]]:
 
 def _ways_up(classes, parents: Parents) -> tuple[np.ndarray, np.ndarray]:
     """Fewest steps from every class up to every ancestor, float[C, A], inf where it is none; their depths, int[A]."""
-    above = [_ancestors(node, parents) for node in classes]
+    above = []  # of each class, it and all above it, with the fewest steps to each: level by level
+    for node in classes:
+        found, level, distance = {}, {node}, 0
+        while level:
+            found |= dict.fromkeys(level, distance)
+            level, distance = {up for one in level for up in parents(one)} - found.keys(), distance + 1
+        above.append(found)
     ancestors = sorted(set().union(*above), key=str)
     column = {node: number for number, node in enumerate(ancestors)}
     steps = np.full((len(classes), len(ancestors)), np.inf)
@@ -68,15 +71,6 @@ def _ways_up(classes, parents: Parents) -> tuple[np.ndarray, np.ndarray]:
         row[[column[node] for node in found]] = list(found.values())
     depth_of: dict[Hashable, int] = {}
     return steps, np.array([_depth(node, parents, depth_of, ()) for node in ancestors])
-
-
-def _ancestors(node, parents: Parents) -> dict[Hashable, int]:
-    """A node and all above it, with the fewest steps to each: level by level."""
-    found, level, steps = {}, {node}, 0
-    while level:
-        found |= dict.fromkeys(level, steps)
-        level, steps = {up for one in level for up in parents(one)} - found.keys(), steps + 1
-    return found
 
 
 def _depth(node, parents: Parents, known: dict[Hashable, int], below: tuple) -> int:

@@ -27,10 +27,7 @@ _PROBE = (1_740, b"00001740 03 n 01 entity ")  # where WordNet 3.0 keeps its top
 
 
 class WordNet:
-    """Nouns by name and by meaning; a meaning (synset) is the number that its ImageNet id has after the n.
-
-    The folder holds index.noun and data.noun of WordNet 3.0, and noun.exc where irregular plurals are wanted.
-    """
+    """Nouns by name and by meaning; a meaning (synset) is the number that its ImageNet id has after the n."""
 
     def __init__(self, folder: Path | str):
         self.folder = Path(folder)
@@ -38,14 +35,14 @@ class WordNet:
         if missing:
             raise OpenworldError(f"{folder} has no {' and no '.join(missing)}; give the folder of WordNet 3.0's files.")
         if self._read(_PROBE[0], len(_PROBE[1])) != _PROBE[1]:
-            raise OpenworldError(
-                f"{folder} holds another version of WordNet; ImageNet's ids count in 3.0, Debian's wordnet-base."
-            )
+            raise OpenworldError(f"{folder} holds another version of WordNet, not 3.0 (Debian's wordnet-base).")
 
     def meanings(self, name: str) -> tuple[int, ...]:
         """Synsets of a name, the most frequent meaning first; () for a name that WordNet does not know."""
         forms = [re.sub(r"[\s_]+", "_", name.strip().casefold())]
-        forms += [plain(name).replace(" ", "_"), self._base_form(forms[0]), singular_name(name).replace(" ", "_")]
+        head, gap, last = forms[0].rpartition("_")
+        base_form = head + gap + self._irregular.get(last, last)
+        forms += [plain(name).replace(" ", "_"), base_form, singular_name(name).replace(" ", "_")]
         line = next((self._index[form] for form in forms if form in self._index), "")
         return tuple(int(field) for field in line.split() if len(field) == 8 and field.isdigit())
 
@@ -71,13 +68,8 @@ class WordNet:
         lines = file.read_text(encoding="utf-8").splitlines() if file.is_file() else []
         return {fields[0]: fields[1] for fields in map(str.split, lines) if len(fields) > 1}
 
-    def _base_form(self, form: str) -> str:
-        head, gap, last = form.rpartition("_")
-        return head + gap + self._irregular.get(last, last)
-
     def _fields(self, meaning: int) -> list[str]:
-        """A synset's line in words, up to its gloss: id, file, n, how many names, names and their numbers, how many
-        pointers, and four words for each pointer."""
+        # Up to the gloss: id, file, n, how many names, names with numbers, how many pointers, four words for each.
         with (self.folder / "data.noun").open("rb") as file:
             file.seek(meaning)
             fields = file.readline().partition(b" | ")[0].decode().split()

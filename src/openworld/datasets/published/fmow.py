@@ -59,9 +59,7 @@ def read_fmow(folder: Path, part: str, region: str = "") -> ImageRows:
             continue
         year = (row["timestamp"] or "")[:4]  # such as 2016-02-04T17:36:37Z; all are in UTC, so the year alone decides
         if not year.isdecimal():
-            raise OpenworldError(
-                f"{listing}, row {number} has the time {row['timestamp']!r}, expected a date; get it again."
-            )
+            raise OpenworldError(f"{listing}, row {number}: time {row['timestamp']!r}, expected a date; get it again.")
         if not first <= int(year) < end:
             continue
         if region and regions.get(row["country_code"]) != region:

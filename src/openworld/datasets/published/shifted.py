@@ -6,7 +6,7 @@ or part. Every file is read as it is published; nothing is downloaded or convert
 """
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -40,7 +40,8 @@ def load(
     if name not in SHIFTED:
         raise unknown_name("data set to download", name, SHIFTED)
     card, folder = SHIFTED[name], downloaded.find_root(root)
-    domain = card.domains[0] if domain is None else _as_listed(domain, card.domains)
+    by_page = {one.replace("_", " "): one for one in card.domains}  # pages write spaces
+    domain = card.domains[0] if domain is None else by_page.get(domain.replace("_", " "), domain)
     for kind, value, known in (("domain", domain, card.domains), ("part", part, card.parts)):
         if value not in known:
             raise unknown_name(f"{kind} of {name}", value, [one or "''" for one in known])
@@ -53,11 +54,6 @@ def load(
     if shots is not None:
         images = images.subset(few_shot(images.labels, shots, random.Random(seed)))
     return replace(images, name=name, domain=domain)
-
-
-def _as_listed(domain: str, domains: Sequence[str]) -> str:
-    """Return the domain as it is listed, where pages write a space in place of an underscore."""
-    return {one.replace("_", " "): one for one in domains}.get(domain.replace("_", " "), domain)
 
 
 def _table(reader: Callable, root: Path, folder: Path, domain: str, part: str) -> ImageSet:

@@ -1,6 +1,6 @@
 """Is a data set of `shifted` whole? Its files are read as a run would read them."""
 
-from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 
 from openworld._errors import OpenworldError
@@ -17,9 +17,11 @@ def check_shifted(name: str, card: ShiftedSet, root: Path, decoded: bool) -> Ins
     if wrong:
         return Inspection(name, str(folder), None, {}, tuple(wrong), (), card.sources)
     faults: dict[str, list[str]] = {}
-    for where, expected, options in _places_of(card):
+    domains = card.alike or card.domains[:1]
+    for domain, (part, expected) in product(domains, card.pictures.items()):
+        where = f"{domain if card.alike else ''} {part}".strip()
         try:
-            images = load(name, root=root, **options)
+            images = load(name, root=root, domain=domain, part=part)
         except OpenworldError as error:
             faults.setdefault(str(error), []).append(where)
             continue
@@ -57,10 +59,3 @@ def lacking_corruptions(name: str, root: Path) -> tuple[str, ...]:
         condition for condition, place in places.items() if any((own / place).is_dir() for own in (folder, beside))
     }
     return tuple(own for own in NAMES if any(f"{own} {severity}" not in there for severity in range(1, 6)))
-
-
-def _places_of(card: ShiftedSet) -> Iterator[tuple[str, int | None, dict[str, str]]]:
-    """What to call a part, how many pictures it should hold, and how to load it."""
-    for domain in card.alike or card.domains[:1]:
-        for part, expected in card.pictures.items():
-            yield f"{domain if card.alike else ''} {part}".strip(), expected, {"domain": domain, "part": part}

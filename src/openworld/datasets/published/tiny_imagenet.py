@@ -63,9 +63,7 @@ def _annotated(folder: Path, ids: tuple[str, ...]) -> ImageRows:
     for line in read_lines(folder / _ANNOTATIONS):
         file, wordnet_id = (*line.split("\t"), "", "")[:2]
         if wordnet_id not in labels:
-            raise OpenworldError(
-                f"{folder / _ANNOTATIONS} has the line {line!r}, expected a file and a WordNet id of wnids.txt."
-            )
+            raise OpenworldError(f"{folder / _ANNOTATIONS}: {line!r}, expected a file and a WordNet id of wnids.txt.")
         require_below(file, str(folder / _ANNOTATIONS))
         places = ("images", f"{wordnet_id}/images")
         place = next((place for place in places if (val / place).is_dir()), wordnet_id)

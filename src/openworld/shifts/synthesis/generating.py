@@ -120,7 +120,9 @@ def _make(plan: SynthesisPlan, numbers: list[int], painter: Painter, screen: Scr
     rows, missing = {}, numbers
     for attempt in range(screen.attempts if screen else 1):
         orders = [plan.commission(number, attempt) for number in missing]
-        images = _paint(painter, orders)
+        images = list(painter.paint(orders))
+        if len(images) != len(orders):
+            raise OpenworldError(f"the painter gave {len(images)} images for {len(orders)} commissions.")
         kept = _allowed(screen, images)
         for order, picture, keep in zip(orders, images, kept, strict=True):
             if keep:
@@ -131,13 +133,6 @@ def _make(plan: SynthesisPlan, numbers: list[int], painter: Painter, screen: Scr
             break
     refused = {number: set_files.row(number, None, None, None) for number in missing}
     return [(rows | refused)[number] for number in numbers]
-
-
-def _paint(painter: Painter, orders: list[Commission]) -> list[Image.Image]:
-    images = list(painter.paint(orders))
-    if len(images) != len(orders):
-        raise OpenworldError(f"the painter gave {len(images)} images for {len(orders)} commissions; expected as many.")
-    return images
 
 
 def _allowed(screen: Screen | None, images: list[Image.Image]) -> list[bool]:

@@ -45,10 +45,7 @@ def open_folder(folder: Path, order: dict) -> None:
     elif path.read_bytes() != wanted:
         old = _parse(path)
         parts = [part for part in order if old.get(part) != order[part]]
-        raise OpenworldError(
-            f"{folder} was begun with another {' and '.join(parts) or 'layout'}; go on with the same, or give a new "
-            "folder."
-        )
+        raise OpenworldError(f"{folder} was begun with another {' and '.join(parts) or 'layout'}; give a new folder.")
 
 
 def require_own(folder: Path | None, inputs: Sequence[Any] = ()) -> None:
