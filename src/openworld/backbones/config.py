@@ -96,7 +96,9 @@ class ImageConfig:
     def __post_init__(self):
         _check_tower("image", self, pools=("class", "attention"))
         if self.image_size < self.patch_size:
-            raise OpenworldError(f"an image of {self.image_size} pixels holds no patch of {self.patch_size} pixels.")
+            raise OpenworldError(
+                f"an image of {self.image_size} pixels does not hold a patch of {self.patch_size} pixels."
+            )
 
     @property
     def grid(self) -> int:

@@ -14,7 +14,9 @@ def find_devices(device: str) -> tuple[str, ...]:
     for name in names:
         require_device(name)
     if len(names) > 1 and (len(set(names)) < len(names) or not all(name.startswith("cuda:") for name in names)):
-        raise OpenworldError(f"--device is {device!r}; a list has GPUs by number, each of them once (cuda:0,cuda:1).")
+        raise OpenworldError(
+            f"--device is {device!r}; a list names GPUs by number, each of them once, such as cuda:0,cuda:1."
+        )
     if names == ("cuda",) and torch.cuda.device_count() > 1:
         return tuple(f"cuda:{number}" for number in range(torch.cuda.device_count()))
     return names

@@ -149,7 +149,9 @@ def _from_checkpoint(path: Path, name: str) -> TwoTower:
         raise OpenworldError(f"there is no file {path}; give the weights' path, or a name of a model.")
     weights, beside = read_pickled(path), path.parent / CONFIGURATIONS["open_clip"]
     if not beside.is_file():
-        raise OpenworldError(f"{path} holds weights alone, which do not tell their activation; add {beside.name}.")
+        raise OpenworldError(
+            f"{path} holds weights alone, which do not tell their activation; put {beside.name} beside it."
+        )
     config = described(beside, from_open_clip)
     preprocess = read_preprocess(path.parent, "open_clip")
     return _built(name, config, _openai_tokenizer(path, config), preprocess, Weights(weights, "openai", path))
@@ -174,7 +176,10 @@ def _built(
     name: str, config: TwoTowerConfig, tokenizer: Tokenizer, preprocess: Preprocess, weights: Weights
 ) -> TwoTower:
     if preprocess.crop != config.image.image_size:
-        raise OpenworldError(f"{weights.path.parent} prepares {preprocess.crop} pixels, not {config.image.image_size}.")
+        raise OpenworldError(
+            f"{weights.path.parent} prepares images of {preprocess.crop} pixels for a model of "
+            f"{config.image.image_size}."
+        )
     if tokenizer.pad_token is not None:
         config = replace(config, text=replace(config.text, pad_token=tokenizer.pad_token))
     _require_of_one_model(config, weights)

@@ -115,7 +115,7 @@ def _read(blocks: Sequence[Block], prompts: Tensor, recording: Recording) -> Ten
 def _require_rows(prompts: Tensor, width: int) -> None:
     if prompts.dim() != 2 or not len(prompts) or prompts.shape[1] != width:
         raise OpenworldError(
-            f"expected read-only prompts of shape [K, {width}] with K >= 1, got {list(prompts.shape)}."
+            f"expected read-only prompts of shape [K, {width}] with K at least 1, got {list(prompts.shape)}."
         )
 
 

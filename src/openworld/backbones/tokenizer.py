@@ -52,7 +52,10 @@ class Tokenizer:
         ids = [[*encoding.ids, self.end_token] if alone else encoding.ids for encoding in read]
         for text, tokens in zip(texts, ids, strict=True):
             if len(tokens) > self.positions:
-                raise OpenworldError(f"the text {text!r} has {len(tokens)} tokens; shorten it to {self.positions}.")
+                raise OpenworldError(
+                    f"the text {text!r} is {len(tokens)} tokens long, start and end included, and this model reads "
+                    f"at most {self.positions}; shorten it."
+                )
         return ids
 
     def spell(self, text: str) -> Spelling:

@@ -154,7 +154,10 @@ def _named(
 ) -> Classifier:
     names = numbered_names(classes) if classnames is None else tuple(classnames)
     if len(names) != classes:
-        raise OpenworldError(f"{title} has {classes} classes, and {len(names)} class names came; give one for each.")
+        raise OpenworldError(
+            f"{title} tells {classes} classes apart, by its head, and {len(names)} class names came; give one for "
+            "each, in the order of the logits."
+        )
     return Classifier(network, names, preprocess, title)
 
 

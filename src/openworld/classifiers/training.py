@@ -168,7 +168,10 @@ def _epoch(network, optimiser, pictures: TrainingPictures, recipe: Recipe, epoch
         loss_sum, seen = loss_sum + loss * len(rows), seen + len(rows)
         right += int((logits.argmax(1) == labels).sum())
     if not math.isfinite(loss_sum):
-        raise OpenworldError(f"the loss is not finite in epoch {epoch + 1}; lower the rate ({recipe.learning_rate:g}).")
+        raise OpenworldError(
+            f"training diverged in epoch {epoch + 1}: the loss is not finite; lower the learning rate "
+            f"({recipe.learning_rate:g})."
+        )
     return {"loss": loss_sum / seen, "accuracy": right / seen}
 
 

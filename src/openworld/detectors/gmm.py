@@ -75,7 +75,9 @@ class GMM(Fittable):
         classes, counts = rows.labels.unique(return_counts=True)
         width = rows.features.shape[1]
         if self.covariance == "class" and len(classes) * width**2 > MOST:
-            raise OpenworldError(f"GMM needs {len(classes)} covariances of {width}^2 numbers; set it to 'tied'.")
+            raise OpenworldError(
+                f"GMM would keep {len(classes)} covariances of {width} x {width} numbers; set covariance to 'tied'."
+            )
         groups = [rows.features[rows.labels == label].double() for label in classes]
         means = torch.stack([group.mean(dim=0) for group in groups])
         centred = [group - mean for group, mean in zip(groups, means, strict=True)]

@@ -104,7 +104,10 @@ class _Sentences:
     def __call__(self, texts: Sequence[str]) -> Tensor:
         for text, tokens in zip(texts, self.tokenizer(texts, verbose=False)["input_ids"], strict=True):
             if len(tokens) > self.positions:
-                raise OpenworldError(f"the text {text!r} has {len(tokens)} tokens; shorten it to {self.positions}.")
+                raise OpenworldError(
+                    f"the text {text!r} is {len(tokens)} tokens long, start and end included, and this model reads "
+                    f"at most {self.positions}; shorten it."
+                )
         how = {"padding": "max_length", "max_length": self.padding} if self.padding else {"padding": True}
         read = self.tokenizer(texts, return_tensors="pt", **how)
         device = next(self.module.parameters()).device
