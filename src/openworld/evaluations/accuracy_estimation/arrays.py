@@ -103,9 +103,7 @@ class RunArrays:
     def __post_init__(self) -> None:
         for record in self.run.records:
             if record.metrics.get("protocol") != NAME:
-                raise OpenworldError(
-                    f"record {record.name!r} of {self.run.folder} is of another kind; expected one of {NAME}."
-                )
+                raise OpenworldError(f"record {record.name!r} of {self.run.folder} is of another kind than {NAME}.")
 
     @cached_property
     def units(self) -> tuple[Results, ...]:

@@ -75,8 +75,7 @@ class Average:
             if run.learners != first.learners:
                 raise OpenworldError(
                     f"{first.title} has {', '.join(first.learners)}, and {run.title} has {', '.join(run.learners)}; "
-                    "ranks need the same learners on all data sets of a scenario. Run what is missing, or report the "
-                    "runs apart."
+                    "ranks need the same learners on all data sets; run what is missing, or report the runs apart."
                 )
 
     @property

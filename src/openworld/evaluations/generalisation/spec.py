@@ -66,12 +66,10 @@ class GeneralisationSpec(GeneralisationSettings, Learning):
             raise OpenworldError("there is no target; give variants, others, or both.")
         require_distinct({"variants": self.variants, "others": self.others}, least=0)
         if self.source in self.variants or self.source.dataset in {other.dataset for other in self.others}:
-            raise OpenworldError(
-                f"{self.source} is the source; a variant has another domain or name, an other another name."
-            )
+            raise OpenworldError(f"{self.source} is the source; a variant has another domain, an other another name.")
         for target in (*self.variants, *self.others):
             if target.says_classes:
                 raise OpenworldError(
-                    f"{target} says which classes are base or new; the source alone says that, so put it there."
+                    f"{target} says which classes are base or new; the source alone may. Leave it out."
                 )
         settle(self, crop_scale=self.crop_scale or usual_crop_scale(self.source.dataset))

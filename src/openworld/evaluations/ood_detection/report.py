@@ -240,9 +240,7 @@ def compare(first: Report, second: Report, metric: str) -> tuple[Pair, ...]:
     detectors = [(old, new) for old in before.detectors for new in after.detectors
                  if old.label == new.label and (alone or old.model == new.model)]  # fmt: skip
     if not detectors:
-        raise OpenworldError(
-            f"{first.folder} and {second.folder} have no detector of the same name and model in common."
-        )
+        raise OpenworldError(f"{first.folder} and {second.folder} have no detector of one name and model in common.")
     tests = correct_for_many(area_test(Contender(after, new), Contender(before, old)) for old, new in detectors)
     pairs = []
     for (old, new), test in zip(detectors, tests, strict=True):

@@ -57,10 +57,7 @@ class OperatingSpec:
             given = " and ".join(rules).replace("_", " ") or "none"
             raise OpenworldError(f"a threshold follows one rule, and {given} came; give {_RULES}.")
         if self._priced and None in (self.base_missed, self.new_unhit):
-            raise OpenworldError(
-                "a threshold by costs needs that of a base image missed and that of a new one not hit; the other two "
-                "are 0 where left out."
-            )
+            raise OpenworldError("a threshold by costs needs that of a base image missed and of a new one not hit.")
         choose_threshold([1], [1], [0], [1], **self.options)  # refuses numbers outside their ranges
 
     @property
@@ -114,9 +111,7 @@ def require_sides(images, test_names: Iterable[str], operating: OperatingSpec | 
         needed = operating is not None and (side == "base" or operating.needs_new)
         if needed and not np.isin(images.labels, classes).any():
             instead = "choose by miss_rate, which needs none" if side == "new" else "leave operating out"
-            raise OpenworldError(
-                f"the validation part of {images.name} has no image of a {side} class; add some, or {instead}."
-            )
+            raise OpenworldError(f"validation of {images.name} has no image of a {side} class; add some, or {instead}.")
 
 
 def operating_rows(

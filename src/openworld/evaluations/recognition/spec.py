@@ -141,14 +141,9 @@ class RecognitionSpec(RecognitionSettings, Learning):
     def _take_folders(self) -> None:
         """Name the data set after the folder of base images."""
         if not (isinstance(self.new, str) and Path(self.new).is_dir()):
-            raise OpenworldError(
-                f"base is the folder {self.base}, and new is {self.new!r}; give a folder of images for "
-                "each, or lists of class names."
-            )
+            raise OpenworldError(f"base is the folder {self.base}, and new is {self.new!r}; give a folder for each.")
         if self.dataset not in (RecognitionSettings.dataset, self.base):
-            raise OpenworldError(
-                f"base and new are folders of images, and dataset is {self.dataset!r} besides; leave dataset out."
-            )
+            raise OpenworldError(f"base and new are folders, and dataset is {self.dataset!r}; leave dataset out.")
         settle(self, dataset=self.base, base=())
 
     @property

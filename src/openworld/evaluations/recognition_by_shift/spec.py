@@ -68,7 +68,7 @@ class RecognitionByShiftSpec(ShiftImages, Division, Learning):
         for reference in self.references:
             if not reference.backbone:
                 raise OpenworldError(
-                    f"reference {reference.name!r} has no backbone; it must read all names, so give one."
+                    f"reference {reference.name!r} has no backbone, and must read all names; give one."
                 )
         self._require_fresh_pool()
         settle(self, crop_scale=self.crop_scale or usual_crop_scale(self.sources[0].dataset))
@@ -105,9 +105,7 @@ class RecognitionByShiftSpec(ShiftImages, Division, Learning):
             if need in estimator.needs:
                 raise OpenworldError(f"{estimator.label} needs {need}, which there are none of here; leave it out.")
         if estimator.is_score:
-            raise OpenworldError(
-                f"{estimator.label} needs labelled sets under many shifts, and there is one; leave it out."
-            )
+            raise OpenworldError(f"{estimator.label} needs labelled sets under many shifts; here is one. Leave it out.")
         if "reference" not in estimator.needs:
             return estimator.resolved("")
         names = [reference.name for reference in self.references]
