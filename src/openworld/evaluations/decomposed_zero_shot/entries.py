@@ -38,20 +38,13 @@ class HalvesSpec:
 
 @dataclass(frozen=True)
 class LabelledSetSpec(DatasetSpec):
-    """Labelled images whose classes are named.
-
-    Args:
-        dataset, domain, part: as for a data set anywhere.
-        row: what tables call it; entries of one row are averaged. By default the data set and its domain.
-        looks: appearances in which they are shown, in turn: "plain", names of `datasets.styles.STYLES`, or a corruption
-            with its severity ("fog 3"); a row is the mean over them.
-        as_drawn: of embedded drawings, every one once, as it is, on white.
-    """
+    """Labelled images whose classes are named."""
 
     part: str = "test"
-    row: str = ""
+    row: str = ""  # what tables call it; entries of one row are averaged. By default the data set and its domain
+    # Appearances in turn: "plain", names of `datasets.styles.STYLES`, or a corruption with its severity ("fog 3").
     looks: tuple[str, ...] = (PLAIN,)
-    as_drawn: bool = False
+    as_drawn: bool = False  # of embedded drawings, every one once, as it is, on white
 
     def __post_init__(self):
         super().__post_init__()

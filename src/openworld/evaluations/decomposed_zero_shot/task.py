@@ -36,26 +36,16 @@ ALGORITHM_VERSION = 2
 
 @dataclass(frozen=True, kw_only=True)
 class NamedGround:
-    """Fields of a spec that say what is named and what teaches.
+    """Fields of a spec that say what is named and what teaches."""
 
-    Args:
-        sets: images; the class names are those of the first.
-        names: data sets, or text files (.txt) with a name per line, whose names teach; none for those of the first set.
-        tested_teach: whether names of the tested classes are among them, as published.
-        images: so many images of each set, classes in their shares; None for all.
-        backbone: a name of `openworld list backbones`, a folder, or a hub repository.
-        sentences: with {}, the appearances that teach; none for those of the embedded world where all is of it, else
-            CLIP's 80.
-        class_sentences: with {}, around the names that images are compared with, averaged; none for the data set's.
-    """
-
-    sets: tuple[LabelledSetSpec, ...]
-    names: tuple[str, ...] = ()
-    tested_teach: bool = True
-    images: int | None = None
-    backbone: str = "embedded"
+    sets: tuple[LabelledSetSpec, ...]  # images; the class names are those of the first
+    names: tuple[str, ...] = ()  # data sets, or .txt files with a name per line, whose names teach; () for the first
+    tested_teach: bool = True  # whether names of the tested classes are among them, as published
+    images: int | None = None  # so many images of each set, classes in their shares; None for all
+    backbone: str = "embedded"  # a name of `openworld list backbones`, a folder, or a hub repository
+    # With {}, the appearances that teach; none for those of the embedded world where all is of it, else CLIP's 80.
     sentences: tuple[str, ...] = ()
-    class_sentences: tuple[str, ...] = ()
+    class_sentences: tuple[str, ...] = ()  # with {}, around the names that images meet, averaged; () for the data set's
 
     @property
     def named_sets(self) -> tuple[NamedImages, ...]:

@@ -37,7 +37,10 @@ def marginal_images(
     chosen = surest[np.sort(first)[:SHOWN]]
     predicted = scores.probabilities(chosen)
     accepted = fpr_in_positive(scores.test[label], score[near]).value
-    examples = {name: _known_example(name, test, scores, label) for name in np.unique(predicted.argmax(axis=1))}
+    examples: dict[int, int | None] = {}  # of each class the test image of which the detector is surest
+    for name in np.unique(predicted.argmax(axis=1)).tolist():
+        of_class = np.flatnonzero(test.images.labels[test.rows] == name)
+        examples[name] = int(test.rows[of_class[scores.test[label][of_class].argmax()]]) if of_class.size else None
     pool, images = divided.pool.images, []
     for place, row in zip(chosen.tolist(), predicted, strict=True):
         number, name = int(divided.rows[place]), int(row.argmax())
@@ -67,9 +70,3 @@ def marginal_thumbnails(
     if test.images.embeddings is None:
         for known in sorted({image.known for image in marginal.images} - {None}):
             yield f"{THUMBNAILS}/known-{known}.png", thumbnail(test.images.image(known))
-
-
-def _known_example(name: int, test: ReadableImages, scores: ModelScores, label: str) -> int | None:
-    """The place of the test image of a class of which the detector is surest."""
-    of_class = np.flatnonzero(test.images.labels[test.rows] == name)
-    return int(test.rows[of_class[scores.test[label][of_class].argmax()]]) if of_class.size else None

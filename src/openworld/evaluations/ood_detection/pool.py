@@ -12,24 +12,15 @@ from openworld.results.scored_sets import SCORE_COLUMN
 
 @dataclass(frozen=True, eq=False)
 class ScoredPool:
-    """Scores and places of images, whatever gave them.
+    """Scores and places of images, whatever gave them."""
 
-    Args:
-        test: by detector, float64[n] of in-distribution test images, larger = more in-distribution.
-        pool: the same of the pool, float64[N].
-        test_groups, pool_groups: int64, images that are not independent; no number is in both.
-        levels: by half, where the pool's images stand.
-        known: bool[N], pool images of an in-distribution class.
-        generated: bool[N], generated images, where others are real; None where that is not known.
-    """
-
-    test: Mapping[str, np.ndarray]
-    pool: Mapping[str, np.ndarray]
-    test_groups: np.ndarray
-    pool_groups: np.ndarray
-    levels: PoolLevels
-    known: np.ndarray
-    generated: np.ndarray | None = None
+    test: Mapping[str, np.ndarray]  # by detector, float64[n] of in-distribution images, larger = more in-distribution
+    pool: Mapping[str, np.ndarray]  # the same of the pool, float64[N]
+    test_groups: np.ndarray  # int64[n], images that are not independent; no number is in both
+    pool_groups: np.ndarray  # int64[N]
+    levels: PoolLevels  # by half, where the pool's images stand
+    known: np.ndarray  # bool[N], pool images of an in-distribution class
+    generated: np.ndarray | None = None  # bool[N], generated images, where others are real; None where not known
 
     @cached_property
     def groups(self) -> tuple[np.ndarray, np.ndarray] | None:

@@ -13,16 +13,13 @@ THUMBNAILS = "pictures/marginal"
 class MarginalImage:
     """An image of another class that a model takes for one that it knows."""
 
-    # id: its place in the pool; known: that of a test image of the predicted class, None where there is none;
-    # confidence: the largest softmax probability; score: of the detector that chose it; covariate_level: of its cell.
-
-    id: int
+    id: int  # its place in the pool
     label: str
     prediction: str
-    confidence: float
-    score: float
-    covariate_level: int
-    known: int | None = None
+    confidence: float  # the largest softmax probability
+    score: float  # of the detector that chose it
+    covariate_level: int  # of its cell
+    known: int | None = None  # the place of a test image of the predicted class; None where there is none
 
 
 @dataclass(frozen=True)
@@ -41,33 +38,22 @@ class MarginalImages:
 
 @dataclass(frozen=True, kw_only=True)
 class DetectionRecord:
-    """What a unit was: a model and seed, with the pool as the run counts it.
-
-    Args:
-        kind: "classifier", "two-tower" or "learner"; "scores" where these came without a model.
-        id_kept: whether the pool's images of in-distribution classes count.
-        sources: data sets that are in distribution. classes: of them. training: images that detectors learned from.
-        decomposition, neighbour: how shift was measured; None where cells are given.
-        styles: of the pool, by the numbers in its table. generated: those of generated images, where others are real.
-        left_out: classes of the sources and the pool that are neither in distribution nor out of it.
-        learner: how the learner came to be; None of other models.
-        marginal: None where the pool has no image of another class.
-    """
+    """What a unit was: a model and seed, with the pool as the run counts it."""
 
     protocol: str
     model: str
-    kind: str
+    kind: str  # "classifier", "two-tower" or "learner"; "scores" where these came without a model
     seed: int
-    id_kept: bool
+    id_kept: bool  # whether the pool's images of in-distribution classes count
     detector_settings: tuple[dict[str, Any], ...]
-    sources: tuple[dict[str, Any], ...] = ()
-    classes: int = 0
-    training: int = 0
-    decomposition: dict[str, Any] | None = None
+    sources: tuple[dict[str, Any], ...] = ()  # data sets that are in distribution
+    classes: int = 0  # of the sources
+    training: int = 0  # images that detectors learned from
+    decomposition: dict[str, Any] | None = None  # how shift was measured; None where cells are given, as `neighbour`
     neighbour: int | None = None
     warnings: tuple[str, ...] = ()
-    styles: tuple[str, ...] = ()
-    generated: tuple[str, ...] = ()
-    left_out: tuple[str, ...] = ()
-    learner: LearnerFacts | None = None
-    marginal: MarginalImages | None = None
+    styles: tuple[str, ...] = ()  # of the pool, by the numbers in its table
+    generated: tuple[str, ...] = ()  # styles of generated images, where others are real
+    left_out: tuple[str, ...] = ()  # classes of the sources and the pool neither in distribution nor out of it
+    learner: LearnerFacts | None = None  # how the learner came to be; None of other models
+    marginal: MarginalImages | None = None  # None where the pool has no image of another class

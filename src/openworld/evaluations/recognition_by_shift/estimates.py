@@ -98,12 +98,8 @@ def _right(answers: LearnerAnswers) -> np.ndarray:
 def open_world_rows(
     task: ShiftTask, validation: LearnerAnswers, pool: LearnerAnswers, divided: DividedPool, base: int, similar: Mapping
 ) -> Iterator[Result]:
-    """Yield what every open-world estimator says of the images of every level of appearance, and whether to trust it.
-
-    Args:
-        validation: answers on labelled base images. pool: on all images of the pool, in the order of `divided`.
-        base: number of base names. similar: as for `estimate_cells`.
-    """
+    """Yield what open-world estimators say of the images of every level of appearance, and whether to trust them."""
+    # Validation images are labelled ones of the `base` first names; those of the pool are in the order of `divided`.
     learner = task.learner.label
     known = _open_world_outputs(task, validation, slice(None), base, similar["validation"], labelled=True)
     levels = divided.levels["covariate"]

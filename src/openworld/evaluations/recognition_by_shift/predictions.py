@@ -15,7 +15,6 @@ from openworld.evaluations.recognition_by_shift.task import ShiftTask
 from openworld.evaluations.recognition_metrics import image_table
 from openworld.evaluations.runtime import Machine, encoded_part
 from openworld.evaluations.shift_cells import DividedPool
-from openworld.features import Features
 from openworld.learners import FittedLearner
 
 
@@ -39,7 +38,9 @@ class Predictor:
         """What it answers on some image sets, one behind the other; ids and groups go on from one to the next."""
         tables, logits, base_logits, row, group = [], [], [], 0, 0
         for part in parts:
-            features = self._by_all_names(encoded_part(self._task, part, self._machine))
+            features = encoded_part(self._task, part, self._machine)
+            labels = numbers_among(self._split.names, features.classnames)[features.labels]
+            features = replace(features, labels=labels, classnames=self._split.names)
             features = replace(features, rows=features.rows + row, groups=features.groups + group)
             answer = self._fitted.answer(features, self._bank)
             tables.append(image_table(answer, features, len(self._split.base)))
@@ -50,10 +51,6 @@ class Predictor:
             row, group = row + len(images), group + int(images.groups.max(initial=-1)) + 1
         table = {name: np.concatenate([table_of_part[name] for table_of_part in tables]) for name in tables[0]}
         return LearnerAnswers(table, *(np.concatenate(parts) if parts else None for parts in (logits, base_logits)))
-
-    def _by_all_names(self, features: Features) -> Features:
-        places = numbers_among(self._split.names, features.classnames)
-        return replace(features, labels=places[features.labels], classnames=self._split.names)
 
 
 def pool_columns(divided: DividedPool) -> Iterator[tuple[str, np.ndarray]]:
