@@ -2,11 +2,8 @@
 
 Classifiers are trained (or loaded) over seeds and checkpoints. Natural shifts and corruptions show each of them the
 same classes under other circumstances; estimators, fitted on a labelled source set, say how accurate it is there, and
-the record holds both what they say and what is true. Every (model, seed, checkpoint) is a unit. Before the units,
-stages train what is to be judged, and run all models on all images once.
-
-FRAP: "Bridging Domain Expertise and Generalization for Performance Estimation". What the paper leaves open is said
-where it is decided: the images of a condition, which model is whose partner, what scores are fitted on.
+the record holds both what they say and what is true. Every (model, seed, checkpoint) is a unit.
+FRAP: "Bridging Domain Expertise and Generalization for Performance Estimation".
 """
 
 from dataclasses import dataclass

@@ -69,7 +69,5 @@ class GeneralisationSpec(GeneralisationSettings, Learning):
             raise OpenworldError(f"{self.source} is the source; a variant has another domain, an other another name.")
         for target in (*self.variants, *self.others):
             if target.says_classes:
-                raise OpenworldError(
-                    f"{target} says which classes are base or new; the source alone may. Leave it out."
-                )
+                raise OpenworldError(f"{target} says what is base or new; the source alone says that, so put it there.")
         settle(self, crop_scale=self.crop_scale or usual_crop_scale(self.source.dataset))

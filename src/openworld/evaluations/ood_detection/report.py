@@ -223,14 +223,8 @@ def _counted(facts: ShiftFacts) -> str:
 
 
 def compare(first: Report, second: Report, metric: str) -> tuple[Pair, ...]:
-    """The AUROC of detectors of one name and model against the whole pool, paired image by image.
-
-    Models of other names are paired where each run has a single one. With the AUROC come the mean over the cells and
-    the slopes on common cells; other metrics are paired by seed.
-
-    Raises:
-        OpenworldError: other images, other cells, or no detector that both have.
-    """
+    """Return detectors of one name and model paired: AUROC against the whole pool image by image, the rest by seed."""
+    # Models of other names are paired where each run has a single one.
     before, after = (ShiftFacts.read(side.run_folder) for side in (first, second))
     _require_same(before, after, (first.run_folder.folder, second.run_folder.folder))
     alone = len(before.models) == len(after.models) == 1
@@ -240,7 +234,7 @@ def compare(first: Report, second: Report, metric: str) -> tuple[Pair, ...]:
     detectors = [(old, new) for old in before.detectors for new in after.detectors
                  if old.label == new.label and (alone or old.model == new.model)]  # fmt: skip
     if not detectors:
-        raise OpenworldError(f"{first.folder} and {second.folder} have no detector of one name and model in common.")
+        raise OpenworldError(f"{first.folder} and {second.folder} have no detector of the same name in common.")
     tests = correct_for_many(area_test(Contender(after, new), Contender(before, old)) for old, new in detectors)
     pairs = []
     for (old, new), test in zip(detectors, tests, strict=True):

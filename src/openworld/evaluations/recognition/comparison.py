@@ -4,9 +4,8 @@ A test holds the seeds fixed: it asks whether the difference of two means over s
 pairs of a setting are tested and corrected together (Holm, 1979), because which learner is called the best was chosen
 on the same images. Of many learners only those pairs are tested that are shown, and corrected as one of all pairs.
 
-Two runs are paired by task, learner and seed. What stands still within each run but differs between the two (another
-backbone, other shots, a single learner against another) is what is compared, and is said; everything else must be the
-same for two records to be a pair. All tests of a comparison are corrected together.
+Two runs are paired by task, learner and seed. What stands still within each run but differs between the two is what
+is compared; everything else must be the same for two records to be a pair.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -39,7 +38,6 @@ from openworld.results import (
 
 AUC = METRICS["openworld_auc"]
 Place = Mapping[str, str | int | float]
-
 
 FIELDS = ("task", "split", "train_domain", "test_domain", "backbone", "shots", "learner")
 """What tells the records of a run apart, seeds aside."""

@@ -57,7 +57,7 @@ class OperatingSpec:
             given = " and ".join(rules).replace("_", " ") or "none"
             raise OpenworldError(f"a threshold follows one rule, and {given} came; give {_RULES}.")
         if self._priced and None in (self.base_missed, self.new_unhit):
-            raise OpenworldError("a threshold by costs needs that of a base image missed and of a new one not hit.")
+            raise OpenworldError("a rule by costs needs that of a base image missed and that of a new one not hit.")
         choose_threshold([1], [1], [0], [1], **self.options)  # refuses numbers outside their ranges
 
     @property
@@ -93,10 +93,8 @@ def scored_validation(
     if wanted == "nothing" or datasets.has_part(dataset, "validation", domain):
         return wanted
     if operating:
-        raise OpenworldError(
-            f"operating chooses a threshold on validation images, and {dataset} has none; add a part `validation` "
-            "to it (images that are neither shots nor tested), or leave operating out."
-        )
+        reason = f"operating chooses a threshold on validation images, and {dataset} has none"
+        raise OpenworldError(f"{reason}; add a part `validation` to it, or leave operating out.")
     return "nothing"
 
 

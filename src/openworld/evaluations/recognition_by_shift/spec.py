@@ -1,11 +1,9 @@
 """Recognition by measured shift: how far off may new images be before a learner fails at them?
 
-Joins "OpenworldAUC" (Hua et al., 2025) with the shift grid of IS-OOD ("Rethinking the Evaluation of Out-of-Distribution
-Detection: A Sorites Paradox", Long et al., 2024) and with accuracy estimated without labels (FRAP and others). A
-learner is tuned on base classes in some styles; a pool of base and new classes in many styles is cut into cells by
-measured semantic and covariate shift from the images that were tuned on. OpenworldAUC and its parts compare base test
-images with the new images of every cell and level; estimators, fitted on validation images, say how accurate the
-learner is in every cell, beside what is true. Every (learner, seed) is one unit.
+Joins OpenworldAUC (Hua et al., 2025), the shift grid of IS-OOD (Long et al., 2024) and accuracy without labels (FRAP).
+A pool of base and new classes in many styles is cut into cells by measured shift from the images that were tuned on.
+OpenworldAUC and its parts compare base test images with the new images of every cell and level; estimators, fitted on
+validation images, say how accurate the learner is in every cell. Every (learner, seed) is one unit.
 """
 
 from dataclasses import dataclass
