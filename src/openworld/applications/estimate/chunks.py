@@ -135,5 +135,6 @@ def _require_order(times: np.ndarray, last: np.datetime64 | None, row: int) -> N
     if falls.size:
         place = int(falls[0]) + len(times) - len(before)
         raise OpenworldError(
-            f"time stamps must not fall: row {row + place:,} is of {times[place]}, after {before[falls[0]]}; sort them."
+            f"time stamps must not fall: row {row + place:,} is of {times[place]}, after {before[falls[0]]}; sort the "
+            "target by time."
         )

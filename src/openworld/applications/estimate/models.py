@@ -48,7 +48,9 @@ Models = dict[str, ScoringModel]
 def find_models(names: ModelNames, classnames: Sequence[str] | None, source_names: Sequence[str] | None) -> Models:
     """Return the models of these names: a classifier brings its classes along, a backbone is given some."""
     if isinstance(names.model, str) and not names.model:
-        raise OpenworldError("images need the model that is estimated: --model FOLDER (a saved classifier) or NAME.")
+        raise OpenworldError(
+            "images need a model whose accuracy on them is estimated: --model FOLDER (a saved classifier) or NAME."
+        )
     shared = {"template": names.template, "device": find_device(names.device), "architectures": names.architectures}
     named = [name for name in (names.model, names.reference, *names.partners) if isinstance(name, str) and name]
     if names.architectures and not any(function_of(name) or is_checkpoint(name) for name in named):
