@@ -41,12 +41,13 @@ class SeveralRuns:
         return cls(next(iter(kinds)), results)
 
     def means(self, metric: str = "") -> tuple[DatasetMeans, ...]:
-        """Return the means of a metric ("" the first), one for every place that all runs share."""
+        """Return the means of a metric ("" the first that can be better), one for every place that all runs share."""
         first, *others = self.results.values()
-        known = [key for key in first.metrics() if all(key in other.metrics() for other in others)]
+        known = {key: each for key, each in first.metrics().items() if all(key in other.metrics() for other in others)}
         if metric and metric not in known:
             raise unknown_name("metric of all these runs", metric, known)
-        for key in [metric] if metric else known:
+        counts_last = sorted(known, key=lambda key: known[key].better == 0)
+        for key in [metric] if metric else counts_last:
             if found := self._means(key):
                 return found
         raise OpenworldError(
