@@ -1,5 +1,7 @@
 """Open-world streams: every format says the same, names and labels are checked, and every bad input is refused."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -38,7 +40,8 @@ def named(count=COUNT, **more):
 
 
 def read(table, about=None, **options):
-    return read_stream(scores_of(table, "the stream", about), **options)
+    file = scores_of(table, "the stream")
+    return read_stream(replace(file, about=about or file.about), **options)
 
 
 @pytest.mark.parametrize("ending", FORMATS)

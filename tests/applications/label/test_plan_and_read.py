@@ -2,6 +2,7 @@
 
 import re
 import shutil
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -216,7 +217,8 @@ def classifier(world, seed=0, errors=0.2):
     logits = generator.normal(size=(len(true), 8))
     logits[np.arange(len(true)), named] += 5
     columns = {"logits": logits, "id": np.array(list(world.truth))}
-    return scores_of(columns, f"classifier{seed}.npz", {"classnames": str(names).replace("'", '"')}), logits, true
+    file = scores_of(columns | {"classnames": names}, f"classifier{seed}.npz")
+    return file, logits, true
 
 
 def test_a_closed_set_classifier_is_asked_whether_its_name_is_right(tmp_path, world):
@@ -347,7 +349,7 @@ def test_what_is_expected_of_an_image_comes_from_its_logits():
         "id": np.arange(2), "score": np.array([0.1, 0.2]), "logits": np.concatenate([base_logits, new_logits], axis=1)
     }  # fmt: skip
     names = {"classnames": '["a", "b", "c"]', "n_base": "2"}
-    stream = read_stream(scores_of(columns, "mine.npz", names))
+    stream = read_stream(replace(scores_of(columns, "mine.npz"), about=names))
     joint = np.exp(columns["logits"]) / np.exp(columns["logits"]).sum(axis=1, keepdims=True)
     expected = expected_outcomes(stream)
     np.testing.assert_allclose(expected.base, joint[:, :2].sum(axis=1))

@@ -107,7 +107,8 @@ def choose_thresholds(sets: ScoredSets, flag_rate: float, order: Sequence[str], 
     place = floor(flag_rate * (count + 1) + 1e-9)
     if place < 1:
         needed = floor(min(1 / flag_rate, 1e9))
-        raise OpenworldError(f"{count} validation images are too few to flag {100 * flag_rate:g} %: give {needed}.")
+        share = f"{100 * flag_rate:g} %"
+        raise OpenworldError(f"{count} validation images are too few to flag {share}: give {needed} or more.")
     able = [name for name in order if name not in sets.sequential]
     if not able:
         raise OpenworldError(
