@@ -270,7 +270,9 @@ class Results:
 
         held = isinstance(source, bytes)
         try:
-            return cls.from_arrow(pyarrow.parquet.read_table(pyarrow.BufferReader(source) if held else source))
+            # In this thread: others may give Python's memory back after the interpreter has gone, and crash at the end.
+            file = pyarrow.parquet.ParquetFile(pyarrow.BufferReader(source) if held else source, pre_buffer=False)
+            return cls.from_arrow(file.read(use_threads=False))
         except (OSError, pyarrow.ArrowException) as error:
             name = "what was given" if held else source
             raise OpenworldError(f"{name} cannot be read as a Parquet file ({error}).") from error
