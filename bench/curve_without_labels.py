@@ -30,7 +30,8 @@ from openworld.estimators import Outputs, find_estimator
 from openworld.estimators.by_level import among
 from openworld.estimators.engine.temperature import probabilities, source_temperature
 from openworld.evaluations.dynamic import scenarios
-from openworld.evaluations.dynamic.predictions import ImagePool, ViewPredictions, joined, predict_views
+from openworld.evaluations.dynamic.predictions import ViewPredictions, predict_views
+from openworld.evaluations.views import ImagePool, pool_of_two
 from openworld.features import Encoding, encode
 from openworld.labels import curve_stream, estimate_curve, plan_curve
 from openworld.learners import Schedule, encoding_for
@@ -109,7 +110,7 @@ def courses(seeds: list[int], quick: bool) -> Iterator[Course]:
                 fitted = learner.fit(clip, shots, seed=seed)
                 source = source_of(fitted, known, order, order[:0])
                 for style in STYLES[: 1 if quick else None]:
-                    pool = joined(test, features(task, style, "test"), same_names=True)
+                    pool = pool_of_two(test, features(task, style, "test"), same_names=True)
                     run = scenarios.distribution_shift(pool.labels, pool.origin == 1, order, seed)
                     (views,) = predict_views(fitted, pool, (run,))
                     yield course("distribution shift", f"{style} {seed}", name, source, run, list(views), pool)

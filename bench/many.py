@@ -38,7 +38,7 @@ def models(count: int) -> list[tuple[str, float, float, float]]:
     import pandas
 
     from openworld.api.finished_run import open_run
-    from openworld.applications import score
+    from openworld.own_data import score
 
     generator = np.random.default_rng(0)
     names = np.repeat([f"model {number}" for number in range(count)], ROWS)

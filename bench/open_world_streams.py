@@ -9,7 +9,7 @@ the validation images of base classes at home (those are no training images) are
     FOLDER/<task>/<learner>-<seed>/<style>.npz        10 images of each class, base and new
     FOLDER/<task>/<learner>-<seed>/validation.npz     4 images of each base class, in twemoji style
 
-Arrays of a file, as `openworld.applications.open_world_stream.read_stream` reads them: `score`, `logits` over all
+Arrays of a file, as `openworld.tables.stream.read_stream` reads them: `score`, `logits` over all
 names, `base_logits`, `new_logits`, `classnames`, `n_base`, `label`, `side`, `group` (the drawing), `id`. What is there
 is not made again. Zero-shot CLIP does not depend on the seed and is made once, as seed 1. Left out, FOLDER is
 ~/.cache/openworld/open-world-streams. `streams(folder)` gives them to other scripts.

@@ -23,8 +23,9 @@ from sklearn.metrics import roc_auc_score
 
 from openworld.evaluations.dynamic import scenarios
 from openworld.evaluations.dynamic.curves import SCENARIOS
-from openworld.evaluations.dynamic.predictions import ImagePool, joined, predict_views
-from openworld.evaluations.dynamic.unit import tables, view_results, view_rows
+from openworld.evaluations.dynamic.evaluation import tables, view_results, view_rows
+from openworld.evaluations.dynamic.predictions import predict_views
+from openworld.evaluations.views import ImagePool, pool_of_two
 from openworld.features import Features
 from openworld.learners import FittedLearner
 from openworld.learners.engine.text_bank import NameSets, TextBank, answer_by_cosine
@@ -90,8 +91,8 @@ def stages(images: int, classes: int):
     variant = replace(features(images, classes, "class", text[:classes], generator), fingerprint="variant")
     other = features(images, classes, "other", text[classes:], generator)
     order, half = scenarios.class_order(classes, SEED), (classes + 1) // 2
-    one, shift = ImagePool((source,), source.classnames), joined(source, variant, same_names=True)
-    two = joined(source, other, same_names=False)
+    one, shift = ImagePool((source,), source.classnames), pool_of_two(source, variant, same_names=True)
+    two = pool_of_two(source, other, same_names=False)
     of_classes = [
         make(one.labels, order[:half], order[half:]) for make in (scenarios.emerging_classes, scenarios.varying_ratio)
     ]

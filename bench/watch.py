@@ -27,13 +27,6 @@ from typing import Any
 
 import numpy as np
 
-from openworld.applications.estimate.alerts import null_of
-from openworld.applications.estimate.chunks import Chunking
-from openworld.applications.estimate.estimation import EstimateOptions, estimate_accuracy
-from openworld.applications.estimate.quotes import Quoting
-from openworld.applications.estimate.score_tables import open_table
-from openworld.applications.watch import command
-from openworld.applications.watch.fitted import WatchSettings
 from openworld.estimators import Null, Outputs, find_estimator
 from openworld.estimators.engine.confidence_check import check_confidence
 from openworld.estimators.engine.temperature import source_temperature
@@ -41,6 +34,11 @@ from openworld.estimators.quote import ALONE
 from openworld.estimators.quote.alarm import add_step, alarm_limit
 from openworld.estimators.quote.shift_alarm import ShiftTest, fit_shift_test
 from openworld.estimators.quote.shift_signs import ShiftSign, ShiftSigns, pairwise, vectors_of
+from openworld.label_free.estimate.estimation import estimate_accuracy
+from openworld.label_free.estimate.quotes import Quoting
+from openworld.label_free.estimate.score_tables import open_table
+from openworld.label_free.settings import Settings
+from openworld.label_free.watch import command
 from openworld.metrics.accuracy import wilson_interval
 
 START = np.datetime64("2024-01-01T00:00:00")
@@ -83,19 +81,19 @@ def _measured(work: Callable, *arguments: Any) -> tuple[float, float, Any]:
     return time.process_time() - began, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20, found
 
 
-def fit(source: Path, out: Path, settings: WatchSettings, images: int) -> None:
+def fit(source: Path, out: Path, images: int) -> None:
     """Fit a watch."""
-    command.fit([source], out, settings, images=[images])
+    command.fit_watch([source], out, timestamps="time", period="1d", alert=0.7, images=[images])
 
 
 def watch(fitted: Path, new: list[Path], state: Path, close: bool) -> int:
     """Add files to a watch; return how many periods they finished."""
-    return len(command.watch(fitted, new, command.WatchFiles(state), close=close).found.new)
+    return len(command.watch(fitted, new, state=state, close=close).found.new)
 
 
 def whole_year(source: Path, target: Path, names: tuple[str, ...]) -> int:
     """Estimate a year at once; return how many periods it has."""
-    options = EstimateOptions(names, Chunking(period="1d", times=True), alert=0.7)
+    options = Settings(names, period="1d", timestamps="time", alert=0.7)
     return len(estimate_accuracy(open_table([source]), open_table([target], times="time"), options).chunks)
 
 
@@ -108,9 +106,8 @@ def cost(days: int, images: int, classes: int = 10) -> Iterator[str]:
         year = [day(number, images, classes) for number in range(days)]
         for name, part in (("before", year[:-1]), ("last", year[-1:]), ("year", year)):
             np.savez(folder / f"{name}.npz", **{key: np.concatenate([one[key] for one in part]) for key in year[0]})
-        settings = WatchSettings(timestamps="time", period="1d", alert=0.7)
         source, fitted, state = folder / "source.npz", folder / "watch.safetensors", folder / "state.safetensors"
-        fitting = fresh(fit, source, fitted, settings, images)
+        fitting = fresh(fit, source, fitted, images)
         at_once = fresh(watch, fitted, [folder / "year.npz"], folder / "other.safetensors", True)
         fresh(watch, fitted, [folder / "before.npz"], state, True)
         daily = fresh(watch, fitted, [folder / "last.npz"], state, True)
@@ -143,9 +140,8 @@ def size(images: int = 50_000, classes: int = 1_000) -> Iterator[str]:
             del logits
             columns = day(0, 500, classes)
             np.savez(folder / "day.npz", logits=columns["logits"].astype(kind), time=columns["time"])
-            settings = WatchSettings(timestamps="time", period="1d", alert=0.7)
             fitted, state = folder / "watch.safetensors", folder / "state.safetensors"
-            seconds, gigabytes, _ = fresh(fit, folder / "source.npz", fitted, settings, 500)
+            seconds, gigabytes, _ = fresh(fit, folder / "source.npz", fitted, 500)
             daily, held, _ = fresh(watch, fitted, [folder / "day.npz"], state, False)
             opened = state.stat().st_size
             yield (
@@ -217,7 +213,7 @@ class Years:
         known, images = self.source(source), sets[0].shape[1]
         quoting = Quoting(known, {name: find_estimator(name)() for name in ALONE})
         fitted = {name: method.fit(known) for name, method in quoting.estimators.items()}
-        limit, found = alarm_limit(null_of(quoting, images), images), []
+        limit, found = alarm_limit(quoting.alarm_null(images), images), []
         for days, alert in zip(sets, alerts, strict=True):
             statistics, last = [], 0.0
             for rows in days:

@@ -1,6 +1,5 @@
 """Settings of the whole suite: properties are judged by their outcome, never by the clock."""
 
-import functools
 import gc
 import importlib
 import os
@@ -13,10 +12,11 @@ if "PYTEST_XDIST_WORKER" in os.environ:
 from pathlib import Path
 
 import pytest
-import typer
 from hypothesis import settings
 
 sys.path.insert(0, str(Path(__file__).parent))  # for `made_units`, which several folders share
+
+from shapes import few_shapes, shapes, told_columns  # noqa: E402, F401  fixtures that several folders share
 
 # Properties: a few examples in the suite of every day, more in continuous integration (--hypothesis-profile=thorough).
 settings.register_profile("openworld", deadline=None, max_examples=10)
@@ -78,15 +78,7 @@ def one_measurement_of_latency():
 def few_resampled_sources():
     """What methods say of sets like the source is asked of 8 resampled sources: what is told of it stays the same."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("openworld.applications.estimate.quotes.SOURCES", 8)
-        yield
-
-
-@pytest.fixture(scope="session", autouse=True)
-def one_tree_of_commands():
-    """The runner of commands makes the command line of its functions once, and not for every call."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("typer.testing._get_command", functools.cache(typer.main.get_command), raising=False)
+        patch.setattr("openworld.label_free.estimate.quotes.SOURCES", 8)
         yield
 
 

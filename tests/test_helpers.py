@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from openworld import _arrays, _csv, _html, _plain
-from openworld._coded import Coded
 from openworld._errors import OpenworldError, naming, unknown_name
 from openworld._functions import find_function
 from openworld._memory import BatchSize
@@ -18,6 +17,7 @@ from openworld._types import plain_types, shown
 from openworld.datasets.names import forms
 from openworld.datasets.names.wordnet import meaning_of, split_synset_ids
 from openworld.runs.spec import read_given
+from openworld.tables.coded import Coded
 
 
 @dataclass

@@ -29,10 +29,10 @@ from pathlib import Path
 import numpy as np
 import pool
 
-from openworld.applications.estimate.alerts import Tested, null_of
-from openworld.applications.estimate.quotes import Quoting
 from openworld.estimators import COTT, ESTIMATORS, Chunk, DoC, Null, Outputs, find_alarms, measure_null
 from openworld.estimators.quote import ALONE
+from openworld.label_free.estimate.quotes import Quoting, Tested
+from openworld.label_free.settings import Settings
 
 CHUNKS, BEFORE, AFTER = 365, 30, 60
 SIZES, SOURCE = (100, 250), (250, 500)
@@ -103,8 +103,8 @@ def watches(source: Outputs, n: int, seed: int, *, rules: bool) -> dict[str, Wat
         BEFORE_THAT: Watch(one_by_one(cott), lambda accuracies, alert: accuracies < alert, FEW),
     }
     if rules:
-        quoting = Quoting(source, {name: ESTIMATORS[name]() for name in ALONE}, None, seed, None)
-        found[RULES] = Watch(one_by_one(Tested(quoting, n).fit(source)), over_time(null_of(quoting, n), n))
+        quoting = Quoting(source, {name: ESTIMATORS[name]() for name in ALONE}, Settings(seed=seed))
+        found[RULES] = Watch(one_by_one(Tested(quoting, n).fit(source)), over_time(quoting.alarm_null(n), n))
     return found
 
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from openworld import OpenworldError
 from openworld.evaluations.encoding import EncodingStage
-from openworld.evaluations.evaluation import ClassList, Evaluation
+from openworld.evaluations.evaluation import ClassList, Evaluation, Spec
 from openworld.evaluations.image_selection import DatasetSpec, ImageSelection
 from openworld.evaluations.rows import rows_of_unit
 from openworld.evaluations.runtime import Machine, encoded_parts
@@ -17,7 +17,7 @@ from openworld.runs import UnitResult
 
 
 @dataclass(frozen=True)
-class ClassMeansSpec:
+class ClassMeansSpec(Spec):
     """Name test images by the nearest mean of a few training images.
 
     Args:
@@ -39,40 +39,33 @@ class ClassMeansSpec:
                 raise OpenworldError(f"{name} is empty; give at least one.")
 
 
-@dataclass(frozen=True)
-class Task:
-    """One unit: so many shots, drawn by one seed."""
-
-    data: DatasetSpec
-    shots: int
-    seed: int
-    backbone: str
-
     @property
     def name(self) -> str:
-        return f"{self.shots} shots, seed {self.seed}"
+        """What people call the unit of a task: so many shots, drawn by one seed."""
+        return f"{self.shots[0]} shots, seed {self.seed}"
 
     @property
-    def sources(self) -> dict[str, ImageSelection]:
-        """The image sets that it reads."""
-        return {"train": self.data.images("train", seed=self.seed, shots=self.shots), "test": self.data.images("test")}
+    def image_sets(self) -> dict[str, ImageSelection]:
+        """The image sets that a task reads."""
+        shots = self.data.images("train", seed=self.seed, shots=self.shots[0])
+        return {"train": shots, "test": self.data.images("test")}
 
     def encoding(self, part: str) -> Encoding:
         """What is encoded of each: its embeddings."""
         return Encoding()
 
 
-def tasks(spec: ClassMeansSpec) -> list[Task]:
-    return [Task(spec.data, shots, seed, spec.backbone) for shots in spec.shots for seed in spec.seeds]
+def tasks(spec: ClassMeansSpec) -> list[ClassMeansSpec]:
+    return [spec.only(shots=(shots,), seed=seed) for shots in spec.shots for seed in spec.seeds]
 
 
-def inputs(task: Task, machine: Machine) -> dict[str, str]:
+def inputs(task: ClassMeansSpec, machine: Machine) -> dict[str, str]:
     """All that the numbers depend on, beside the task."""
-    found = {part: images.fingerprint for part, images in task.sources.items()}
+    found = {part: images.fingerprint for part, images in task.image_sets.items()}
     return found | {"weights": machine.backbone(task.backbone).fingerprint}
 
 
-def evaluate(task: Task, machine: Machine) -> UnitResult:
+def evaluate(task: ClassMeansSpec, machine: Machine) -> UnitResult:
     parts = encoded_parts(task, machine)
     train, test = parts["train"], parts["test"]
     units = {part: _unit_length(features.embeddings[:]) for part, features in parts.items()}
@@ -83,10 +76,10 @@ def evaluate(task: Task, machine: Machine) -> UnitResult:
     accuracy = Value(float((prediction == test.labels).mean()))
     return UnitResult(
         outputs={"images": table},
-        metrics={"shots": task.shots, "seed": task.seed},
+        metrics={"shots": task.shots[0], "seed": task.seed},
         attachments=rows_of_unit(
             "class-means",
-            [Result(f"{task.shots} shots", METRICS["accuracy"], accuracy)],
+            [Result(f"{task.shots[0]} shots", METRICS["accuracy"], accuracy)],
             seed=task.seed,
             shared=[Result("", METRICS["images"], Value(len(test)))],
         ),
@@ -105,15 +98,12 @@ def class_lists(spec: ClassMeansSpec) -> tuple[ClassList]:
 EVALUATION = Evaluation(
     "class-means",
     ClassMeansSpec,
-    Task,
     tasks,
     evaluate,
     version=1,
     inputs=inputs,
     artifacts=lambda spec, machine: (EncodingStage(tasks(spec), machine),),
     summary=lambda spec: [str(spec.data), f"{len(spec.shots)} numbers of shots"],
-    fingerprints=lambda spec: {"test": spec.data.images().fingerprint},
-    data=lambda spec: (spec.data,),
     class_lists=class_lists,
     report="class_means_report",
 )

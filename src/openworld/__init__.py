@@ -30,38 +30,41 @@ if TYPE_CHECKING:
     from openworld.api.citing import cite
     from openworld.api.deciding import decide
     from openworld.api.detecting import detect
+    from openworld.api.estimating import estimate
     from openworld.api.exchange import hub_entries, metrics_of, model_card
-    from openworld.api.finished_run import Report, open_run
+    from openworld.api.finished_run import open_run
     from openworld.api.labelling import label_plan, label_read
-    from openworld.api.own_data import estimate, fit_watch, predict, shift, watch
+    from openworld.api.predicting import predict
     from openworld.api.predictions import compare, score
     from openworld.api.reproducing import reproduce
     from openworld.api.running import run
+    from openworld.api.shifting import shift
+    from openworld.api.watching import fit_watch, watch
+    from openworld.report.report import Report
 
 __version__ = "0.1.0"
 
 _LIES_IN = {
-    "Report": "finished_run",
     "average": "averaging",
     "check": "checking",
     "cite": "citing",
     "compare": "predictions",
     "decide": "deciding",
     "detect": "detecting",
-    "estimate": "own_data",
-    "fit_watch": "own_data",
+    "estimate": "estimating",
+    "fit_watch": "watching",
     "hub_entries": "exchange",
     "label_plan": "labelling",
     "label_read": "labelling",
     "metrics_of": "exchange",
     "model_card": "exchange",
     "open_run": "finished_run",
-    "predict": "own_data",
+    "predict": "predicting",
     "reproduce": "reproducing",
     "run": "running",
     "score": "predictions",
-    "shift": "own_data",
-    "watch": "own_data",
+    "shift": "shifting",
+    "watch": "watching",
 }
 _PACKAGES = (
     "backbones",
@@ -104,6 +107,8 @@ __all__ = [
 
 
 def __getattr__(name: str):
+    if name == "Report":
+        return import_module("openworld.report.report").Report
     if name in _LIES_IN:
         return getattr(import_module(f"openworld.api.{_LIES_IN[name]}"), name)
     if name in _PACKAGES:

@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import IO
 
 from openworld._observer import Observer
@@ -20,6 +21,15 @@ from openworld._terminal import one_line, visible
 PIPED = 160  # columns of a table where nothing says how wide the output is
 SHORT = 2.0  # seconds; work that is over sooner leaves no line in a log, and lines are not closer together
 SILENCE = 30.0  # seconds of some work between two lines in a log that say how far it is
+
+
+@dataclass(frozen=True)
+class Ending:
+    """How a command ends: a line that says where things lie, what failed, and an exit code."""
+
+    place: str = ""
+    error: str = ""
+    exit_code: int = 0
 
 
 def output(quiet: bool = False, file: IO[str] | None = None):

@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TypeVar
@@ -70,3 +71,16 @@ def keeping_batch(size: int) -> Iterator[None]:
             f"a training step of {size} images does not fit in the memory of the GPU, and the published batch size is "
             'not changed; give fewer --workers, say precision = "bfloat16" in the spec, or take a GPU with more memory.'
         ) from error
+
+
+@contextmanager
+def cores_of_one_thread(cores: int | None) -> Iterator[ThreadPoolExecutor]:
+    """A pool of so many threads, each of them with one thread of torch's own: what a sum gives is fixed so."""
+    import torch
+
+    threads = torch.get_num_threads()
+    try:
+        with ThreadPoolExecutor(cores, initializer=torch.set_num_threads, initargs=(1,)) as pool:
+            yield pool
+    finally:
+        torch.set_num_threads(threads)  # what a thread sets for itself, torch also takes as the default of later ones

@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NoReturn
@@ -46,10 +46,10 @@ def read_json(path: Path) -> Any:
         raise OpenworldError(f"{path} is not JSON ({error}).") from error
 
 
-def parse_json(text: bytes | str) -> Any:
-    """Return what JSON says."""
+def parse_json(text: bytes | str, pairs: Callable[[list[tuple[str, Any]]], Any] | None = None) -> Any:
+    """Return what JSON says; `pairs` makes something of the entries of an object, by default a dict."""
     try:
-        return json.loads(text, parse_constant=_refuse)
+        return json.loads(text, parse_constant=_refuse, object_pairs_hook=pairs)
     except RecursionError:
         raise ValueError("lists or tables are nested too deep") from None
 
@@ -111,3 +111,11 @@ def _kind(path: Path) -> str:
     if path.is_dir():
         return "a folder"
     return "a pipe or a device"
+
+
+def facts(package: str, name: str) -> dict[str, Any]:
+    """Return a TOML file of facts that comes with a package of ours."""
+    import tomllib
+    from importlib.resources import files
+
+    return tomllib.loads(files(package).joinpath(name).read_text(encoding="utf-8"))

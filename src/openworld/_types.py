@@ -65,13 +65,30 @@ def checked(target: Target) -> Target:
             for name, kind in hints.items()
         }
 
+    @cache
+    def doors() -> dict[str, Any]:  # argument -> what looks at it beside all others, such as a place to write to
+        found = {
+            name: [rule for rule in get_args(kind) if hasattr(rule, "admit")] for name, (kind, *_) in kinds().items()
+        }
+        return {name: rules[0] for name, rules in found.items() if rules}
+
     @wraps(target)
     def call(*args, **kwargs):
         known = kinds()
         free = known.get(others)
         given = [_argument(value, name, known.get(name)) for name, value in zip(names, args, strict=False)]
         given += [_argument(value, f"{rest}[{n}]", known.get(rest)) for n, value in enumerate(args[len(names) :])]
-        return target(*given, **{name: _argument(value, name, known.get(name, free)) for name, value in kwargs.items()})
+        named = {name: _argument(value, name, known.get(name, free)) for name, value in kwargs.items()}
+        if doors():
+            every = dict(zip(names, given, strict=False)) | named
+            for name, door in doors().items():
+                if every.get(name) is not None:
+                    admitted = door.admit(every[name], {other: every[other] for other in every if other != name})
+                    if name in named:
+                        named[name] = admitted
+                    else:
+                        given[names.index(name)] = admitted
+        return target(*given, **named)
 
     return call
 
@@ -298,6 +315,8 @@ def _call(value: Any, kind: Any, path: str, otherwise: Otherwise) -> Any:
 def _read_plain(value: Any, kind: type, path: str, otherwise: Otherwise) -> Any:
     if type(value) is not kind:
         raise wrong(value, describe(kind), path)
+    if kind is int and not -(2**63) <= value < 2**63:
+        raise wrong(value, "an integer of 64 bits", path)
     return value
 
 

@@ -3,7 +3,12 @@
 The key of a unit holds the name and the version of its algorithm, never where the function lies.
 """
 
-_EVALUATIONS = "openworld.evaluations"
+_FOLDERS = {
+    "accuracy-estimation": "label_free.benchmark",
+    "ood-detection": "ood.by_shift",
+    "ood-benchmark": "ood.benchmark",
+}
+"""Name of an evaluation -> its folder, where that is not the folder of its name in `evaluations`."""
 
 EVALUATIONS = {
     "recognition": "RecognitionSpec",
@@ -15,12 +20,18 @@ EVALUATIONS = {
     "recognition-by-shift": "RecognitionByShiftSpec",
     "decomposed-zero-shot": "DecomposedZeroShotSpec",
 }
-"""Name -> class of its spec; its folder bears the name, with "_"."""
+"""Name -> class of its spec."""
+
+
+def folder_of(name: str) -> str:
+    """Return the package of an evaluation, dotted."""
+    return f"openworld.{_FOLDERS.get(name, 'evaluations.' + name.replace('-', '_'))}"
+
 
 FUNCTIONS = {
-    **{name: f"{_EVALUATIONS}.{name.replace('-', '_')}.evaluation:EVALUATION" for name in EVALUATIONS},
-    "scored-predictions": "openworld.applications.score:run_unit",
-    "artifact": f"{_EVALUATIONS}.artifacts:build_artifact",
+    **{name: f"{folder_of(name)}.evaluation:EVALUATION" for name in EVALUATIONS},
+    "scored-predictions": "openworld.own_data.score:run_unit",
+    "artifact": "openworld.evaluations.artifacts:build_artifact",
     "shift-piece": "openworld.shifts.sharding:measure_piece",
 }
 """Name -> "module:function"."""

@@ -1,6 +1,5 @@
 """`import openworld as ow`: the commands as functions, which share names, defaults and refusals with them."""
 
-import inspect
 import json
 import subprocess
 import sys
@@ -11,44 +10,10 @@ import pytest
 from PIL import Image
 
 import openworld as ow
-from openworld._score_files import columns_of
 from openworld.estimators import ESTIMATORS, Outputs
+from openworld.tables.entries import columns_of
 
 PREDICTIONS = {"side": ["base", "base", "new", "new"], "score": [3.0, 2.0, 1.0, 2.5], "correct": [1, 1, 1, 0]}
-COMMAND_ONLY = {"as_json", "as_csv", "quiet", "page", "new_names", "plan", "accept", "estimate", "spec"}
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
-        "run",
-        "score",
-        "estimate",
-        "fit_watch",
-        "watch",
-        "shift",
-        "check",
-        "predict",
-        "decide",
-        "detect",
-        "compare",
-        "average",
-        "reproduce",
-    ],
-)
-def test_a_function_has_the_parameters_and_defaults_of_its_command(name):
-    from importlib import import_module
-
-    module = "results" if name in ("compare", "average") else name.removeprefix("fit_")
-    command = getattr(import_module(f"openworld.cli.{module}"), name)
-    options, parameters = (inspect.signature(each).parameters for each in (command, getattr(ow, name)))
-    wanted = {key: option.default for key, option in options.items() if key not in COMMAND_ONLY}
-    given = {key: parameter.default for key, parameter in parameters.items() if key not in COMMAND_ONLY}
-    missing = wanted.keys() - given.keys()
-    assert missing <= {"file", "of", "junit"}, missing
-    for key, default in wanted.items():
-        if given.get(key) not in ((), inspect.Parameter.empty) and default not in (None, inspect.Parameter.empty, ""):
-            assert given[key] == default, key
 
 
 def test_importing_the_package_imports_none_of_it():
@@ -127,7 +92,7 @@ def test_days_are_watched_from_arrays(tmp_path):
     fitted = ow.fit_watch(columns, file, timestamps="day", period="1d", images=[100], quiet=True)
     assert "Fitted on source (400 labelled images" in repr(fitted)
     answer = ow.watch(file, {"logits": logits[400:], "day": days}, close=True, quiet=True)
-    assert [record.chunk.label for record in answer.found.new] == ["2024-01-01", "2024-01-02", "2024-01-03"]
+    assert [record.label for record in answer.found.new] == ["2024-01-01", "2024-01-02", "2024-01-03"]
     again = ow.watch(file, quiet=True)
     assert again.results == answer.results and not again.found.new and "2024-01-03" in repr(again)
 

@@ -1,23 +1,11 @@
 """`ow.label_plan` and `ow.label_read`: parameters of their commands, streams as columns."""
 
 import csv
-import inspect
 
 import numpy as np
 import pytest
 
 import openworld as ow
-from openworld.cli import label as commands
-
-
-@pytest.mark.parametrize("name", ["plan", "read"])
-def test_a_function_has_the_parameters_and_defaults_of_its_command(name):
-    pairs = getattr(commands, name), getattr(ow, f"label_{name}")
-    options, parameters = (inspect.signature(each).parameters for each in pairs)
-    assert options.keys() - {"as_json"} == parameters.keys()
-    for key, option in options.items():
-        if key != "as_json" and option.default not in (None, inspect.Parameter.empty):
-            assert parameters[key].default == option.default, key
 
 
 def columns(count=120):

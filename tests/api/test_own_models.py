@@ -10,7 +10,7 @@ from torch import nn
 
 import openworld as ow
 from openworld import backbones, classifiers, datasets
-from openworld._score_files import scores_of
+from openworld.tables.files import scores_of
 
 NAMES = ("red", "green", "blue")
 PREPARED = classifiers.Preprocess(36, 32, "shortest", (0.5,) * 3, (0.25,) * 3)
@@ -179,7 +179,7 @@ def test_another_models_scores_come_as_arrays_too(rows):
 
 
 def test_shift_takes_embeddings_from_arrays_and_files(tmp_path, monkeypatch):
-    monkeypatch.setattr("openworld.applications.shift.decomposition.STEPS", 10)
+    monkeypatch.setattr("openworld.own_data.shift.decomposition.STEPS", 10)
     generator = np.random.default_rng(0)
     points = generator.normal(size=(60, 6))
     known = {
@@ -256,9 +256,8 @@ def test_detectors_are_judged_on_embeddings(tmp_path):
 
 
 def test_a_function_of_ones_own_is_a_model_on_the_command_line(folder, tmp_path, monkeypatch):
-    from typer.testing import CliRunner
-
     from openworld.cli.app import app
+    from openworld.cli.in_process import CliRunner
 
     monkeypatch.chdir(tmp_path)
     (tmp_path / "own_models.py").write_text(

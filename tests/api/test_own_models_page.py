@@ -85,7 +85,7 @@ def page(repository):
 @pytest.mark.slow
 def test_every_example_runs(page, given, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("openworld.applications.shift.decomposition.STEPS", 20)
+    monkeypatch.setattr("openworld.own_data.shift.decomposition.STEPS", 20)
     monkeypatch.setenv("OPENWORLD_CACHE", str(tmp_path / "cache"))
     (tmp_path / "my_models.py").write_text(
         "from openworld import backbones\n\ndef mine():\n    return backbones.load('embedded')\n"

@@ -64,7 +64,7 @@ def test_the_examples_of_a_page_run_and_print_what_it_shows(repository, run, pag
 
 
 def test_the_page_on_pipelines_has_the_exit_codes_of_the_command(repository):
-    from openworld.api.checking import EXIT_CODES
+    from openworld.report.checked_run import EXIT_CODES
 
     page = (repository / "docs" / "pipelines.md").read_text(encoding="utf-8")
     assert {f"| {code} |" for code in EXIT_CODES.values()} <= {line[:5] for line in page.splitlines()}

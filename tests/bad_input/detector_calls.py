@@ -208,6 +208,6 @@ ELSEWHERE = {
     "is_sequential": "any object has an answer",
     "published_grid": "any object has an answer",
     "candidates": "grids of settings, in tests/detectors/engine/test_search.py",
-    "activations_of_learner": "a tuned learner and its cache, in tests/evaluations/ood_detection",
+    "activations_of_learner": "a tuned learner and its cache, in tests/ood/by_shift",
     "activations_of": "a two-tower model and its cache, in tests/detectors/engine/test_two_towers.py",
 }

@@ -18,7 +18,7 @@ from openworld.shifts import Decomposition
 
 RNG = np.random.default_rng(0)
 FOLDER = new_folder()
-WRITTEN = ("out", "cache", "state", "json_lines", "prometheus", "path", "folder")
+WRITTEN = ("out", "cache", "state", "json_lines", "prometheus", "path", "folder", "junit", "page")
 COUNT = 90
 SIDE = np.repeat(["base", "new"], 30)
 
@@ -98,7 +98,9 @@ CALLS = {
     "cite": generated(cite, {"run": RUN}),
     "compare": front(ow.compare, {"first": RUN, "second": OTHER, "metric": "auroc"}),
     "decide": front(
-        until("openworld.api.deciding.outcomes")(ow.decide), {"run": RUN, "miss_rate": 0.25}, free=("learner",)
+        until("openworld.evaluations.recognition.threshold_choice.outcomes")(ow.decide),
+        {"run": RUN, "miss_rate": 0.25},
+        free=("learner",),
     ),
     "detect": front(ow.detect, {"scores": SETS, "replicates": 0}, free=("template", "root")),
     "estimate": front(ow.estimate, {"source": SOURCE, "target": TARGET, "estimator": ["AC"]}, free=("template",)),
@@ -115,10 +117,10 @@ CALLS = {
     "model_card": generated(ow.model_card, {"run": RUN}),
     "open_run": generated(ow.open_run, {"folder": FOLDER / "run"}),
     "predict": front(
-        until("openworld.applications.predict.prediction_inputs")(ow.predict),
+        until("openworld.own_data.predict.find_saved")(ow.predict),
         {"model": RUN, "images": FOLDER},
         free=("images", "unit", "template", "backbone"),
-        like_taken=[("images", "unknown name")],
+        like_taken=[("images", "unknown name"), ("model", "text")],  # the folder is looked at behind
     ),
     "reproduce": front(
         until("openworld.reproduction.series.carry_out_runs")(ow.reproduce),

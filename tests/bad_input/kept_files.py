@@ -133,7 +133,7 @@ def texts(content: Any) -> Iterator[tuple[str, str]]:
 def of_thresholds(folder: Path) -> Kept:
     """Thresholds of scores alone."""
     import openworld as ow
-    from openworld.applications.detect.saved import read_saved_thresholds
+    from openworld.ood.thresholds import read_saved_thresholds
 
     rng = np.random.default_rng(0)
     mine = {
@@ -203,7 +203,7 @@ def _watch(folder: Path) -> tuple[Path, Path]:
 
 def of_watch(folder: Path) -> Kept:
     """What was fitted for a watch."""
-    from openworld.applications.watch.fitted import FITTED, read_watch
+    from openworld.label_free.watch.fitted import FITTED, read_watch
     from openworld.runs.sealed_arrays import read_arrays, write_arrays
 
     fitted, _ = _watch(folder)
@@ -217,8 +217,8 @@ def of_watch(folder: Path) -> Kept:
 
 def of_state(folder: Path) -> Kept:
     """The state of a watch."""
-    from openworld.applications.watch.fitted import read_watch
-    from openworld.applications.watch.state import STATE, read_state
+    from openworld.label_free.watch.fitted import read_watch
+    from openworld.label_free.watch.state import STATE, read_state
     from openworld.runs.sealed_arrays import read_arrays, write_arrays
 
     fitted, state = _watch(folder)
@@ -234,7 +234,7 @@ def of_state(folder: Path) -> Kept:
 def of_plan(folder: Path) -> Kept:
     """A plan of labels."""
     import openworld as ow
-    from openworld.applications.label.kept_plan import KIND, read_plan
+    from openworld.own_data.label.kept_plan import KIND, read_plan
     from openworld.runs.sealed_arrays import read_arrays, write_arrays
 
     rng = np.random.default_rng(0)
@@ -370,8 +370,8 @@ def of_order(folder: Path) -> Kept:
 
 def of_levels(folder: Path) -> Kept:
     """Levels that an earlier shift cut."""
-    from openworld.applications.shift.command import read_levels
-    from openworld.applications.shift.results import START
+    from openworld.own_data.shift.command import read_levels
+    from openworld.own_data.shift.results import START
     from openworld.report.shift_axes import AXES
     from openworld.results import Result, Results, Value
 
@@ -405,10 +405,17 @@ def of_fitted_detectors(folder: Path) -> Kept:
     import torch
 
     from openworld.detectors import KNN, load_together, save_together
+    from openworld.detectors.engine.serialization import FITTED
+    from openworld.runs.sealed_arrays import read_arrays, write_arrays
 
     path = folder / "fitted.safetensors"
     save_together({"KNN": KNN(k=1).fit(torch.eye(4))}, path)
-    return Kept("fitted detectors", path, lambda: load_together(path), entry="openworld fitted detectors")
+    arrays = read_arrays(path, FITTED, lambda about, arrays, _: arrays)
+
+    def again(content: Any) -> None:
+        write_arrays(path, FITTED, content["about"], arrays)
+
+    return Kept("fitted detectors", path, lambda: load_together(path), entry="openworld", again=again)
 
 
 KEPT = (

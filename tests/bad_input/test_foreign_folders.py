@@ -17,11 +17,11 @@ import numpy as np
 import pytest
 from kept_files import KEPT, places, value_at, with_value
 from PIL import Image
-from typer.testing import CliRunner
 
 import openworld as ow
 from openworld import OpenworldError, classifiers
 from openworld.cli.app import app
+from openworld.cli.in_process import CliRunner
 from openworld.runs.sealed import seal, unseal
 
 CODE, HUB = "planted.marker:go", "nobody/planted-model"
@@ -176,7 +176,7 @@ def learner(thresholds):
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_saved_learner_names_no_code_and_nothing_to_fetch(learner, thresholds, name):
-    from openworld.evaluations.model_entries import JudgedSpec
+    from openworld.ood.model_entries import JudgedSpec
 
     learner(name)
     say = f"--backbone {name}"

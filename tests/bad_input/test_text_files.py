@@ -1,22 +1,27 @@
 """Every reader of CSV and of lists takes UTF-8 with any end of a line, and says what else a file is in one sentence."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from PIL import Image
 
 from openworld import OpenworldError
-from openworld.applications.detect.command import read_names as detect_names
-from openworld.applications.detect.reading import read_scores
-from openworld.applications.estimate.late_labels import read_late_labels
-from openworld.applications.estimate.score_tables import open_table
-from openworld.applications.label.question import Names
-from openworld.applications.label.worksheet import read_answers
-from openworld.applications.open_world_stream import read_stream
-from openworld.applications.predict import read_names
-from openworld.applications.predictions import read_predictions
-from openworld.applications.shift.decomposition import lines_of
 from openworld.datasets.formats import folder, listing, numbered_list
+from openworld.datasets.names.taxonomy import read_edges
 from openworld.datasets.names.word_lists import word_list
+from openworld.label_free.estimate.late_labels import read_late_labels
+from openworld.label_free.estimate.score_tables import open_table
+from openworld.ood.detect import names_of as detect_names
+from openworld.ood.detect.reading import read_scores
+from openworld.own_data.label.question import Names
+from openworld.own_data.label.worksheet import read_answers
+from openworld.own_data.predict import read_names
+from openworld.own_data.predictions import read_predictions
+from openworld.own_data.shift.decomposition import lines_of
+from openworld.runs.spec import read_given
+from openworld.shifts.synthesis.prompts import prompt_styles
+from openworld.tables.stream import read_stream
 
 NAMES = {"p": {"i1": Names(("kühl",), ("owl",)), "i2": Names(("cat",), ("owl",))}}
 
@@ -42,6 +47,11 @@ SHEETS = {
     "late labels": (lambda path: read_late_labels(path).content, "id,label,inclusion\ni1,kühl,0.5\ni2,cat,0.5\n"),
     "worksheet": (answers, "plan,id,answer,label\np,i1,,kühl\np,i2,,owl\n"),
     "list of images": (lambda path: listing.load(path).classnames, "path,label\n1.png,kühl\n2.png,cat\n"),
+}
+TEXTS = {
+    "spec": (read_given, '[[learners]]\nlearner = "kühl"\n'),
+    "styles": (prompt_styles, '[[style]]\nname = "kühl"\nprompt = "a kühl {}"\nnegative = ""\n'),
+    "edges": (read_edges, "kühl cat\nkühl owl\n"),
 }
 PLAIN = "kühl\ncat\n"
 LISTS = {
@@ -74,6 +84,22 @@ def test_a_list_may_have_any_end_of_a_line_and_a_mark_and_nothing_else(reader, p
         path.write_bytes(text.encode(code))
         with pytest.raises(OpenworldError, match="classnames.txt.*UTF-8"):
             read(path)
+
+
+@pytest.mark.parametrize("reader", TEXTS)
+def test_a_text_may_have_a_mark_and_is_no_device(reader, tmp_path):
+    read, text = TEXTS[reader]
+    path, found = tmp_path / "text.toml", []
+    for code in ("utf-8", "utf-8-sig"):
+        path.write_bytes(text.encode(code))
+        found.append(repr(read(path)))
+    assert len(set(found)) == 1
+    for code in ("latin-1", "utf-16"):
+        path.write_bytes(text.encode(code))
+        with pytest.raises(OpenworldError, match=r"text.toml.*UTF-8"):
+            read(path)
+    with pytest.raises(OpenworldError, match="a pipe or a device"):
+        read(Path("/dev/zero"))
 
 
 @pytest.mark.parametrize("reader", SHEETS)

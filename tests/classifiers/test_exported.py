@@ -12,8 +12,8 @@ from torch import nn
 from openworld import OpenworldError, detectors
 from openworld.classifiers import Classifier, Preprocess, describe, files, load
 from openworld.classifiers.exported import is_exported
-from openworld.evaluations.accuracy_estimation.entries import ModelSpec
-from openworld.evaluations.model_entries import DetectorSpec, JudgedSpec
+from openworld.label_free.benchmark.entries import ModelSpec
+from openworld.ood.model_entries import DetectorSpec, JudgedSpec
 
 PREPARED = Preprocess(20, 16, "shortest", (0.5,) * 3, (0.25,) * 3)
 ALLOWED = {"mine.pt2": "torch.export", "one.pt2": "torch.export", "mine.onnx": None}

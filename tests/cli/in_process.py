@@ -3,9 +3,8 @@
 import subprocess
 from contextlib import chdir
 
-from typer.testing import CliRunner
-
 from openworld.cli.app import app
+from openworld.cli.in_process import CliRunner
 
 
 def openworld(*arguments, cwd=".", cache=None, columns=160):

@@ -3,9 +3,9 @@
 import json
 
 import pytest
-from typer.testing import CliRunner
 
 from openworld.cli.app import app
+from openworld.cli.in_process import CliRunner
 
 
 @pytest.fixture

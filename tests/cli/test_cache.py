@@ -5,9 +5,9 @@ import os
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 from openworld.cli.app import app
+from openworld.cli.in_process import CliRunner
 from openworld.features import default_cache
 from openworld.features.cache import hold
 from openworld.features.store import FeatureStore
@@ -57,7 +57,7 @@ def test_a_folder_that_is_not_ours_is_refused(two_sets):
     (two_sets / "thesis.tex").write_text("mine")
     done = cache("--clear", "--yes")
     assert done.exit_code == 2 and "'thesis.tex', which openworld did not put there" in done.output
-    assert "Not ours, left alone: thesis.tex" in done.output
+    assert "Not ours, left alone: thesis.tex" in cache().output
     assert len(list(two_sets.iterdir())) == 3
 
 

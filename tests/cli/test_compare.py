@@ -4,9 +4,9 @@ import json
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 from openworld.cli.app import app
+from openworld.cli.in_process import CliRunner
 from openworld.runs import record
 from openworld.runs.tables import decode_table
 

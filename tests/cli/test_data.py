@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import pytest
 from PIL import Image
-from typer.testing import CliRunner
 
 from openworld.cli.app import app
+from openworld.cli.in_process import CliRunner
 from openworld.datasets import PUBLISHED
 
 NAMES = ("annual crop", "forest")

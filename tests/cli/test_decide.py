@@ -5,10 +5,10 @@ import shlex
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 from openworld import datasets
 from openworld.cli.app import app
+from openworld.cli.in_process import CliRunner
 from openworld.evaluations.recognition.outcome import load
 from openworld.results import Results
 

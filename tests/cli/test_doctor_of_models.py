@@ -4,10 +4,10 @@ import json
 import shutil
 
 import pytest
-from typer.testing import CliRunner
 
 from openworld.backbones.published_files import EMBEDDED
 from openworld.cli.app import app
+from openworld.cli.in_process import CliRunner
 from openworld.learners import LEARNERS
 
 NAMES_ALONE = {"zero-shot", "zero-shot-ensemble"}

@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import pyarrow.parquet
 import pytest
-from typer.testing import CliRunner
 
 from openworld import datasets
 from openworld.cli.app import app
+from openworld.cli.in_process import CliRunner
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "estimators"))
 

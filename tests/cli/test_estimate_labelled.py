@@ -6,11 +6,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
-from openworld.applications.estimate import corrupted_copies as corruptions
-from openworld.applications.estimate import scoring
 from openworld.cli.app import app
+from openworld.cli.in_process import CliRunner
+from openworld.label_free.estimate import corrupted_copies as corruptions
+from openworld.label_free.estimate import scoring
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "estimators"))
 

@@ -4,9 +4,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
 from openworld.cli.app import app
+from openworld.cli.in_process import CliRunner
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "evaluations"))
 
@@ -102,7 +102,7 @@ def folders(place, foreign_folder):
 
 
 def test_shift_is_measured_in_its_features(folders, run, foreign_folder, monkeypatch):
-    monkeypatch.setattr("openworld.applications.shift.decomposition.STEPS", 20)
+    monkeypatch.setattr("openworld.own_data.shift.decomposition.STEPS", 20)
     backbone = f"transformers:{foreign_folder('altclip')}"
     (folders / "few.txt").write_text("\n".join(FEW))
     words = ("shift", "--reference", "reference", "--test", "new", "--classnames", "names.txt", "--backbone", backbone)

@@ -4,10 +4,10 @@ import subprocess
 import sys
 
 import pytest
-from typer.testing import CliRunner
 
 from openworld import _plugins
 from openworld.cli.app import app
+from openworld.cli.in_process import CliRunner
 
 BASE = {
     "learners": "from openworld.learners import CoOp as Ours",

@@ -11,17 +11,17 @@ import pytest
 import torch
 from PIL import Image
 from safetensors.torch import load_file, save_file
-from typer.testing import CliRunner
 
 from openworld import backbones, datasets
-from openworld.applications.open_world_stream import read_stream
-from openworld.applications.predict import prediction_inputs
-from openworld.applications.predicted_stream import true_classes
 from openworld.cli.app import app
+from openworld.cli.in_process import CliRunner
 from openworld.datasets.formats import unlabelled_folder
 from openworld.features import Encoding, encode
 from openworld.learners import LEARNERS, Schedule, ZeroShot, encoding_for
+from openworld.own_data.predict import prediction_inputs
+from openworld.own_data.predicted_stream import true_classes
 from openworld.runs import RunStore, Unit, UnitResult, execute
+from openworld.tables.stream import read_stream
 
 SHORT = Schedule(epochs=1, batch_size=4)
 

@@ -3,9 +3,9 @@
 import json
 
 import pytest
-from typer.testing import CliRunner
 
 from openworld.cli.app import app
+from openworld.cli.in_process import CliRunner
 from openworld.evaluations.decomposed_zero_shot.results import ANY, PARTS
 from openworld.evaluations.rows import rows_of_unit
 from openworld.report.report import FORMS
@@ -62,7 +62,7 @@ def test_every_form_is_written_to_a_file(runs, tmp_path, form):
 
 
 def test_what_cannot_be_shown_is_refused_with_what_to_do(runs):
-    assert "--output" in openworld("report", runs[0], "--table", "parquet").output
+    assert "--out" in openworld("report", runs[0], "--table", "parquet").output
     refused = openworld("report", runs[0], "--table", "excel")
     assert refused.exit_code and all(form in refused.output for form in ("text", *FORMS))
 

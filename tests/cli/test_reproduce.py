@@ -11,10 +11,10 @@ import time
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
 from openworld import backbones
 from openworld.cli.app import app
+from openworld.cli.in_process import CliRunner
 from openworld.results import Results
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "datasets"))

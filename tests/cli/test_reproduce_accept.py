@@ -8,10 +8,10 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
 from openworld import backbones
 from openworld.cli.app import app
+from openworld.cli.in_process import CliRunner
 from openworld.datasets import PUBLISHED
 from openworld.datasets.names.class_names import ClassNames
 from openworld.papers import METRICS, published_numbers

@@ -5,12 +5,12 @@ import json
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
 from openworld.cli.app import app
+from openworld.cli.in_process import CliRunner
 from openworld.reproduction import series
 
-MADE_UP = Path(__file__).parents[1] / "evaluations" / "accuracy_estimation" / "conftest.py"
+MADE_UP = Path(__file__).parents[1] / "label_free" / "benchmark" / "conftest.py"
 
 
 @pytest.fixture

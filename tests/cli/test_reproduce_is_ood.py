@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 import torch
-from typer.testing import CliRunner
 
 from openworld.cli.app import app
+from openworld.cli.in_process import CliRunner
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "evaluations" / "ood_detection"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "ood" / "by_shift"))
 sys.path.insert(0, str(Path(__file__).parents[1] / "classifiers"))
 
 import torchvision_weights  # noqa: E402

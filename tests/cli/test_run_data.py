@@ -7,9 +7,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
 from openworld.cli.app import app
+from openworld.cli.in_process import CliRunner
 from openworld.evaluations.finished_runs import read_report
 from openworld.evaluations.recognition.outcome import load
 

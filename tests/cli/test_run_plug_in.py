@@ -3,44 +3,40 @@
 import json
 
 import pytest
-from typer.testing import CliRunner
 
 from openworld.cli.app import app
+from openworld.cli.in_process import CliRunner
 
 CODE = '''
 """How many letters words have."""
 from dataclasses import dataclass
 from typing import Literal
-from openworld.evaluations.evaluation import Evaluation
+from openworld.evaluations.evaluation import Evaluation, Spec, entry_of
 from openworld.runs import UnitResult
 
 
 @dataclass(frozen=True)
-class Spec:
+class Letters(Spec):
     """Count letters."""
 
     words: tuple[str, ...]
     protocol: Literal["letters"] = "letters"
-
-
-@dataclass(frozen=True)
-class Word:
-    name: str
+    name = entry_of("words")
 
 
 def tasks(spec):
-    return [Word(word) for word in spec.words]
+    return [spec.only(word=word) for word in spec.words]
 
 
 def count(task, machine):
     return UnitResult(metrics={"protocol": "letters", "letters": len(task.name)})
 
 
-EVALUATION = Evaluation("letters", Spec, Word, tasks, count)
+EVALUATION = Evaluation("letters", Letters, tasks, count)
 '''
 LACKING = {
     "no Evaluation": (CODE.replace("EVALUATION = Evaluation", "EVALUATION = tuple  # "), "evaluate"),
-    "no part": (CODE.replace("Word, tasks, count)", "Word, tasks)"), "evaluate"),
+    "no part": (CODE.replace("tasks, count)", "tasks)"), "evaluate"),
     "another name": (CODE.replace('Evaluation("letters"', 'Evaluation("words"'), "calls itself 'words'"),
     "nothing": (CODE.replace("EVALUATION =", "OTHER ="), "EVALUATION"),
 }

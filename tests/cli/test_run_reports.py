@@ -4,8 +4,9 @@ from importlib import import_module
 
 import pytest
 
+import openworld
 from openworld import OpenworldError
-from openworld.cli._run_reports import save_figures, show_comparison, write_report, write_table
+from openworld.api.reporting import report
 from openworld.evaluations import EVALUATIONS, report_of
 from openworld.report.report import FORMS
 from openworld.runs import RunStore
@@ -29,17 +30,17 @@ def test_every_run_has_its_tables_as_csv_json_parquet_markdown_and_latex():
 @pytest.mark.parametrize("protocol", [*EVALUATIONS, None])
 def test_another_form_is_refused_with_all_that_there_are(protocol, tmp_path):
     with pytest.raises(OpenworldError, match=protocol or "recognition") as refused:
-        write_table(run_of(tmp_path, protocol), None, "excel")
+        report(run_of(tmp_path, protocol), table="excel")
     assert all(form in str(refused.value) for form in ("text", *FORMS))
 
 
 @pytest.mark.parametrize(
     "show",
     [
-        lambda folder: write_report(folder, None),
-        lambda folder: write_table(folder, None, "csv"),
-        lambda folder: save_figures(folder, None, "pdf"),
-        lambda folder: show_comparison(folder, folder, "", as_json=False),
+        report,
+        lambda folder: report(folder, table="csv"),
+        lambda folder: report(folder, figures="pdf"),
+        lambda folder: openworld.compare(folder, folder),
     ],
 )
 def test_a_run_of_another_version_is_refused_by_the_name_of_its_evaluation(show, tmp_path):

@@ -14,11 +14,11 @@ import pyarrow.parquet
 import pytest
 import torch
 from PIL import Image
-from typer.testing import CliRunner
 
 from openworld import backbones, datasets
-from openworld.applications.shift import decomposition
 from openworld.cli.app import app
+from openworld.cli.in_process import CliRunner
+from openworld.own_data.shift import decomposition
 from openworld.results import Results
 from openworld.shifts import Decomposition, load_decomposition
 
@@ -68,7 +68,7 @@ def test_degrees_cells_groups_and_a_page(folders, usual, tmp_path):
     assert (
         "far in meaning" in done.output and ": of 32 images, " in done.output and "Where the images lie" in done.output
     )
-    assert "Report:" in done.output and "2nd nearest of 24 reference images" in done.output
+    assert "Report:" in done.output and "nearest reference image number 2" in done.output
     assert numbers(tmp_path / "out" / "shift.json", "images", group="style") == {"new": 16, "grey": 16}
     with (tmp_path / "out" / "degrees.csv").open() as file:
         rows = list(csv.DictReader(file))
@@ -237,7 +237,7 @@ def test_laid_taught_by_pictures_sees_looks_and_is_kept(folders, tmp_path, monke
 def test_killed_it_goes_on_and_ends_with_the_same_bytes(folders, usual, tmp_path, monkeypatch):
     arguments = ["shift", *map(str, usual), "--test", str(folders / "new"), "--test", str(folders / "grey"), "--quiet"]
     script = (
-        "import os, signal\nfrom openworld.applications.shift import measurement as measuring_shift\n"
+        "import os, signal\nfrom openworld.own_data.shift import measurement as measuring_shift\n"
         "measuring_shift._against = lambda *_: os.kill(os.getpid(), signal.SIGKILL)\n"
         f"from openworld.cli.app import app\napp({arguments!r})"
     )

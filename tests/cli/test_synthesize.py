@@ -9,10 +9,10 @@ import pyarrow.parquet
 import pytest
 import torch
 from PIL import Image
-from typer.testing import CliRunner
 
 from openworld import backbones, datasets
 from openworld.cli.app import app
+from openworld.cli.in_process import CliRunner
 from openworld.shifts import Decomposition, load_decomposition
 from openworld.shifts.synthesis import read_generated
 

@@ -15,7 +15,7 @@ from in_process import openworld
 
 from openworld.runs.lock import file_lock
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "applications" / "watch"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "label_free" / "watch"))
 
 from watched_days import day_columns, save, source_columns  # noqa: E402
 
@@ -103,11 +103,11 @@ def test_a_call_beside_another_one_is_refused(files, tmp_path):
 DAILY = """
 import sys
 from pathlib import Path
-from openworld.applications.watch import command
+from openworld.label_free.watch import command
 folder = Path(sys.argv[1])
-files = command.WatchFiles(folder / "state", folder / "lines", folder / "w.prom", folder / "out")
+files = {"state": folder / "state", "json_lines": folder / "lines", "prometheus": folder / "w.prom"}
 for day in sys.argv[3:]:
-    command.watch(Path(sys.argv[2]), [day], files)
+    command.watch(Path(sys.argv[2]), [day], out=folder / "out", **files)
 """
 
 
@@ -149,11 +149,16 @@ STEPS = ("state.write", "append_lines", "write_prometheus", "report.write")
 
 @pytest.mark.parametrize("step", STEPS)
 def test_whatever_step_a_call_dies_before_the_same_call_completes_it(files, tmp_path, monkeypatch, step):
-    from openworld.applications.watch import command, state
+    from openworld.label_free.watch import command, state
     from openworld.report.report import Report
 
     def calls(folder):
-        return command.WatchFiles(folder / "state", folder / "lines", folder / "w.prom", folder / "out")
+        return {
+            "state": folder / "state",
+            "json_lines": folder / "lines",
+            "prometheus": folder / "w.prom",
+            "out": folder / "out",
+        }
 
     class Killed(Exception):
         pass
@@ -163,13 +168,13 @@ def test_whatever_step_a_call_dies_before_the_same_call_completes_it(files, tmp_
 
     whole, broken = tmp_path / "whole", tmp_path / "broken"
     for day in ("00.npz", "01.npz", "02.npz"):
-        command.watch(files / "watch.safetensors", [files / day], calls(whole))
+        command.watch(files / "watch.safetensors", [files / day], **calls(whole))
         if day == "01.npz":
             owner = {"state.write": state.WatchState, "report.write": Report}.get(step, command)
             with monkeypatch.context() as patched, pytest.raises(Killed):
                 patched.setattr(owner, step.rpartition(".")[2], die)
-                command.watch(files / "watch.safetensors", [files / day], calls(broken))
-        command.watch(files / "watch.safetensors", [files / day], calls(broken))
+                command.watch(files / "watch.safetensors", [files / day], **calls(broken))
+        command.watch(files / "watch.safetensors", [files / day], **calls(broken))
     assert kept(broken) == kept(whole)
 
 

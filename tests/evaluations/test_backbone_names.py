@@ -6,7 +6,7 @@ from openworld.evaluations import DynamicSpec, RecognitionSpec
 from openworld.evaluations.entries import DecompositionSpec, LearnerSpec, ReferenceSpec
 from openworld.evaluations.generalisation.spec import GeneralisationSpec
 from openworld.evaluations.image_selection import DatasetSpec
-from openworld.evaluations.model_entries import JudgedSpec
+from openworld.ood.model_entries import JudgedSpec
 from openworld.reproduction.settings import ReproductionSetup
 
 ZERO_SHOT = (LearnerSpec("zero-shot"),)

@@ -6,7 +6,7 @@ from openworld import OpenworldError
 from openworld.evaluations import RecognitionSpec
 from openworld.evaluations.encoding import encode_tasks, in_order, with_room
 from openworld.evaluations.recognition.evaluation import EVALUATION
-from openworld.evaluations.recognition.task import tasks
+from openworld.evaluations.recognition.spec import tasks
 from openworld.evaluations.runtime import Machine, encoded_parts
 from openworld.features import Encoding
 from openworld.features.store import FeatureStore
@@ -85,7 +85,7 @@ def test_records_are_the_same_the_disk_is_bounded_and_each_training_set_is_made_
         made.append(store.folder)
         finish(store, *given)
 
-    monkeypatch.setattr("openworld.evaluations.recognition.task.encoded_parts", watched)
+    monkeypatch.setattr("openworld.evaluations.recognition.evaluation.encoded_parts", watched)
     monkeypatch.setattr(FeatureStore, "finish", finished)
     assert run(spec, bound, tmp_path / "bound run") == expected
     assert len(seen) == 8 and max(seen) <= limit < 0.5 * size(tmp_path / "free")

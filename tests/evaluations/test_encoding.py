@@ -6,7 +6,7 @@ from openworld import OpenworldError
 from openworld.evaluations import RecognitionSpec
 from openworld.evaluations.artifacts import Crew
 from openworld.evaluations.encoding import EncodingStage, encode_tasks
-from openworld.evaluations.recognition.task import tasks
+from openworld.evaluations.recognition.spec import tasks
 from openworld.evaluations.runtime import Machine
 from openworld.runs import ENGINES, read_spec
 

@@ -32,7 +32,7 @@ def test_a_spec_that_will_not_do_is_refused_before_anything_heavy_is_loaded(text
     if text:
         (tmp_path / "spec.toml").write_text(text)
     code = (
-        "import sys; from typer.testing import CliRunner; from openworld.cli.app import app; "
+        "import sys; from openworld.cli.in_process import CliRunner; from openworld.cli.app import app; "
         "done = CliRunner().invoke(app, ['run', 'spec.toml']); "
         "assert done.exit_code == 2, done.output; "
         "assert 'torch' not in sys.modules"

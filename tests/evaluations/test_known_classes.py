@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 from PIL import Image
-from typer.testing import CliRunner
 
 import openworld as ow
 from openworld import OpenworldError
 from openworld.cli.app import app
+from openworld.cli.in_process import CliRunner
 from openworld.evaluations import RecognitionSpec, evaluation_of, read_protocol
 from openworld.evaluations.class_lists import class_lists
 from openworld.evaluations.entries import LearnerSpec
@@ -65,7 +65,7 @@ def test_what_is_left_out_is_said_at_the_head_of_the_run(place):
 def test_of_one_list_the_other_side_is_the_rest(place):
     (task,) = evaluation_of(spec := read_protocol(recognition(new=["red square"]))).tasks(spec)
     assert task.tested.split.base_names == ("blue square", "green square", "yellow square")
-    assert set(task.sources["train"].load().labels.tolist()) == {0, 1, 2}
+    assert set(task.image_sets["train"].load().labels.tolist()) == {0, 1, 2}
 
 
 def test_names_stand_in_a_text_file(place):

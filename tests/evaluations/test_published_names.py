@@ -8,7 +8,7 @@ import torch
 
 from openworld.backbones.loading import load_once
 from openworld.datasets import use_root
-from openworld.evaluations.generalisation.task import source_names
+from openworld.evaluations.generalisation.spec import source_names
 from openworld.evaluations.image_selection import DatasetSpec
 from openworld.learners import RPO, CoOp, FittedLearner, ZeroShot
 

@@ -209,8 +209,7 @@ def _includes(row: list, wanted: list, tolerance: float) -> bool:
     *_, value, ends, deviation, several = wanted
     *_, value_now, ends_now, deviation_now, several_now = row
     by_kind = {ends_now[at + 3]: ends_now[at : at + 3] for at in range(0, len(ends_now), 4)}
-    pairs = [(value, value_now), *zip(several, several_now, strict=False)]
-    pairs += [] if deviation is None else [(deviation, deviation_now)]
+    pairs = [(value, value_now), (deviation, deviation_now), *zip(several, several_now, strict=False)]
     for at in range(0, len(ends), 4):
         pairs += zip(ends[at : at + 3], by_kind.get(ends[at + 3], (None, None, None)), strict=True)
     return len(several) == len(several_now) and all(_near(*pair, tolerance) for pair in pairs)

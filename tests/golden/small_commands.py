@@ -274,9 +274,8 @@ def _predictions(seed: int) -> dict[str, Any]:
 
 def synthesize(out: Path) -> Any:
     """The plan of a set and the set; the command line alone offers it, and tells it as JSON."""
-    from typer.testing import CliRunner
-
     from openworld.cli.app import app
+    from openworld.cli.in_process import CliRunner
 
     clip = ow.backbones.load("embedded")
     about = {"method": "by hand", "backbone": clip.name, "weights": clip.fingerprint}

@@ -5,7 +5,7 @@ import pytest
 from openworld.report.album import Album, AlbumImage, AlbumPart
 from openworld.report.charts import Line, LineChart, Quantity
 from openworld.report.figure import Figure
-from openworld.report.page import Page, Section, render
+from openworld.report.page import Page, Section, render, within_budget
 from openworld.report.series_style import series_styles
 from openworld.report.table import Column, Row, Table
 from openworld.results import METRICS, Result, Results, Value
@@ -67,3 +67,12 @@ def test_images_with_tags_can_be_picked_and_others_offer_nothing():
     assert "<i>owl" not in text and text.count("data-tags=") == 2
     plain = Album("album", "", (AlbumPart("wrong", (AlbumImage(None, "owl", ""),)),))
     assert 'class="filter' not in render(page(Section("Images", albums=(plain,))), numbers())
+
+
+def test_what_is_folded_has_the_room_that_what_stands_open_leaves():
+    first, second, third = (Section(f"part {place}", tables=(table(f"t-{place}"),) * place) for place in (1, 2, 1))
+    shown = within_budget([Section("The numbers", tables=(table("open"),) * 3, folded=(first, second, third))], most=5)
+    kept = [[len(part.tables), len(part.text)] for part in shown[0].folded]
+    assert len(shown[0].tables) == 3 and kept == [[1, 0], [0, 1], [1, 0]]
+    assert shown[0].folded[1].text[0].startswith("2 numbers") and "results.parquet" in shown[0].folded[1].text[0]
+    assert "t-1" in render(page(*shown), numbers()) and "t-2" not in render(page(*shown), numbers())

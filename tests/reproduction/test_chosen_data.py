@@ -79,11 +79,7 @@ def test_rows_of_a_source_whose_data_are_not_on_disk_are_left_out(tmp_path):
 
 def place(root: Path, name: str) -> None:
     """Folder and lists of a data set, without images."""
-    card = PUBLISHED.get(name) or DATASETS[name]
-    from openworld.datasets.published.shifted import SHIFTED
-
-    folder = SHIFTED[name].place(root) if name in SHIFTED else root / card.folder
-    folder.mkdir(parents=True)
+    DATASETS[name].folder_in(root).mkdir(parents=True)
 
 
 def test_checkpoints_are_those_of_frap():

@@ -19,7 +19,7 @@ def test_images_and_units_are_those_of_the_tasks(paper, table):
     for run in plan_of(paper, table).runs:
         tasks, units = evaluation_of(run.spec).tasks(run.spec), list(learning_units(run.spec))
         assert len(units) == len(tasks)
-        real = {(task.sources[part], task.encoding(part)) for task in tasks for part in task.sources}
+        real = {(task.image_sets[part], task.encoding(part)) for task in tasks for part in task.image_sets}
         counted = {entry for _, sets in units for entry in sets}
         assert len(counted) == len(real)
         assert sum(count_images(source) for source, *_ in counted) == sum(len(source.load()) for source, _ in real)

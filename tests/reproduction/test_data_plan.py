@@ -3,12 +3,12 @@
 import json
 
 import pytest
-from typer.testing import CliRunner
 
 from openworld import OpenworldError
 from openworld.cli.app import app
+from openworld.cli.in_process import CliRunner
 from openworld.datasets import PUBLISHED, SHIFTED
-from openworld.datasets.published.downloads import downloads, sources_of, with_needs
+from openworld.datasets.published.catalogue import cards, with_needs
 from openworld.reproduction.data_plan import MISSING, THERE, data_plan
 from openworld.reproduction.plan import PAPERS
 
@@ -25,16 +25,14 @@ def named(plan, *, needed=True):
 
 
 def test_every_data_set_to_download_is_in_the_table_of_facts():
-    known = downloads()
-    assert set(PUBLISHED) | set(SHIFTED) <= set(known)
+    known = cards()
     for name, entry in known.items():
         assert entry.into and entry.licence, name
         assert entry.files or entry.needs, name
         assert all(file.address.startswith("http") and file.what for file in entry.files), name
-        assert bool(entry.title and entry.place) is (name not in PUBLISHED | SHIFTED), name
+        assert entry.title and bool(entry.place) is (not entry.family), name
         assert set(entry.needs) <= set(known)
     for name, card in (PUBLISHED | SHIFTED).items():
-        assert card.sources == sources_of(name)
         assert card.folder in known[name].into or name == "imagenet-200", name
 
 
@@ -42,7 +40,7 @@ def test_what_is_needed_comes_before_what_needs_it():
     assert with_needs(["cifar100-c", "imagenet-200"]) == (
         "cifar100", "cifar100-c", "imagenet", "imagenet-r", "imagenet-200"
     )  # fmt: skip
-    assert ("the data set imagenet", "https://image-net.org") in sources_of("living17")
+    assert ("the data set imagenet", "https://image-net.org") in cards()["living17"].sources
 
 
 def test_a_plan_names_what_the_runs_read():
@@ -104,7 +102,7 @@ def test_the_command_says_where_how_large_and_under_which_licence(ask, tmp_path)
     said = " ".join(done.output.split())
     assert "OpenworldAUC" in said and "dtd 625 MB missing Table 11" in said
     assert "into: dtd/images/" in said and "licence: for research" in said
-    assert all(address in done.output for _, address in sources_of("dtd"))
+    assert all(address in done.output for _, address in cards()["dtd"].sources)
     assert "To download: about 625 MB" in said
 
 

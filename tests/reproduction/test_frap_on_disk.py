@@ -7,12 +7,12 @@ import pytest
 
 from openworld import OpenworldError
 from openworld.classifiers import PUBLISHED as TRAININGS
+from openworld.datasets.checking import lacking_corruptions
 from openworld.datasets.corruptions import CORRUPTIONS
-from openworld.datasets.published.shifted_check import lacking_corruptions
-from openworld.evaluations.accuracy_estimation.entries import ModelSpec, TargetSpec
-from openworld.evaluations.accuracy_estimation.images import Ground
-from openworld.evaluations.accuracy_estimation.spec import AccuracyEstimationSpec
 from openworld.evaluations.image_selection import DatasetSpec
+from openworld.label_free.benchmark.entries import ModelSpec, TargetSpec
+from openworld.label_free.benchmark.images import Ground
+from openworld.label_free.benchmark.spec import AccuracyEstimationSpec
 from openworld.reproduction.frap_datasets import CORRUPTED, worlds_on_disk
 from openworld.reproduction.plan import ReproductionSetup, plan
 

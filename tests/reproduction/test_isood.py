@@ -103,7 +103,7 @@ def test_what_it_comes_to_is_counted_without_data():
     run, _, halves = EMBEDDED.runs
     shown = {each.name: each.images for each in cost(EMBEDDED).runs}
     assert shown["rendered"] == 36 * 100 + 400, "and 400 test images"
-    assert seen_images(halves.spec) == sum(len(one.images.load()) for one in halves.spec.ground.named_sets)
+    assert seen_images(halves.spec) == sum(len(one.load()) for one in halves.spec.image_sets.values())
     pool = run.spec.ground
     assert seen_images(run.spec) == len(pool.test.load()) + sum(len(one.load()) for one in pool.tested)
 

@@ -7,8 +7,8 @@ import pytest
 from scipy.stats import norm
 
 from openworld._errors import OpenworldError
-from openworld.api.checking import CheckedRun, check_report, junit
 from openworld.metrics import PairedTest, openworld_auc
+from openworld.report.checked_run import CheckedRun, check_report, junit_xml
 from openworld.results import METRICS, Interval, Pair, Result, Results, Value, comparison_of
 from openworld.results.requirements import BROKEN, HOLDS, OPEN, Requirement, judge, judge_difference
 
@@ -144,7 +144,7 @@ def test_a_report_is_as_bad_as_its_worst_and_says_so_in_every_form():
     report = check_report(whole)
     assert (whole.decision, whole.exit_code) == (BROKEN, 3)
     assert [CheckedRun("r", checks[:count]).exit_code for count in (1, 2)] == [0, 4]
-    suite = ElementTree.fromstring(junit(whole))
+    suite = ElementTree.fromstring(junit_xml(whole))
     assert suite.attrib["tests"] == "3" and suite.attrib["failures"] == "1" and suite.attrib["skipped"] == "1"
     assert len(suite.findall("testcase/failure")) == 1
     assert report.export("markdown").count("| GMoP, OpenworldAUC") == 3

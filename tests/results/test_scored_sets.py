@@ -7,8 +7,8 @@ import pytest
 
 from openworld import OpenworldError
 from openworld.metrics import auroc, detection_metrics
-from openworld.results.detection_results import detection_results
-from openworld.results.scored_sets import ScoredSets, SetScores, stream_columns
+from openworld.ood.detection_results import detection_results
+from openworld.ood.scored_sets import ScoredSets, SetScores, stream_columns
 
 MEANS = {"test": 2.0, "a": 1.0, "b": 0.5, "c": 0.0, "v": 1.8, "w": 1.5}
 GROUPS = {"test": "id", "a": "near", "b": "near", "c": "far", "v": "covariate", "w": "full-spectrum"}

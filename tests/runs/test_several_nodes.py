@@ -4,6 +4,7 @@ import contextlib
 import os
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,15 +13,15 @@ from PIL import Image
 
 from openworld import classifiers
 from openworld.backbones.preprocess import Preprocess
-from openworld.evaluations import score_shards
 from openworld.evaluations.artifacts import Crew
-from openworld.evaluations.classifier_scores import classifier_scores
 from openworld.evaluations.classifiers import in_folder
 from openworld.evaluations.image_selection import DatasetSpec
-from openworld.evaluations.images_to_score import ImagesToScore
-from openworld.evaluations.model_entries import DetectorSpec
 from openworld.evaluations.runtime import Machine
-from openworld.evaluations.score_shards import ClassifierScoring, scoring_stages
+from openworld.ood import classifier_shards
+from openworld.ood.classifier_shards import ClassifierDetectors
+from openworld.ood.images_to_score import ImagesToScore
+from openworld.ood.model_entries import DetectorSpec
+from openworld.ood.scoring import stages_of
 from openworld.runs import RunStore, Unit, execute
 
 pytestmark = pytest.mark.slow
@@ -141,7 +142,8 @@ def scoring(home):
     images = DatasetSpec(str(home / "images"))
     detectors = tuple(DetectorSpec(name) for name in ("MSP", "MDS", "ODIN", "GMM"))
     train, test = (ImagesToScore(part, (images.images(part),)) for part in ("train", "test"))
-    return ClassifierScoring("network", in_folder(str(home / "network")), detectors, train, (test, train), threads=1)
+    shards = ClassifierDetectors("network", in_folder(str(home / "network")), detectors, train, threads=1)
+    return SimpleNamespace(shards=shards, scored=(test, train))
 
 
 def kept_in(cache):
@@ -151,7 +153,7 @@ def kept_in(cache):
 
 
 def test_score_shards_are_the_same_bytes_when_a_node_is_killed(nodes, home, tmp_path, monkeypatch):
-    monkeypatch.setattr(score_shards, "SCORED", 32)
+    monkeypatch.setattr(classifier_shards, "SCORED", 32)
     given, found, victims = scoring(home), {}, []
 
     def kill_one(done, total):
@@ -160,14 +162,15 @@ def test_score_shards_are_the_same_bytes_when_a_node_is_killed(nodes, home, tmp_
 
     for engine, workers in (("ray", 3), ("local", 1)):
         machine = Machine(cache=str(tmp_path / engine / "cache"))
-        for stage in scoring_stages([given], machine):
+        for stage in stages_of([given], machine):
             watch = kill_one if (engine, stage.doing) == ("ray", "scoring") else None
             stage.work(Crew(engine, workers, tmp_path / engine), watch)
-        found[engine] = classifier_scores(given, machine)
+        fitted, _ = given.shards.fitted(machine)
+        found[engine] = [given.shards.answers(fitted, images, machine) for images in given.scored]
     assert len(victims) == 1
     shards = kept_in(tmp_path / "local" / "cache")
     assert sum("scores-" in name and name.endswith(".safetensors") for name in shards) == 15 + 4
     assert kept_in(tmp_path / "ray" / "cache") == shards
-    assert [*found["ray"].test] == ["MSP", "MDS", "ODIN", "GMM"]
-    for label, scores in found["local"].test.items():
-        assert found["ray"].test[label].tolist() == scores.tolist()
+    assert [*found["ray"][0].scores] == ["MSP", "MDS", "ODIN", "GMM"]
+    for label, scores in found["local"][0].scores.items():
+        assert found["ray"][0].scores[label].tolist() == scores.tolist()

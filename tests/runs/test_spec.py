@@ -161,10 +161,10 @@ def test_refusals_of_files_name_the_file(tmp_path):
         read_spec(broken, Spec)
     with pytest.raises(OpenworldError, match=r"wrong\.toml: titel: unknown key 'titel'; did you mean 'title'"):
         read_spec(wrong, Spec)
-    with pytest.raises(OpenworldError, match=r"absent\.toml: cannot be read"):
+    with pytest.raises(OpenworldError, match=r"there is no file .*absent\.toml"):
         read_spec(tmp_path / "absent.toml", Spec)
     broken.write_bytes(b"\xff\xfe")
-    with pytest.raises(OpenworldError, match="not a valid"):
+    with pytest.raises(OpenworldError, match=r"broken\.toml is not UTF-8 text"):
         read_spec(broken, Spec)
 
 

@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from pyarrow import parquet
 
-from openworld._coded import Coded
 from openworld._errors import OpenworldError
 from openworld.runs import tables
 from openworld.runs.tables import decode_table, encode_table
+from openworld.tables.coded import Coded
 
 DTYPES = ["bool", "int8", "uint8", "int32", "int64", "uint64", "float16", "float32", "float64"]
 

@@ -1,28 +1,41 @@
-"""Means over the data sets of several runs: what `openworld average` does."""
+"""Means over the data sets of several runs: `openworld average`."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Annotated
 
 from openworld._errors import OpenworldError
 from openworld._types import checked
-from openworld.report.report import Report
-from openworld.runs.outputs import require_folder
+from openworld.api.answers import ending
+from openworld.api.arguments import EVERY, OutputFolder, Runs
+from openworld.api.finished_run import folder_of
+
+if TYPE_CHECKING:
+    from openworld.report.report import Report
 
 
 @checked
 def average(
-    runs: Sequence[Report | Path | str] | Mapping[str, Report | Path | str],
-    *,
-    of: str = "",
-    out: Path | str | None = None,
-) -> Report:
-    """Average several runs of one evaluation, one on each data set.
+    runs: Runs, *, of: str = "", out: Annotated[Path | str | None, OutputFolder(pages=(EVERY,))] = None
+) -> "Report":
+    """Average several runs of one evaluation, one on each data set, and say which methods differ over data sets.
+
+    ```
+    openworld average runs/dtd runs/eurosat runs/pets
+    openworld average runs/near-*/ --of fpr_out_positive --out runs/all
+    ```
+
+    The mean counts every data set the same. Its two intervals say what they are over: seeds (these data sets, other
+    draws and trainings) and data sets (these are a sample). Methods are tested in pairs over the data sets (Student's
+    t, Holm), and ranked: Friedman's test, and Nemenyi's critical difference in a diagram. The page has a panel for
+    each data set. Data sets bear the names of their folders.
+
+    A spec with `[[each]]` makes such runs in one go: `openworld run --help`.
 
     Args:
-        runs: runs or their folders, named after their folders; or {name of the data set: run or folder}.
-        of: metric, such as "auroc"; "" for the first metric of the evaluation.
-        out: folder that keeps page and numbers; None for none.
+        runs: folders of finished runs, a data set each; in Python also runs, or {name of the data set: run or folder}.
+        of: metric, such as auroc or absolute_error; default: the first of the evaluation.
+        out: folder that keeps page and numbers.
 
     Returns:
         A report: `.tables`, `.results` (means, ranks and tests as rows); it shows its tables in a notebook.
@@ -30,29 +43,24 @@ def average(
     Raises:
         OpenworldError: fewer than two runs, two of one name, runs of two evaluations, an unknown metric.
     """
-    from openworld.evaluations import EVALUATIONS, PLUGINS
     from openworld.evaluations.several_runs import average_runs
 
-    if isinstance(runs, str | Path):
+    report = average_runs(_folders(runs), of)
+    if out is None:
+        return report
+    report.write(out)
+    return ending(report, out, f"Numbers: {out / 'results.parquet'}")
+
+
+def _folders(runs: Runs) -> dict[str, Path]:
+    """Return the folders by the names of their data sets."""
+    if isinstance(runs, Mapping):
+        return {str(name): folder_of(run) for name, run in runs.items()}
+    if not isinstance(runs, list | tuple):
         raise OpenworldError(f"one run came, {runs}; give a list of several.")
-    named = dict(runs) if isinstance(runs, Mapping) else _by_folder(runs)
-    folders = {name: _folder(run) for name, run in named.items()}
-    place = None if out is None else Path(out)
-    require_folder("--out", place, pages=(*EVALUATIONS, *PLUGINS.offered()), inputs=folders.values())
-    report = average_runs(folders, of)
-    if place is not None:
-        report.write(place)
-    return report
-
-
-def _by_folder(runs: Sequence[Any]) -> dict[str, Path]:
-    folders = list(map(_folder, runs))
+    folders: list[Path] = [folder_of(run) for run in runs]
     names = [folder.resolve().name for folder in folders]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
         raise OpenworldError(f"two runs are called {twice!r}, as their folders are; rename one, so that rows differ.")
     return dict(zip(names, folders, strict=True))
-
-
-def _folder(run: Any) -> Path:
-    return run.folder if isinstance(run, Report) else Path(run)

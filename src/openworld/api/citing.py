@@ -2,24 +2,31 @@
 
 from collections.abc import Iterable, Iterator
 from importlib import import_module
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from openworld._errors import OpenworldError, unknown_name
 from openworld._plugins import Plugins
 from openworld._types import checked
+from openworld.api.arguments import Run
 from openworld.api.finished_run import as_run
-from openworld.papers.bibliography import bibtex, keys_of, methods, names_used
-from openworld.report.report import Report
+
+if TYPE_CHECKING:
+    from openworld.report.report import Report
 
 PLUGGED = ("learners", "detectors", "estimators", "evaluations")
 """Kinds of which other packages may bring some."""
 
 
 @checked
-def cite(*runs: Report | Path | str) -> str:
-    """Return BibTeX of all that runs used: their evaluations, methods, models and data sets, and openworld.
+def cite(*runs: Run) -> str:
+    """Return BibTeX of everything that runs used: evaluations, methods, models, data sets, openworld; each once.
 
-    What has no entry, such as a data set of your own, is named in a comment.
+    ```
+    openworld cite runs/demo runs/shots > references.bib
+    ```
+
+    What has no entry, such as a data set of your own, is named in a comment. Entries of methods that you name:
+    `openworld list --cite CoOp MSP`.
 
     Args:
         runs: finished runs, or their folders.
@@ -32,19 +39,25 @@ def cite(*runs: Report | Path | str) -> str:
     return bibliography([pair for run in map(as_run, runs) for pair in _used(run)], ["openworld"])
 
 
-def _used(run: Report) -> Iterator[tuple[str, str]]:
+def _used(run: "Report") -> Iterator[tuple[str, str]]:
     """The (kind, name) of everything in a run, its evaluation first."""
+    from openworld.papers.bibliography import names_used
+
     yield "evaluations", run.records.evaluation or "recognition"
     yield from names_used(run.spec)
 
 
 def cite_methods(names: Iterable[str]) -> str:
     """Return BibTeX of methods, models and data sets by name, or of kinds such as "learners"; of all for no name."""
+    from openworld.papers.bibliography import methods
+
     return bibliography([pair for name in names or methods() for pair in _named(name)])
 
 
 def bibliography(used: Iterable[tuple[str, str]], further: Iterable[str] = ()) -> str:
     """Return the entries of (kind, name), each once, then `further`, what plug-ins bring, and comments."""
+    from openworld.papers.bibliography import bibtex, keys_of
+
     keys, others = [], []
     for kind, name in used:
         own = keys_of(kind, name)
@@ -58,6 +71,8 @@ def bibliography(used: Iterable[tuple[str, str]], further: Iterable[str] = ()) -
 
 def _named(name: str) -> Iterator[tuple[str, str]]:
     """The (kind, name) of a kind, or of everything of one name."""
+    from openworld.papers.bibliography import methods
+
     if name in methods():
         yield from ((name, own) for own in (*methods()[name], *_offered(name)))
         return

@@ -1,88 +1,119 @@
-"""Compare detectors of what is out of distribution, and flag images: what `openworld detect` does."""
+"""Detectors of what is out of distribution compared, and images flagged: `openworld detect`."""
 
+import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from openworld._errors import OpenworldError
-from openworld._observer import Observer
-from openworld._score_files import is_table, scores_of
 from openworld._types import Count, Positive, Range, checked
-from openworld.api.inputs import images_of
-from openworld.api.progress import observing
-from openworld.report.report import Report
+from openworld.api.answers import ALERTED, ending
+from openworld.api.arguments import Images, Model, Models, NamedImages, Names, OutputFolder, Scores, SeveralImages
+from openworld.api.progress import made_by, observing
 
 if TYPE_CHECKING:
-    from openworld.applications.detect.command import DetectInputs, DetectOptions
+    from openworld.report.report import Report
 
 
 @checked
 def detect(
-    images: Any = None,
+    images: SeveralImages = (),
     *,
-    scores: Any = "",
-    larger_out: bool = False,
-    model: Any = "",
-    member: Sequence[Any] = (),
-    id: Any = "",
-    ood: Sequence[str] | Mapping[str, Any] = (),
-    train: Any = "",
-    validation: Any = "",
-    validation_ood: Sequence[Any] = (),
+    scores: Scores = "",
+    model: Model = "",
+    id: Images = "",
+    ood: NamedImages = (),
     detector: Sequence[str] = (),
     flag_rate: float | None = None,
     apply: Path | str | None = None,
+    out: Annotated[
+        Path | str | None,
+        OutputFolder(own=("compared detectors", "flagged images", "a run"), pages=("ood-benchmark", "ood-detection")),
+    ] = None,
+    quiet: bool = False,
+    larger_out: bool = False,
+    member: Models = (),
+    train: Images = "",
+    validation: Images = "",
+    validation_ood: SeveralImages = (),
     at_most: float = 0.0,
-    negatives: Path | str | Sequence[str] = "",
+    negatives: Names | None = None,
     learner: str = "",
     shots: Count = 16,
     architecture: str = "",
-    classnames: Path | str | Sequence[str] | None = None,
+    classnames: Names | None = None,
     template: str = "a photo of a {}",
     backbone: str = "",
     root: str = "",
     replicates: Annotated[int, Range(0, 1_000_000)] = 200,
     levels: Annotated[int, Range(3, 1000)] = 8,
     least: Positive = 10,
-    out: Path | str | None = None,
     allow_corrupt: Count = 0,
     seed: int = 0,
     device: str = "auto",
-    quiet: bool = False,
-) -> Report:
-    """Tell which detector sees what is out of distribution, on sets of one's own; or flag images with thresholds.
+) -> "Report":
+    """Tell which detector sees what is out of distribution (OOD), on sets of your own; then flag images with it.
+
+    ```
+    openworld detect --scores scores.parquet --out runs/detect
+    openworld detect --model my-classifier --id mine --ood near=others/ \\
+        --ood far:textures=dtd/images --flag-rate 0.05 --out runs/detect
+    openworld detect --apply runs/detect today/
+    ```
+
+    **Scores** are a table with a row per image: `group` (id, near, far, covariate, full-spectrum), `set` (its name),
+    and a column per detector, larger = more in-distribution (else `--larger-out`); perhaps `image`, `part`, `cluster`,
+    or shift degrees (`semantic`, `covariate`, or `semantic_level`, `covariate_level`), which give the answer by cells
+    of shift.
+
+    **Images** are a folder, with a folder per class or without; NAME/DOMAIN/PART of `openworld list datasets`; a list
+    of files (.txt); a file with `features` [n, D] or `logits` [n, C]; or a set of OpenOOD by name, such as
+    `openood:imagenet`. Near and far sets show other classes, covariate sets the same ones in another appearance. In
+    Python also an `ImageSet`, or columns.
+
+    **Model**: a saved classifier, a state dict, `timm:NAME`, an exported file, `package.module:function`, a two-tower
+    model by name, a saved learner, or, for features, a file with `weight` [C, D] and `bias` [C]. In Python also an
+    object that docs/own-models.md lists, or a `FittedLearner`.
+
+    **Threshold**: `--flag-rate 0.05` flags at most 5 % of in-distribution validation images. `--apply` uses it: exit
+    code 0, or 3 where more than `--at-most` are flagged. With it `--model`, `--member`, `--architecture` and
+    `--backbone` name what thresholds may not: code, and what would be fetched.
+
+    More on sets, models, groups, settings and what is kept: docs/ood-benchmark.md; on detectors: docs/detectors.md;
+    on shift degrees: docs/ood-detection.md.
 
     Args:
-        images: with `apply`, what may be flagged: a folder, a list, or several.
-        scores: a file, or columns (a mapping of arrays, a table of pandas, polars or pyarrow): `group` ("id", "near",
-            "far", "covariate", "full-spectrum"), `set`, perhaps `part`, `image` and `cluster`, and a column of scores
-            per detector, larger = more in-distribution. With `semantic` and `covariate`, shift degrees (or
-            `semantic_level` and `covariate_level`), the answer is by cells of shift.
+        images: with `--apply`: images that may be flagged.
+        scores: scores of your own: .parquet, .csv, .npz, .safetensors, .jsonl; in Python also columns. What they hold:
+            see Scores.
+        model: a classifier, a two-tower model, a learner or a head: see Model.
+        id: images of the model's classes: see Images.
+        ood: GROUP=IMAGES, GROUP:NAME=IMAGES, or a set known by name; in Python also {"near:cars": images}.
+        detector: NAME, NAME:setting=value, LIBRARY:NAME, profile:NAME, or all; of scores, only these.
+        flag_rate: fraction: choose thresholds that flag so many in-distribution images.
+        apply: folder that keeps thresholds: flag the images with them.
+        out: folder that keeps page, numbers, scores and thresholds.
+        quiet: show no progress; on the command line, print nothing but errors.
         larger_out: these scores are larger for what is out of distribution.
-        model: as for the command, or an object that `docs/own-models.md` lists.
-        member: other classifiers of the same classes, for DeepEnsemble.
-        id, train, validation: in-distribution images: places as for the command, image sets, or columns with
-            `features` or `logits` and `labels`.
-        ood: {"near:cars": images, "far": images}, or words as for the command, "near:cars=cars/", "openood:imagenet".
-        validation_ood: places of images out of distribution on which settings of detectors are chosen; none of them
-            among the tested.
-        detector: names as for the command; of scores, only these.
-        flag_rate: share of in-distribution images that thresholds may flag; None for no thresholds.
-        apply: folder that keeps thresholds; `images` are flagged with them.
-        at_most: with `apply`, the share of flagged images that is no alarm (`.found.alarm`).
-        negatives: words of which NegLabel, CSP and AdaNeg choose those far from all classes: "wordnet", a folder, a
-            text file, or the words.
-        learner: prompt learner that is trained on `model` first, with `shots` images of each class (0 for all). A
-            `FittedLearner`, or the folder of a saved one, is a `model`.
-        architecture: what builds the network of a saved classifier or of a state dict.
-        classnames: of a two-tower model or a state dict, a file or names.
-        backbone: of a saved learner, where it is not the one that it names, or that is code. Beside `apply`, `model`,
-            `member`, `architecture` and `backbone` name what thresholds may not: code, and what would be fetched.
-        root: of the paths of lists, and of downloads, such as OpenOOD's data folder; "" for $OPENWORLD_DATA.
-        replicates: of the bootstrap that gives FPR and AUPR their intervals; 0 for none.
-        levels: of each axis, of scores with shift degrees. least: cells with fewer images are N/A.
-        out: folder that keeps page, numbers, scores and thresholds; None for none.
-        quiet: show no progress.
+        member: another classifier of the same classes, for DeepEnsemble.
+        train: training images, if `id` has no part train.
+        validation: images to choose a threshold on, if `id` has no such part.
+        validation_ood: OOD images to choose settings of detectors on, in no tested set.
+        at_most: with `apply`, fraction: exit code 3, `.found.alarm` in Python, where more images are flagged.
+        negatives: words that NegLabel, CSP and AdaNeg choose from: wordnet, a folder, a text file.
+        learner: NAME or NAME:setting=value: prompt learner that is trained on the model first.
+        shots: images of each class that the learner is trained on; 0: all.
+        architecture: what builds the network of a saved classifier or of a state dict of your own.
+        classnames: text file, a name per line, for a two-tower model or a state dict.
+        template: sentence around class names.
+        backbone: of a saved learner, where it is not the one that it names, or that is code.
+        root: folder that paths of lists are relative to, and in which downloads lie; default: $OPENWORLD_DATA.
+        replicates: of the bootstrap for intervals of FPR and AUPR; 0: none.
+        levels: of each axis, of scores with shift degrees.
+        least: of such scores: cells with fewer images are N/A.
+        allow_corrupt: unreadable images of a set that may be left out.
+        seed: of the bootstrap, and of a learner's training.
+        device: auto: a GPU where there is one; cpu, cuda, cuda:1, mps.
 
     Returns:
         A report that shows its answer; `.results` are its numbers and tests.
@@ -94,70 +125,63 @@ def detect(
     >>> detect(scores=mine, replicates=0, quiet=True).results.value("MSP", "auroc", group="far").value
     0.75
     """
-    from openworld.applications.detect import command
+    from openworld.ood import detect as room
 
-    places = () if images is None else tuple(images) if isinstance(images, list | tuple) else (images,)
+    places = tuple(images) if isinstance(images, list | tuple) else (images,)
     strange = validation_ood if isinstance(validation_ood, list | tuple) else (validation_ood,)
     if not isinstance(scores, str | Path) and scores is not None:
         scores = _columns(scores, "the table")
-    inputs = command.DetectInputs(
-        scores=str(scores) if isinstance(scores, Path) else scores,
-        larger_out=larger_out,
-        levels=levels,
-        least=least,
-        apply=None if apply is None else Path(apply),
-        images=tuple(_place(where, "images") for where in places),
-        at_most=at_most,
-        known=_place(id, "in-distribution images"),
-        ood={title: _place(where, title) for title, where in ood.items()} if isinstance(ood, Mapping) else tuple(ood),
-        train=_place(train, "training images"),
-        validation=_place(validation, "validation images"),
-        validation_ood=tuple(_place(where, "validation images out of distribution") for where in strange),
-        detectors=tuple(detector),
-        model=model,
-        member=tuple(member),
-        architecture=architecture,
-        backbone=backbone,
-        classnames=command.read_names(classnames),
-        template=template,
-        negatives=str(negatives) if isinstance(negatives, str | Path) else tuple(negatives),
-        learner=learner,
-        shots=shots,
-        seed=seed,
-        root=root,
-        allow_corrupt=allow_corrupt,
-        device=device,
-    )
-    options = command.DetectOptions(replicates, seed, None if out is None else Path(out), flag_rate)
     with observing(quiet=quiet) as observer:
-        return answer(inputs, options, observer, "openworld.detect")
-
-
-def answer(inputs: "DetectInputs", options: "DetectOptions", observer: Observer, made: str) -> Report:
-    """Return the report of what is asked: scores, those with degrees by cell, a model, or kept thresholds."""
-    from openworld.api.shift_scores import detect_by_shift
-    from openworld.applications.detect import applying, command
-    from openworld.applications.detect.shift_scores import have_places
-
-    question = inputs.question
-    if question == "apply":
-        return applying.apply_thresholds(inputs, out=options.out, observer=observer, made=made)
-    if question == "images":
-        return command.detect_images(inputs, options, observer, made)
-    if have_places(inputs.scores):
-        return detect_by_shift(inputs, options, observer, made)
-    return command.detect_scores(inputs, options, observer, made)
+        report = room.detect(
+            tuple(_place(where, "images") for where in places),
+            scores=str(scores) if isinstance(scores, Path) else scores,
+            larger_out=larger_out,
+            model=model,
+            member=member,
+            id=_place(id, "in-distribution images"),
+            ood={title: _place(where, title) for title, where in ood.items()} if isinstance(ood, Mapping) else ood,
+            train=_place(train, "training images"),
+            validation=_place(validation, "validation images"),
+            validation_ood=tuple(_place(where, "validation images out of distribution") for where in strange),
+            detector=detector,
+            flag_rate=flag_rate,
+            apply=None if apply is None else Path(apply),
+            at_most=at_most,
+            negatives="" if negatives is None else str(negatives) if isinstance(negatives, Path) else negatives,
+            learner=learner,
+            shots=shots,
+            architecture=architecture,
+            classnames=classnames,
+            template=template,
+            backbone=backbone,
+            root=root,
+            replicates=replicates,
+            levels=levels,
+            least=least,
+            out=out,
+            allow_corrupt=allow_corrupt,
+            seed=seed,
+            device=device,
+            observer=observer,
+            made=shlex.join(made_by("detect")),
+        )
+    return ending(report, out, exit_code=ALERTED if apply is not None and report.found.alarm else 0)
 
 
 def _place(given: Any, name: str) -> Any:
-    """A path as text, an image set, or columns as a file of features."""
+    """A path as text, an image set, embeddings, or columns as a file of features."""
+    from openworld.api.inputs import embedded_of, images_of
+
     if isinstance(given, str | Path):
         return str(given)
-    found = images_of(given, name)
+    found = embedded_of(given, name) or images_of(given, name)
     return _columns(given, name) if found is None else found
 
 
 def _columns(given: Any, name: str) -> Any:
+    from openworld.tables.entries import is_table
+    from openworld.tables.files import scores_of
+
     if not is_table(given):
         raise OpenworldError(f"{name} came as {type(given).__name__}, expected a place, an image set, or columns.")
     return scores_of(given, name)

@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from openworld._embeddings import Embeddings, embeddings_of
 from openworld._errors import OpenworldError
-from openworld._score_files import as_column, column_names, is_table, require_filled, scores_of
 from openworld._types import wrong
+from openworld.tables.embeddings import Embeddings, embeddings_of
+from openworld.tables.entries import as_column, column_names, is_table, require_filled
+from openworld.tables.files import scores_of
 
 _ABOUT_CLASSES = ("classnames", "class_embeddings", "logit_scale")
 EXPECTED = (
@@ -39,12 +40,20 @@ def class_embeddings_of(given: Any, name: str) -> Embeddings | None:
     return None
 
 
+def embedded_of(given: Any, name: str) -> Embeddings | None:
+    """Return columns with embeddings, and with neither scores nor paths, as embeddings; None of anything else."""
+    names = set(column_names(given)) if is_table(given) else set()
+    if "embeddings" not in names or names & {"features", "logits", "path"}:
+        return None
+    return embeddings_of(given, name)
+
+
 def collection_of(given: Any, name: str):
     """Return images of `shift`: the name of a place, or a collection of images or of their embeddings."""
     if isinstance(given, str | Path):
         return str(given)
-    from openworld.applications.images import UNLABELLED
-    from openworld.applications.shift.images import ImageCollection, embedded
+    from openworld.own_data.images import UNLABELLED
+    from openworld.own_data.shift.images import ImageCollection, embedded
 
     images = images_of(given, name)
     if images is not None:

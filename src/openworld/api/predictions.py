@@ -1,34 +1,65 @@
-"""Score predictions of one's own, and compare finished runs: what `openworld score` and `openworld compare` do."""
+"""Predictions of one's own, scored, and two finished runs side by side: `openworld score` and `openworld compare`."""
 
+import os
 import weakref
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from openworld._errors import OpenworldError
-from openworld._score_files import columns_of
+from openworld._console import Ending
+from openworld._errors import OpenworldError, failing
 from openworld._types import checked
-from openworld.report.report import Report
-from openworld.report.run_comparison import comparison_report
-from openworld.runs.scratch import ScratchFolder
+from openworld.api.arguments import OutputFolder, Run, Scores
+from openworld.api.finished_run import folder_of
+from openworld.api.progress import made_by
+
+if TYPE_CHECKING:
+    from openworld.report.report import Report
 
 TABLE = "predictions.parquet"
 
 
 @checked
-def score(predictions: Any, out: Path | str | None = None, *, name: str = "", all_pairs: bool = False) -> Report:
-    """Return OpenworldAUC and its companions of predictions that were made elsewhere.
+def score(
+    predictions: Scores,
+    out: Annotated[Path | str | None, OutputFolder(own=("a run",))] = None,
+    *,
+    name: str = "",
+    all_pairs: bool = False,
+) -> "Report":
+    """Return OpenworldAUC and its companions for predictions that you made with your own code.
+
+    ```
+    openworld score predictions.csv --out runs/mine
+    ```
+
+    A classifier that knows base classes alone is scored too: leave `correct` empty for new images. It has no
+    OpenworldAUC then, which the page says; base accuracy, AUROC, FPR95 either way, AUPR either way and AURC stand.
+
+    One row per image, columns:
+
+    - `side` base or new: is the image of a class that the model was tuned on?
+    - `score` number, larger = more base-like.
+    - `correct` true or false: named right among the names of its own side? Or, instead, `label` and `prediction`.
+      Empty for all new images, and no base image, where the classifier knows no new names.
+    - `joint_prediction` (optional): the name among base and new names together, for the overall accuracy.
+    - `confidence` (optional): probability of the prediction, for the calibration error.
+    - `group` (optional): images that are not independent share a number or name; intervals and tests use it.
+    - `part` (optional) test or validation: rows of validation enter no number here; `openworld decide` chooses a
+      threshold on them (keep the records with `--out`).
+    - `model`, `seed`, `id` (optional): several models in one file, compared on the images whose `id` they share;
+      without `id`, row by row.
 
     Args:
-        predictions: a .parquet, .csv or .npz file; or columns: a mapping of arrays, a pandas, polars or pyarrow table.
-            A row per image: `side` ("base" or "new"), `score` (larger = more base-like), `correct` (or `label` and
-            `prediction`), and perhaps `joint_prediction`, `confidence`, `group`, `part`, `model`, `seed`, `id`, as
-            `openworld score --help` says. Without a value of `correct` for new images, of a classifier that knows base
-            names alone, there is no OpenworldAUC, and all that rests on base names and on `score` stands.
-        out: folder that keeps records and report; None for none.
-        name: of the model where the table has no column `model`, and of the run in `compare`; "" for "model".
+        predictions: a .parquet, .csv, .npz, .safetensors or .jsonl file; in Python also columns: a mapping of arrays,
+            or a table of pandas, polars or pyarrow.
+        out: folder that keeps records and report.
+        name: of the model where the table has no column `model`, and of the run in `compare`; default: model.
         all_pairs: test every model against every other, also of more than 100, of which the best alone is tested
             against all others. Corrections are for all pairs either way, since the best was chosen by these numbers.
+
+    Returns:
+        A finished run: `.results` are its numbers, `.images` what was kept of every image.
 
     Raises:
         OpenworldError: a table that lacks a column or holds what it cannot, as the message says.
@@ -37,35 +68,49 @@ def score(predictions: Any, out: Path | str | None = None, *, name: str = "", al
     >>> score(mine).verdict[0][:24]
     'OpenworldAUC of model is'
     """
-    from openworld.applications import score as scoring
+    # Arrow's own memory keeps what is freed for later: 400 MB of ten million rows.
+    os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
     from openworld.evaluations.finished_runs import read_report
+    from openworld.own_data import score as scoring
+    from openworld.runs.scratch import ScratchFolder
 
     held = ScratchFolder()
     scratch = Path(held.name)
-    folder = Path(out) if out is not None else scratch / "run"
+    folder = scratch / "run" if out is None else out
     try:
         file = _file(predictions, scratch)
         title = "predictions" if file.parent == scratch else file.name
-        scoring.score_file(file, folder, ["openworld.score"], title, name or "model", all_pairs=all_pairs)
-        run = replace(read_report(folder), title="" if out is not None else name or title)
+        scoring.score_file(file, folder, made_by("score"), title, name or "model", all_pairs=all_pairs)
+        with failing():
+            report = read_report(folder)
+            place = "" if out is None else f"Report: {report.write()}   Records: {folder}/"
+        run = replace(report, title="" if out is not None else name or title, ending=Ending(place))
     except BaseException as error:
         held.cleanup()
         if isinstance(error, OpenworldError):  # columns have no path that anybody knows
-            raise OpenworldError(str(error).replace(str(scratch / TABLE), "the table")) from None
+            error.args = (str(error).replace(str(scratch / TABLE), "the table"),)
         raise
     weakref.finalize(run, held.cleanup)
-    if out is not None:
-        run.save_report()
     return run
 
 
 @checked
-def compare(first: Report | Path | str, second: Report | Path | str, metric: str = "") -> Report:
-    """Return two runs of one evaluation side by side: both numbers, their difference, and whether it is shown.
+def compare(first: Run, second: Run, metric: str = "") -> "Report":
+    """Compare two runs on the same test images, and say for each learner or detector whether it got better.
+
+    Change one thing between the runs, such as the backbone or the number of training images: that is what is compared.
+    Whatever else differs, such as the settings of a learner, is listed above the table. Runs on other test images are
+    refused, because part of their difference would come from the images.
+
+    Every row is a paired test, and the p-values of the table are corrected for their number (Holm). Runs of learners,
+    and predictions that were scored, are paired image by image; runs of OOD detection cell by cell; runs of other
+    evaluations number by number, over the seeds that both runs have.
 
     Args:
-        first, second: runs, or their folders.
-        metric: what is compared, such as "auroc"; "" for the first metric of the evaluation.
+        first: a run, or its folder.
+        second: another run on the same test images.
+        metric: what is compared: openworld_auc (default), auroc, base_accuracy, new_accuracy, harmonic_mean, ...; of
+            runs of OOD detection auroc (default), auroc_slope, fpr_out_positive, aupr_in, ...
 
     Returns:
         A report: `.found.pairs` has each pair of numbers and its test, `.found.changes` what was asked differently.
@@ -74,25 +119,20 @@ def compare(first: Report | Path | str, second: Report | Path | str, metric: str
         OpenworldError: runs of two evaluations, on other data, without a number in common; an unknown metric.
     """
     from openworld.evaluations.finished_runs import compare_runs
+    from openworld.report.run_comparison import comparison_report
 
-    folders = [run.folder if isinstance(run, Report) else run for run in (first, second)]
-    names = [run.title if isinstance(run, Report) else "" for run in (first, second)]
-    first_name, second_name = (str(name or folder) for name, folder in zip(names, folders, strict=True))
-    return comparison_report(compare_runs(*folders, metric, (first_name, second_name)))
+    folders = [folder_of(run) for run in (first, second)]
+    titles = [str(getattr(run, "title", "") or folder) for run, folder in zip((first, second), folders, strict=True)]
+    return comparison_report(compare_runs(*folders, metric, tuple(titles)))
 
 
 def _file(predictions: Any, scratch: Path) -> Path:
     """A file of predictions; columns, of which a matrix becomes a column of lists, are written into one."""
     if isinstance(predictions, str | Path):
         return Path(predictions)
-    import pyarrow
-    import pyarrow.parquet
+    from openworld.runs.atomic import write_file
+    from openworld.tables.entries import columns_of
+    from openworld.tables.writing import table_bytes
 
-    columns = {}
-    for name, column in columns_of(predictions).items():
-        try:
-            columns[name] = pyarrow.array(list(column) if column.ndim > 1 else column)
-        except pyarrow.ArrowException as error:
-            raise OpenworldError(f"column {name} of the table holds entries of several kinds ({error}).") from error
-    pyarrow.parquet.write_table(pyarrow.table(columns), scratch / TABLE)
+    write_file(scratch / TABLE, table_bytes(".parquet", columns_of(predictions)))
     return scratch / TABLE

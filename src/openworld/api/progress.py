@@ -4,6 +4,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 
 from markupsafe import escape
 
@@ -13,6 +14,14 @@ from openworld._terminal import one_line
 
 A_SECOND = 5
 """How often a notebook's bar is drawn anew."""
+
+COMMAND: ContextVar[tuple[str, ...]] = ContextVar("command", default=())
+"""The command line, while one runs."""
+
+
+def made_by(function: str) -> tuple[str, ...]:
+    """Return what a record says it was made by: the command line, or the function that was called in Python."""
+    return COMMAND.get() or (f"openworld.{function}",)
 
 
 @contextmanager

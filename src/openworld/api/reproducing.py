@@ -1,15 +1,24 @@
-"""A paper's tables and figures made again, beside the printed ones: what `openworld reproduce` does."""
+"""A paper's tables and figures made again, beside the printed ones: `openworld reproduce`."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
+from openworld._console import Ending
+from openworld._errors import OpenworldError, failing
 from openworld._types import Count, Positive, Range, checked
+from openworld.api.answers import ALERTED, TextReport
+from openworld.api.arguments import Listed, Numbers, OutputFolder, Views
 from openworld.api.finished_run import open_run
-from openworld.api.progress import observing
-from openworld.report.report import Report
+from openworld.api.progress import made_by, observing
+
+if TYPE_CHECKING:
+    from openworld.report.report import Report
+
+MANY = 13
+"""Tables beyond which a terminal shows a line of each, and the page the tables themselves."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,7 +32,7 @@ class Reproduction:
     names: tuple[str, ...] = ()
 
     @cached_property
-    def runs(self) -> dict[str, Report]:
+    def runs(self) -> "dict[str, Report]":
         """The finished runs by name."""
         return {name: open_run(self.folder / name) for name in self.names if name not in self.failures}
 
@@ -35,58 +44,161 @@ def reproduce(
     table: Sequence[str | int] = (),
     *,
     figure: Sequence[str | int] = (),
+    out: Annotated[Path | str | None, OutputFolder(pages=("reproduction", ""))] = None,
+    plan: bool = False,
+    quiet: bool = False,
     dataset: Sequence[str] = (),
     checkpoint: Sequence[str | int] = (),
     backbone: str = "",
-    out: Path | str | None = None,
-    learners: Sequence[str] = (),
-    seeds: Sequence[Count] = (),
+    learners: Listed = (),
+    seeds: Numbers = (),
+    quick: Positive = 1,
+    classifier: Path | str = "",
+    names: Path | str = "",
     add: Path | str | None = None,
     settings: Sequence[str] = (),
     shots: Positive | None = None,
-    views: int | str | None = None,
+    views: Views | None = None,
     precision: str = "float32",
     draw: str = "coop",
     published_names: bool = False,
     sentences: str = "target",
-    classifier: Path | str = "",
-    names: Path | str = "",
-    quick: Positive = 1,
     margin: float = 0.01,
     show: Literal["interval", "deviation"] = "interval",
+    accept: bool = False,
     device: str = "auto",
     workers: Annotated[int, Range(0, 1024)] = 0,
     engine: Literal["local", "ray"] = "local",
     cache: Path | str | None = None,
     cache_limit: str = "",
     allow_corrupt: Count = 0,
-    quiet: bool = False,
-) -> Report:
-    """Carry out the runs behind a paper's tables and figures, and put these beside the printed ones.
+) -> "Report | TextReport":
+    """Make a paper's tables and figures again, and put them beside the printed ones.
+
+    ```
+    openworld reproduce openworldauc --data embedded --quick 4
+    openworld reproduce openworldauc --data ~/data --table 2 --plan
+    openworld reproduce openworldauc --data ~/data --table 2 --device cuda
+    openworld reproduce openworldauc --data embedded --quick 10 \\
+        --figure 2 --figure 6
+    openworld reproduce openpl --data ~/data --table 6 --table 7 \\
+        --learners "CLIP, CoOp, ProDA"
+    openworld reproduce frap --data embedded --quick 10
+    openworld reproduce frap --data ~/data --dataset cifar10 --checkpoint last
+    openworld reproduce is-ood --data embedded --quick 4
+    ```
+
+    Four papers: `openworldauc` (learners that must notice new classes), `openpl` (learners while classes and images
+    change), `frap` (accuracy estimated without labels), `is-ood` (detectors of images that are out of distribution).
+
+    With `--data embedded` drawings that come with openworld stand in for the paper's data sets, with settings that suit
+    the small CLIP that comes along too: everything runs without a download, in the same layout. Numbers of other data
+    are not subtracted from the printed ones; the orders of the methods are compared.
+
+    With `--data FOLDER` it needs the paper's data sets, as CoOp lays them out (`openworld data check all --root FOLDER`
+    says what is missing), and takes the published settings, the model and the seeds of the paper.
+
+    `--dataset` makes the tables of some data sets alone, by the paper's name or ours; the others need no download, and
+    averages are over those that are there. What is reached from ImageNet needs ImageNet: such tables are made if it is
+    asked for too, or if they are named. Of `frap` it names a source (cifar10) or a row (C10-S); rows of a source whose
+    data are not in the folder are left out and named.
+
+    First it says what the runs cost: units (one learner with one seed), images to encode, disk; `--plan` stops there,
+    and needs no data. The time left is shown while they run. Each run serves all tables that need it. Killed and
+    started again, it goes on where it was and ends with the same records; more tables or seeds may follow in the same
+    folder, and what is there is not computed again. At the end every table stands beside the printed one: on screen,
+    in OUT/tables (CSV, Markdown, LaTeX) and on one page.
+
+    `--figure` makes figures of the paper, alone or beside the tables that `--table` names: OUT/figures has the numbers
+    of each as CSV and its drawing as SVG and PDF (pip install 'openworld[plots]'), the page has both. Most are drawn
+    from the same runs as a table, and cost nothing where that is made; sweeps, such as OpenworldAUC's Figure 6, have
+    runs of their own, which `--plan` counts. Where numbers are printed, they stand beside ours.
+
+    `frap` trains the classifiers whose accuracy is estimated (seeds 0, 1 and 10) and uses CLIP ViT-B/32 and SigLIP
+    ViT-B/16 as references (`--backbone` is the first); its methods are called "ATC-MC", "FRAP (CLIP)" and so on.
+    `is-ood` tests detectors ("MSP", "KNN") in cells of ever less similar images: on downloaded data the published image
+    lists and a ResNet-50 (`--classifier FILE`, or in the folder of data), on embedded data a division made here.
+
+    `--accept` is the first thing to do with downloaded data: it compares CLIP without any tuning, which has no
+    randomness, with the printed numbers of OpenworldAUC or OpenPL, cell by cell with a stated tolerance; data sets that
+    are not there are left out. It checks images, names, sentences, preprocessing and weights, and tells which is
+    not the paper's. Exit code 0 where all agree, 3 where a number departs.
+
+    ```sh
+    openworld reproduce openworldauc --data ~/data --learners CLIP --accept
+    ```
+
+    `--add FILE` puts learners of your own into the tables; the file lists them as the spec of `openworld run` does:
+
+    ```toml
+    [[learners]]
+    learner = "zero-shot-ensemble"
+
+    [[learners]]
+    learner = "CoOp"
+    label = "CoOp, 4 tokens"
+    settings = { context_length = 4 }
+    ```
+
+    Their rows are marked (added); `--learners CLIP` leaves out the paper's other methods. `--settings`, `--shots`,
+    `--views`, `--draw` and `--precision` change the paper's methods; such runs get folders of their own, and every
+    table says what was changed.
+
+    On the paper's data every number of ours is tested against the printed one, over our seeds and over those of the
+    paper where it prints a deviation: reproduced within `--margin` (two one-sided tests), else higher, lower, or not
+    told apart.
 
     Args:
-        paper: "openworldauc", "openpl", "frap" or "is-ood".
-        data: folder of all downloaded data sets, or "embedded" for the world that comes along.
-        table: numbers of tables; () for all where no figure is named.
-        figure: numbers of figures, such as "5" or "5a"; ("all",) for all.
-        dataset: only these, by the paper's name or ours, such as "DTD" or "dtd"; of FRAP sources or rows. The others
-            need no download. () for all.
-        checkpoint: of FRAP's classifiers: epochs, or "last"; () for those of the paper.
-        learners: only these methods; () for all. Other parameters are the options of `openworld reproduce`.
+        paper: openworldauc, openpl, frap or is-ood.
+        data: folder of all downloaded data sets; or embedded: drawings that come with openworld.
+        table: number of a table; default: all, unless figures are named.
+        figure: number of a figure, such as 3, 5 or 5a, or all.
+        out: folder of all runs; default: runs/PAPER-BACKBONE. Continued if unfinished.
+        plan: say what would run and what it costs, and stop.
+        quiet: show no progress; on the command line, print nothing but errors.
+        dataset: only this data set, or row of frap, such as DTD or dtd.
+        checkpoint: frap: judge after this epoch alone, or last.
+        backbone: ViT-B/16, ViT-B/32, ViT-L/14, a name of openworld list, a folder, a hub id.
+        learners: only these methods, such as "CLIP, CoOp, GMoP".
+        seeds: seeds, all of them in every run; default: the paper's.
+        quick: divide all epochs by this.
+        classifier: is-ood: the judged classifier, such as torchvision's resnet50-0676ba61.pth.
+        names: is-ood, Table 3: a text file of names that teach, one per line.
+        add: TOML file of [[learners]], as in a run's spec: rows beside the paper's.
+        settings: other settings: 'CoOp.schedule.epochs = 100'.
+        shots: training images of each class; papers: 16.
+        views: augmented views of each training image, or fresh: one for every epoch; default: 8.
+        precision: of the frozen towers: float32; on a GPU tf32, bfloat16 or float16 are faster.
+        draw: few-shot draw: coop, or openworldauc, that of its released code.
+        published_names: ImageNet's classes as in published runs: two pairs share a name.
+        sentences: openworldauc, across data sets: new names in the target's sentences, or the source's.
+        margin: fraction: ours are called reproduced when shown to be no further from the printed.
+        show: behind our numbers: interval (95 %), or deviation (±, over seeds).
+        accept: compare untuned CLIP with printed numbers; exit code 3 if it departs.
+        device: auto (all GPUs there are), cpu, cuda, mps, cuda:1, or cuda:0,cuda:1.
+        workers: processes; 0: one per core, on GPUs as many as their memory holds.
+        engine: local: this machine; ray: Ray here, or the cluster that RAY_ADDRESS names.
+        cache: folder of encoded images; default: see `openworld doctor`.
+        cache_limit: how much encoded images may take, such as 50GB; what is not kept is computed again.
+        allow_corrupt: how many unreadable images each image set may have; with more the run stops.
 
     Returns:
         A report: `.tables["table-2"]` and `.figures["figure-5a"]` are as numbered by the paper, `.found.tables` and
-        `.found.figures` tell what they show, `.found.runs` has the finished runs and `.found.failures` what failed.
+        `.found.figures` tell what they show, `.found.runs` has the finished runs and `.found.failures` what failed. A
+        `TextReport` with the plan, or with the numbers of `accept`.
 
     Raises:
         OpenworldError: an unknown paper, table, figure or `show`, data that is not there, or every run failed.
     """
     from openworld.evaluations.running import RunOptions
+    from openworld.reproduction.acceptance import acceptance_plan
     from openworld.reproduction.changes import Changes, read_added, read_settings
-    from openworld.reproduction.comparison.page import comparison_report, write_plan
+    from openworld.reproduction.cost import cost, plain_plan
     from openworld.reproduction.plan import ReproductionSetup
-    from openworld.reproduction.series import carry_out_runs, failure, plan_what_is_there, require_data
+    from openworld.reproduction.series import carry_out_runs, failure, plan_what_is_there, require_data, use_data
 
+    if accept and (table or figure):
+        raise OpenworldError("--accept compares rows of all tables that can be repeated; leave --table, --figure out.")
     changes = Changes(
         read_added(Path(add)) if add else (),
         read_settings(settings),
@@ -99,16 +211,99 @@ def reproduce(
     )
     setup = ReproductionSetup(str(data), backbone, tuple(seeds), tuple(learners), quick, changes, str(classifier))
     setup = replace(setup, datasets=tuple(dataset), checkpoints=tuple(map(str, checkpoint)), names=str(names))
-    planned = plan_what_is_there(paper, tuple(map(str, table)), setup, figures=tuple(map(str, figure)))
-    require_data(planned)
-    folder = Path(out) if out is not None else Path("runs") / planned.folder_name
-    place = None if cache is None else Path(cache)
-    options = RunOptions(folder, device, workers, place, allow_corrupt, engine, cache_limit, ("openworld.reproduce",))
+    if accept:
+        planned = acceptance_plan(paper, setup)
+    else:
+        planned = plan_what_is_there(paper, tuple(map(str, table)), setup, figures=tuple(map(str, figure)))
+    name = f"{planned.folder_name}-accepted" if accept else planned.folder_name
+    folder, place = Path("runs") / name if out is None else out, None if cache is None else Path(cache)
+    command = made_by("reproduce")
+    options = RunOptions(folder, device, workers, place, allow_corrupt, engine, cache_limit, command)
+    (use_data if plan else require_data)(planned)
+    counted = cost(planned, options.cache_bytes)
+    beginning = _beginning(planned, counted)
+    if plan:
+        return TextReport((*beginning, *_missing(planned)), plain_plan(planned, counted))
     with observing(quiet=quiet) as observer:
+        for line in TextReport(beginning).lines():
+            observer.say(line)
         failures = carry_out_runs(planned, options, observer)
+    failed = failure(planned, failures) if failures else None
     if len(failures) == len(planned.runs):
-        raise failure(planned, failures)
-    made = write_plan(planned, folder, failures, margin=margin, show=show)
-    names = tuple(run.name for run in planned.runs)
-    found = Reproduction(folder, made.comparisons, made.figures, failures, names)
-    return replace(comparison_report(made.comparisons, made.figures), found=found)
+        raise failed
+    with failing():
+        if accept:
+            return _acceptance(planned, options, failures, "" if failed is None else str(failed))
+        return _comparison(planned, folder, failures, "" if failed is None else str(failed), margin=margin, show=show)
+
+
+def _beginning(planned: Any, counted: Any) -> tuple[Any, ...]:
+    """What runs, for which tables, and what it costs."""
+    from openworld import __version__
+    from openworld.report.render import terminal_table
+
+    headline = " · ".join((f"openworld {__version__}", *planned.headline))
+    return headline, terminal_table(counted.table), counted.sentence, *planned.sentences
+
+
+def _missing(planned: Any) -> tuple[str, ...]:
+    """Which data sets would have to be downloaded first."""
+    from openworld.datasets.checking import require_places
+
+    data = planned.setup.data
+    if planned.downloads and not Path(data).is_dir():
+        return (
+            f"There is no folder {data} yet. It must hold {len(planned.downloads)} data set(s): "
+            f"{', '.join(planned.downloads)} (openworld data plan {planned.paper} says where to get each).",
+        )
+    try:
+        require_places(planned.downloads, data)
+    except OpenworldError as error:
+        return (str(error),)
+    return ()
+
+
+def _comparison(planned: Any, folder: Path, failures: Mapping[str, str], error: str, **said: Any) -> "Report":
+    """Return the tables and figures beside the printed ones, after writing them as files and a page."""
+    from openworld.report.data_files import json_text
+    from openworld.reproduction.comparison.page import comparison_report, write_plan
+    from openworld.reproduction.comparison.table import sentences
+
+    made = write_plan(planned, folder, failures, **said)
+    report = comparison_report(made.comparisons, made.figures)
+    several = len(made.comparisons) > 1
+    notes = [line for figure in made.figures for line in (figure.heading, *figure.sentences)]
+    for comparison in made.comparisons if several else ():
+        few = len(made.comparisons) > MANY
+        notes += [comparison.table.heading, *(comparison.sentences[:1] if few else sentences(comparison))]
+    folders = {"tables": planned.tables, "figures": planned.figures}
+    places = [f"{kind.capitalize()}: {folder / kind}/" for kind, numbers in folders.items() if numbers]
+    place = "   ".join([*places, f"Page: {made.page}", f"Runs: {folder}/"])
+    return replace(
+        report,
+        terminal_tables=() if len(made.comparisons) > MANY else report.terminal_tables,
+        papers=report.terminal_tables if len(made.comparisons) > MANY else (),
+        text=() if several else tuple(sentences(made.comparisons[0])) if made.comparisons else (),
+        notes=(*notes, *filter(None, [made.not_written])),
+        json=json_text(made.plain()),
+        found=Reproduction(folder, made.comparisons, made.figures, failures, tuple(run.name for run in planned.runs)),
+        ending=Ending(f"\n{place}", error, 1 if error else 0),
+    )
+
+
+def _acceptance(planned: Any, options: Any, failures: Mapping[str, str], error: str) -> TextReport:
+    """Return and write (OUT/tables/acceptance.csv) the numbers, and whether each is within its tolerance."""
+    from openworld._csv import csv_text
+    from openworld.evaluations.running import machine_of
+    from openworld.report.render import terminal_table
+    from openworld.reproduction.acceptance import REASONS, accept
+    from openworld.runs.atomic import write_file
+
+    found = accept(planned, options.folder, failures, machine_of(options, planned.runs[0].spec).device)
+    rows, path = found.rows, options.folder / "tables" / "acceptance.csv"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_file(path, csv_text(tuple(rows[0]), [list(row.values()) for row in rows]).encode())
+    plain = {"accepted": found.accepted, "numbers": rows, "departures": list(map(asdict, found.departures))}
+    parts = terminal_table(found.table), REASONS[planned.paper], *found.sentences
+    place = f"\nNumbers: {path}   Runs: {options.folder}/"
+    return TextReport(parts, plain, Ending(place, error, 1 if error else 0 if found.accepted else ALERTED))

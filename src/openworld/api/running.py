@@ -1,21 +1,26 @@
-"""Carry out evaluations from Python: what `openworld run` and `openworld reproduce` do."""
+"""Evaluations from a spec: `openworld run` and `openworld demo`."""
 
 from collections.abc import Mapping
-from dataclasses import is_dataclass
+from dataclasses import is_dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from openworld._errors import OpenworldError
+from openworld._console import Ending
+from openworld._errors import OpenworldError, failing
 from openworld._types import Count, Range, checked
-from openworld.api.finished_run import open_run
-from openworld.api.progress import observing
-from openworld.report.report import Report
+from openworld.api.answers import TextReport, ending
+from openworld.api.arguments import EVERY, OutputFolder, Spec
+from openworld.api.progress import made_by, observing
+
+if TYPE_CHECKING:
+    from openworld.evaluations.running import RunOptions
+    from openworld.report.report import Report
 
 
 @checked
 def run(
-    spec: Any,
-    out: Path | str | None = None,
+    spec: Spec,
+    out: Annotated[Path | str | None, OutputFolder(own=("a run",), pages=(EVERY,))] = None,
     *,
     device: str = "auto",
     workers: Annotated[int, Range(0, 1024)] = 0,
@@ -25,70 +30,233 @@ def run(
     allow_corrupt: Count = 0,
     data: Path | str | None = None,
     quiet: bool = False,
-) -> Report:
-    """Carry out the run that a spec describes, or go on with it where it was stopped, and return it.
+) -> "Report | TextReport":
+    """Tune learners on some classes, test them on these and on new ones, and write records and a report.
 
-    A finished run takes further learners, seeds, models, estimators, detectors and datasets: only what is new is
-    computed.
+    ```
+    openworld run my-run.toml --device cuda
+    ```
+
+    A learner tunes a model such as CLIP on a few labelled images of base classes; other classes are new to it. Then it
+    is measured whether it tells the two apart and names both. The spec says which classes are base; left out, it is
+    the first half (with the odd one) in the order of the folders' names, or of the numbers in a list.
+
+    A spec names a data set, a backbone and learners; only learners must be given, the rest has these defaults:
+
+    ```toml
+    dataset = "emoji-concepts"  # of `openworld list`, or an image folder
+    base = []                   # names, or "names.txt"; [] is the first half
+    new = []                    # [] is all others; or base and new are
+                                # two folders of images, without dataset
+    root = ""                   # folder of the paths of a list
+    group_pattern = ""          # files that belong together: "(.+)_frame"
+    train_domain = "twemoji"    # a style here, or a sub-folder
+    test_domain = "twemoji"     # left out: that of training
+    backbone = "embedded"       # of `openworld list`, a folder, a hub id
+    seeds = [1, 2, 3]
+    shots = 16                  # images of each base class; [1, 4, 16] sweeps
+    views = 8                   # augmented views of each shot
+    crop_scale = [0.5, 1.0]     # how much of it a view keeps; [0.08, 1.0]
+                                # of images that are not embedded
+    threads = 1                 # of each process
+    precision = "float32"       # of the frozen towers; on a GPU "tf32",
+                                # "bfloat16" or "float16" are faster
+    keep_learners = true        # in the records, for openworld predict
+    keep_validation = true      # their scores too, for openworld decide
+    operating = { miss_rate = 0.2 }  # choose each threshold; default none
+    imbalance_factor = 5        # other mixes: one half shrunk by so much,
+    ratios = [10, 5, 3, 2, 1, 0.7, 0.5, 0.3, 0.2, 0.1]  # more or fewer new
+    resamples = 20              # how often each of these mixes is drawn
+
+    [[learners]]
+    learner = "zero-shot"
+
+    [[learners]]
+    learner = "GMoP"
+    label = "GMoP, alpha and K chosen"
+    settings = { gate = "sigmoid", schedule = { epochs = 40 } }
+    choose = { alpha = [0.1, 0.5, 1.0], detectors = [2, 3] }
+    ```
+
+    `choose` decides on validation images of base classes. `operating` chooses, on validation images too, the threshold
+    below which a learner calls an image new, by one rule: `{ miss_rate = 0.2 }`, `{ hit_rate = 0.5 }`, or costs such as
+    `{ base_missed = 1.0, new_unhit = 5.0, new_share = 0.1 }`; `openworld decide` does so afterwards.
+
+    Class names are checked first (`openworld data audit`); what is wrong with them is reported, and the run goes on.
+
+    Killed and started again, a run goes on where it was and ends with the same records, byte for byte, whichever engine
+    and however many workers do it. A finished run takes more: with further learners, seeds, data sets, models,
+    estimators or detectors in its spec, only units that these change are computed. `--engine ray` needs `pip install
+    'openworld[ray]'`; on a cluster, give folders for `--out` and `--cache` that all nodes share.
+
+    **Several data sets**, in any evaluation: `[[each]]` tables in the spec, each with a name and the fields that are
+    otherwise there. Each is a run in OUT/NAME; OUT/report.html has the means over them, ranks and tests
+    (`openworld average`). Recognition also takes `datasets = ["dtd", "eurosat"]` in one run.
+
+    ```toml
+    [[each]]
+    name = "eurosat"
+    dataset = "eurosat"
+    ```
+
+    **Other questions** have a line at the head of their spec; `examples/NAME-embedded.toml` is a complete spec of most:
+
+    - `protocol = "generalisation"` tunes on one data set and tests on others: the same classes drawn or photographed
+      otherwise, and new classes.
+    - `protocol = "dynamic"` lets classes and images change step by step after tuning.
+    - `protocol = "accuracy-estimation"` trains classifiers, or loads yours, shows them changed images, and compares
+      their accuracy as it is estimated without labels with the true one.
+    - `protocol = "ood-detection"` sorts images into cells by how far they are from the training images, in meaning and
+      in appearance, and asks in every cell whether detectors notice.
+    - `protocol = "recognition-by-shift"` does so with learners.
+    - `protocol = "ood-benchmark"` compares detectors on named sets, near and far; for one model `openworld detect` does
+      so without a spec.
+    - `protocol = "decomposed-zero-shot"` splits the features of images into meaning and appearance, and names images by
+      either half alone.
 
     Args:
-        spec: path of a TOML file, the same as a mapping, a spec such as `RecognitionSpec(...)`, or "demo".
-        out: folder of the run; None for runs/NAME OF THE FILE, or runs/NAME OF THE EVALUATION.
-        device: "auto" (all GPUs where there are any), "cpu", "cuda", "mps", "cuda:0,cuda:1".
-        workers: processes; 0 for one per core, on GPUs by their memory.
-        engine: "local", or "ray": Ray here, or the cluster that RAY_ADDRESS names.
-        cache: where encoded images are kept; None for the usual folder, as `openworld doctor` says.
-        cache_limit: what encoded images may take, such as "50GB"; "" for any size.
-        allow_corrupt: unreadable images that each image set may lack; more stop the run.
-        data: folder of all downloaded data sets; None for $OPENWORLD_DATA.
-        quiet: show no progress and print nothing.
+        spec: path of a TOML file, as below; in Python also the same as a mapping, a spec such as
+            `RecognitionSpec(...)`, or "demo".
+        out: folder of the run; default: runs/NAME OF THE SPEC. A run that is not finished is continued, and a finished
+            one takes more.
+        device: auto (all GPUs there are), cpu, cuda, mps, cuda:1, or cuda:0,cuda:1.
+        workers: processes; 0: one per core, on GPUs as many as their memory holds.
+        engine: local: this machine; ray: Ray here, or the cluster that RAY_ADDRESS names.
+        cache: folder of encoded images; default: see `openworld doctor`.
+        cache_limit: how much encoded images may take, such as 50GB; what is not kept is computed again.
+        allow_corrupt: how many unreadable images each image set may have; with more the run stops.
+        data: folder of all downloaded data sets; default: $OPENWORLD_DATA.
+        quiet: show no progress; on the command line, print nothing but errors.
+
+    Returns:
+        The finished run; of a spec with `[[each]]` the means over its runs. Of an evaluation that brings no report,
+        which only another package's may be, its records in an `TextReport`.
 
     Raises:
         OpenworldError: a spec with a mistake, data that is not there, what a unit raises; what is done is kept.
     """
+    resolved, given, name = _read(spec)
     from openworld import datasets
     from openworld.evaluations.running import RunOptions, carry_out
 
-    resolved, given, name = _read(spec)
     if data is not None:
         datasets.use_root(Path(data))
-    folder = Path(out) if out is not None else Path("runs") / name
-    place = None if cache is None else Path(cache)
-    options = RunOptions(folder, device, workers, place, allow_corrupt, engine, cache_limit, ("openworld.run",))
+    folder, place = Path("runs") / name if out is None else out, None if cache is None else Path(cache)
+    options = RunOptions(folder, device, workers, place, allow_corrupt, engine, cache_limit, made_by("run"))
+    if resolved is None:
+        return _run_each(given, options, quiet=quiet)
     with observing(quiet=quiet) as observer:
         carry_out(resolved, given, options, observer)
-    finished = open_run(folder)
-    finished.save_report()
-    return finished
+    return _finished(folder)
+
+
+@checked
+def demo(
+    out: Annotated[Path | str, OutputFolder(own=("a run",))] = "runs/demo",
+    *,
+    preset: str = "published",
+    style: str = "twemoji",
+    redrawn: str = "",
+    device: str = "auto",
+    workers: Annotated[int, Range(0, 1024)] = 0,
+    quiet: bool = False,
+) -> "Report":
+    """Zero-shot CLIP, CoOp, KgCoOp and GMoP on the embedded world: from images to report, no download.
+
+    One hundred emoji, fifty of them seen in training, in a drawing style that the embedded CLIP never saw. Ends with a
+    table, a page with curves and images, and the records of every image. Run it again: nothing is computed twice.
+
+    Args:
+        out: folder of the run; an unfinished run in it is continued.
+        preset: published: the papers' settings; quick: a fifth of their epochs, too few to rank the methods.
+        style: drawing style of shots and test images (openworld list datasets).
+        redrawn: another style for the test images: the redrawn split.
+        device: auto (all GPUs there are), cpu, cuda, mps, cuda:1, or cuda:0,cuda:1.
+        workers: processes; 0: one per core, on GPUs as many as their memory holds.
+        quiet: show no progress; on the command line, print nothing but errors.
+
+    Returns:
+        The finished run.
+
+    Raises:
+        OpenworldError: an unknown preset or style.
+    """
+    from openworld.evaluations.recognition import presets
+    from openworld.evaluations.running import RunOptions, carry_out
+
+    spec = replace(presets.preset(preset), train_domain=style, test_domain=redrawn or style)
+    few = "preset quick: 10 to 20 epochs, where the papers run 50 to 100; too few to rank the methods"
+    remark = few if preset == "quick" else ""
+    options = RunOptions(Path(out), device, workers, command=made_by("demo"), remark=remark)
+    with observing(quiet=quiet) as observer:
+        carry_out(spec, spec, options, observer)
+    return _finished(options.folder)
 
 
 def _read(spec: Any) -> tuple[Any, Any, str]:
-    """The checked spec, the spec as given, and a name for its folder."""
+    """The checked spec, None of a spec of several runs; the spec as given, and a name for its folder."""
     from openworld.evaluations import evaluation_of, read_protocol
-    from openworld.evaluations.recognition.presets import preset
     from openworld.runs import read_given
 
     if isinstance(spec, str) and spec == "demo":
+        from openworld.evaluations.recognition.presets import preset
+
         return preset("published"), preset("published"), "demo"
     if is_dataclass(spec) and hasattr(spec, "protocol"):
         return spec, spec, evaluation_of(spec).name
     if isinstance(spec, Mapping):
-        _require_one(spec)
-        resolved = read_protocol(spec)
-        return resolved, spec, evaluation_of(resolved).name
+        resolved = None if "each" in spec else read_protocol(spec)
+        return resolved, spec, "each" if resolved is None else evaluation_of(resolved).name
     if not isinstance(spec, str | Path):
         raise OpenworldError(f"a spec came as {type(spec).__name__}, expected a TOML file, a mapping or a spec object.")
     if not Path(spec).exists():
         raise OpenworldError(f"{spec} does not exist; give the path of a TOML file (openworld run --help shows one).")
     given = read_given(Path(spec))
-    _require_one(given)
-    return read_protocol(Path(spec)), given, Path(spec).stem
+    several = isinstance(given, Mapping) and "each" in given
+    return None if several else read_protocol(Path(spec)), given, Path(spec).stem
 
 
-def _require_one(given: Any) -> None:
-    """Refuse a spec of several runs."""
-    if isinstance(given, Mapping) and "each" in given:
-        raise OpenworldError(
-            "the spec has [[each]], which is several runs: carry it out with openworld run SPEC, or run its specs "
-            "(openworld.evaluations.each.expand) one by one, and put them together with ow.average."
-        )
+def _run_each(given: Mapping[str, Any], options: "RunOptions", *, quiet: bool) -> "Report | TextReport":
+    """Carry out every run of a spec with `[[each]]` in a folder of its own, and return their means.
+
+    All specs are checked, and their data looked for, before the first run begins.
+    """
+    from openworld.evaluations.each import expand, read_each
+    from openworld.evaluations.finished_runs import read_report
+    from openworld.evaluations.running import carry_out
+    from openworld.evaluations.several_runs import average_runs
+    from openworld.runs.outputs import RUN, require_folder
+
+    specs, own = read_each(given), expand(given)
+    for name in specs:
+        require_folder("--out", options.folder / name, own=(RUN,))
+    for place, (name, spec) in enumerate(specs.items(), start=1):
+        with observing(quiet=quiet) as observer:
+            observer.say(f"[{place}/{len(specs)}] {name}")
+            carry_out(spec, own[name], replace(options, folder=options.folder / name), observer)
+        with failing():
+            read_report(options.folder / name).write()
+    if len(specs) < 2:
+        return _finished(options.folder / next(iter(specs)))
+    report = average_runs({name: options.folder / name for name in specs})
+    report.write(options.folder)
+    return ending(report, options.folder, f"Runs: {options.folder}/")
+
+
+def _finished(folder: Path) -> "Report | TextReport":
+    """Return the run in a folder, with its page and all numbers written; its records, where there is no report."""
+    from openworld.evaluations import report_of
+    from openworld.evaluations.finished_runs import evaluation_name, read_report
+    from openworld.runs import RunStore
+
+    with failing():
+        if not report_of(evaluation_name(folder)):
+            records = RunStore(folder).records()
+            lines = (
+                f"{len(records)} records; this evaluation brings no report.",
+                f"Records: {folder}/   Numbers: openworld report {folder} --table json",
+            )
+            return TextReport(lines, [{"unit": record.name, "metrics": record.metrics} for record in records])
+        report = read_report(folder)
+        place = f"Report: {report.write()}   Records: {folder}/   All numbers: {folder}/results.parquet"
+    return replace(report, ending=Ending(place))

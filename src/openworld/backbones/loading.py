@@ -22,7 +22,7 @@ from openworld.backbones.config import TwoTowerConfig
 from openworld.backbones.devices import require_device
 from openworld.backbones.foreign.encoder import ForeignEncoder
 from openworld.backbones.layouts import load_state
-from openworld.backbones.names import QUICK_GELU_UNSAID, known_name, local_path
+from openworld.backbones.names import QUICK_GELU_UNSAID, is_foreign, known_name, local_path
 from openworld.backbones.precision import DTYPES, Precision
 from openworld.backbones.preprocess import Preprocess, read_preprocess
 from openworld.backbones.published_files import (
@@ -92,7 +92,7 @@ def load(
     not what its configuration says, and for towers that are not ours.
     """
     require_device(str(device))
-    if foreign.is_foreign(str(name)):
+    if is_foreign(str(name)):
         return foreign.load(str(name), device=device, dtype=dtype)
     name = known_name(name)
     path = EMBEDDED if name == "embedded" else local_path(name)

@@ -10,101 +10,37 @@ from pathlib import Path
 
 from openworld._errors import OpenworldError, unknown_name
 from openworld._types import checked
-from openworld.backbones.cards import SHORT_NAMES
+from openworld.backbones.cards import FACTS, SHORT_NAMES
 
-_LAION, _TIMM, _GOOGLE = "laion/CLIP-ViT", "timm/vit", "google/siglip"
-_B32 = {
-    "openai": "openai/clip-vit-base-patch32",
-    "laion400m_e31": f"{_TIMM}_base_patch32_clip_224.laion400m_e31",
-    "laion400m_e32": f"{_TIMM}_base_patch32_clip_224.laion400m_e32",
-    "metaclip_400m": f"{_TIMM}_base_patch32_clip_224.metaclip_400m",
-    "metaclip_fullcc": f"{_TIMM}_base_patch32_clip_224.metaclip_2pt5b",
-}
-_B16 = {
-    "openai": "openai/clip-vit-base-patch16",
-    "metaclip_400m": f"{_TIMM}_base_patch16_clip_224.metaclip_400m",
-    "metaclip_fullcc": f"{_TIMM}_base_patch16_clip_224.metaclip_2pt5b",
-    "dfn2b": "apple/DFN2B-CLIP-ViT-B-16",
-}
-_L14 = {
-    "openai": "openai/clip-vit-large-patch14",
-    "metaclip_400m": f"{_TIMM}_large_patch14_clip_224.metaclip_400m",
-    "metaclip_fullcc": f"{_TIMM}_large_patch14_clip_224.metaclip_2pt5b",
-    "dfn2b": "apple/DFN2B-CLIP-ViT-L-14",
-}
-_H14 = {"metaclip_fullcc": f"{_TIMM}_huge_patch14_clip_224.metaclip_2pt5b", "dfn5b": "apple/DFN5B-CLIP-ViT-H-14"}
-OPEN_CLIP_NAMES: dict[str, dict[str, str]] = {
-    "ViT-B-32": _B32
-    | {
-        "laion2b_e16": f"{_TIMM}_base_patch32_clip_224.laion2b_e16",
-        "laion2b_s34b_b79k": f"{_LAION}-B-32-laion2B-s34B-b79K",
-        "datacomp_xl_s13b_b90k": f"{_LAION}-B-32-DataComp.XL-s13B-b90K",
-    },
-    "ViT-B-32-quickgelu": _B32,
-    "ViT-B-32-256": {"datacomp_s34b_b86k": f"{_LAION}-B-32-256x256-DataComp-s34B-b86K"},
-    "ViT-B-16": _B16
-    | {
-        "laion400m_e31": f"{_TIMM}_base_patch16_clip_224.laion400m_e31",
-        "laion400m_e32": f"{_TIMM}_base_patch16_clip_224.laion400m_e32",
-        "laion2b_s34b_b88k": f"{_LAION}-B-16-laion2B-s34B-b88K",
-        "datacomp_xl_s13b_b90k": f"{_LAION}-B-16-DataComp.XL-s13B-b90K",
-        "datacomp_l_s1b_b8k": f"{_LAION}-B-16-DataComp.L-s1B-b8K",
-    },
-    "ViT-B-16-quickgelu": _B16,
-    "ViT-L-14": _L14
-    | {
-        "laion400m_e31": f"{_TIMM}_large_patch14_clip_224.laion400m_e31",
-        "laion400m_e32": f"{_TIMM}_large_patch14_clip_224.laion400m_e32",
-        "laion2b_s32b_b82k": f"{_LAION}-L-14-laion2B-s32B-b82K",
-        "dfn2b_s39b": "apple/DFN2B-CLIP-ViT-L-14-39B",
-        "datacomp_xl_s13b_b90k": f"{_LAION}-L-14-DataComp.XL-s13B-b90K",
-    },
-    "ViT-L-14-quickgelu": _L14,
-    "ViT-L-14-336": {"openai": "openai/clip-vit-large-patch14-336"},
-    "ViT-L-14-336-quickgelu": {"openai": "openai/clip-vit-large-patch14-336"},
-    "ViT-H-14": _H14
-    | {
-        "laion2b_s32b_b79k": f"{_LAION}-H-14-laion2B-s32B-b79K",
-        "metaclip_altogether": f"{_TIMM}_huge_patch14_clip_224.metaclip_altogether",
-    },
-    "ViT-H-14-quickgelu": _H14,
-    "ViT-H-14-378": {"dfn5b": "apple/DFN5B-CLIP-ViT-H-14-378"},
-    "ViT-H-14-378-quickgelu": {"dfn5b": "apple/DFN5B-CLIP-ViT-H-14-378"},
-    "ViT-g-14": {
-        "laion2b_s12b_b42k": f"{_LAION}-g-14-laion2B-s12B-b42K",
-        "laion2b_s34b_b88k": f"{_LAION}-g-14-laion2B-s34B-b88K",
-    },
-    "ViT-bigG-14": {"laion2b_s39b_b160k": f"{_LAION}-bigG-14-laion2B-39B-b160k"},
-    "ViT-B-16-SigLIP": {"webli": f"{_GOOGLE}-base-patch16-224"},
-    "ViT-B-16-SigLIP-256": {"webli": f"{_GOOGLE}-base-patch16-256"},
-    "ViT-B-16-SigLIP-384": {"webli": f"{_GOOGLE}-base-patch16-384"},
-    "ViT-B-16-SigLIP-512": {"webli": f"{_GOOGLE}-base-patch16-512"},
-    "ViT-B-16-SigLIP-i18n-256": {"webli": f"{_GOOGLE}-base-patch16-256-multilingual"},
-    "ViT-L-16-SigLIP-256": {"webli": f"{_GOOGLE}-large-patch16-256"},
-    "ViT-L-16-SigLIP-384": {"webli": f"{_GOOGLE}-large-patch16-384"},
-    "ViT-SO400M-14-SigLIP": {"webli": f"{_GOOGLE}-so400m-patch14-224"},
-    "ViT-SO400M-14-SigLIP-384": {"webli": f"{_GOOGLE}-so400m-patch14-384"},
-    "ViT-B-32-SigLIP2-256": {"webli": f"{_GOOGLE}2-base-patch32-256"},
-    "ViT-B-16-SigLIP2": {"webli": f"{_GOOGLE}2-base-patch16-224"},
-    "ViT-B-16-SigLIP2-256": {"webli": f"{_GOOGLE}2-base-patch16-256"},
-    "ViT-B-16-SigLIP2-384": {"webli": f"{_GOOGLE}2-base-patch16-384"},
-    "ViT-B-16-SigLIP2-512": {"webli": f"{_GOOGLE}2-base-patch16-512"},
-    "ViT-L-16-SigLIP2-256": {"webli": f"{_GOOGLE}2-large-patch16-256"},
-    "ViT-L-16-SigLIP2-384": {"webli": f"{_GOOGLE}2-large-patch16-384"},
-    "ViT-L-16-SigLIP2-512": {"webli": f"{_GOOGLE}2-large-patch16-512"},
-    "ViT-SO400M-14-SigLIP2": {"webli": f"{_GOOGLE}2-so400m-patch14-224"},
-    "ViT-SO400M-14-SigLIP2-378": {"webli": f"{_GOOGLE}2-so400m-patch14-384"},
-    "ViT-SO400M-16-SigLIP2-256": {"webli": f"{_GOOGLE}2-so400m-patch16-256"},
-    "ViT-SO400M-16-SigLIP2-384": {"webli": f"{_GOOGLE}2-so400m-patch16-384"},
-    "ViT-SO400M-16-SigLIP2-512": {"webli": f"{_GOOGLE}2-so400m-patch16-512"},
-}
-
+OPEN_CLIP_NAMES: dict[str, dict[str, str]] = FACTS["open_clip"]
+"""Architecture of open_clip's list -> tag of its weights -> the repository that holds the same."""
 
 # Trained with QuickGELU, as open_clip's list says (3.3.0), while their own open_clip_config.json leaves it out.
 QUICK_GELU_UNSAID = frozenset({"apple/DFN2B-CLIP-ViT-B-16"})
 _NOT_OURS = re.compile(
     r"(RN\d|EVA\d|MobileCLIP|convnext|coca_|nllb-|roberta-|xlm-roberta-|mt5-|PE-|SuperCLIP|TIPS|ViT.*(CLIPA|worldwide|naflex))"
 )
+
+
+LIBRARIES = {"transformers": "of_transformers", "open_clip": "of_open_clip"}
+"""Prefix of a name -> the file of `foreign` that knows the library."""
+
+
+def is_foreign(name: str) -> bool:
+    """Whether a backbone's name says that its towers are not ours."""
+    return is_function(name) or is_embeddings(name) or (":" in name and name.partition(":")[0] in LIBRARIES)
+
+
+def is_function(name: str) -> bool:
+    """Whether a name has the form of a function of the user's own, "package.module:function"."""
+    module, colon, function = name.partition(":")
+    reserved = module in (*LIBRARIES, "timm", "hf") or re.match(r"RN\d", module)
+    return bool(colon) and not reserved and all(map(str.isidentifier, (*module.split("."), function)))
+
+
+def is_embeddings(name: str) -> bool:
+    """Whether a name is that of a file of embeddings."""
+    return name.endswith((".npz", ".parquet"))
 
 
 def local_path(name: str | Path) -> Path:

@@ -17,8 +17,7 @@ from pathlib import Path
 from openworld._errors import unknown_name
 from openworld._types import checked
 from openworld.backbones.cards import BACKBONES
-from openworld.backbones.foreign import is_embeddings, is_foreign, is_function
-from openworld.backbones.names import known_name, local_path, require_ours
+from openworld.backbones.names import is_embeddings, is_foreign, is_function, known_name, local_path, require_ours
 
 EMBEDDED = Path(__file__).parent / "embedded"
 VOCABULARY = "bpe_simple_vocab_16e6.txt.gz"

@@ -16,6 +16,7 @@ from PIL import Image
 from torch import nn
 
 from openworld._errors import OpenworldError
+from openworld._memory import cores_of_one_thread
 from openworld._short_repr import short_repr
 from openworld._types import checked
 from openworld.backbones.preprocess import Preprocess
@@ -213,15 +214,11 @@ class Classifier:
 @contextmanager
 def _cores() -> Iterator[Callable[..., Iterator]]:
     """A `map` over as many threads as torch may use, each of them with one thread of torch's own."""
-    threads = torch.get_num_threads()
-    if threads == 1:
+    if torch.get_num_threads() == 1:
         yield map
         return
-    try:
-        with ThreadPoolExecutor(threads, initializer=torch.set_num_threads, initargs=(1,)) as pool:
-            yield pool.map
-    finally:
-        torch.set_num_threads(threads)  # what a thread sets for itself, torch also takes as the default of later ones
+    with cores_of_one_thread(torch.get_num_threads()) as pool:
+        yield pool.map
 
 
 AHEAD = 2

@@ -143,7 +143,7 @@ def from_weights(
     path, names = Path(weights), tuple(classnames)
     network = build(architecture, len(names), preprocess.crop if preprocess else 224)
     try:
-        _fill(network, path.read_bytes(), str(path), architecture)
+        _fill(network, read_plain(path), str(path), architecture)
     except OSError as error:
         raise OpenworldError(f"{path} cannot be read ({error.strerror}); give a .safetensors file.") from error
     return Classifier(network, names, preprocess or _timm.preprocess_of(network, None), architecture)

@@ -1,114 +1,192 @@
-"""All commands by name."""
+"""All commands by name; what each takes and says stands in its function in `openworld.api`."""
 
+import sys
+from collections.abc import Mapping, Sequence
+from itertools import count
 from typing import Annotated
 
-import typer
-from typer.core import TyperGroup
+from cyclopts import App, CycloptsError, Group, Parameter
 
-from openworld import __version__
+from openworld import OpenworldError, __version__
 from openworld.cli import console
-from openworld.cli._parts import with_parts
-from openworld.cli.cache import cache
-from openworld.cli.check import check
-from openworld.cli.data import data
-from openworld.cli.decide import decide
-from openworld.cli.demo import demo
-from openworld.cli.detect import detect
-from openworld.cli.doctor import doctor
-from openworld.cli.estimate import estimate
-from openworld.cli.label import label
-from openworld.cli.list import list_command
-from openworld.cli.new import new
-from openworld.cli.predict import predict
-from openworld.cli.reproduce import reproduce
-from openworld.cli.results import average, cite, compare, report
-from openworld.cli.run import run
-from openworld.cli.score import score
-from openworld.cli.shift import shift
-from openworld.cli.synthesize import synthesize
-from openworld.cli.watch import fit_watch, watch
+from openworld.cli.command import Command
+
+HELP = """
+Tell how a vision-language model, or an image classifier, will do outside the closed world it was built in.
+
+Does it notice classes that it was not tuned on (`run`, `score`)? How accurate is it where there are no labels
+(`estimate`), or a few (`label`)? How far are new images from those that it knows (`shift`), and do detectors notice
+(`detect`, `run`)?
+
+A *learner* tunes a model such as CLIP on a few labelled images. *Base* classes are those that it was tuned on,
+*new* classes are all others. Start with `openworld demo`: real images, a real small CLIP, no download, about
+three minutes on two cores.
+
+`openworld COMMAND --help` explains each command. An option whose value ends in dots may be repeated.
+"""
 
 
-class _InOrder(TyperGroup):
-    def list_commands(self, ctx):
-        return [name for commands in GROUPS.values() for name in commands]
+def _show_predictions(report, *, csv: bool, json: bool, quiet: bool) -> None:
+    """Show predictions: as data, the table alone where it is quiet, or where the stream lies in their place."""
+    from openworld.report.render import terminal_table
 
-    def get_command(self, ctx, name):
-        if name == "version":
-            ctx.fail("No such command 'version'. Did you mean --version?")
-        return super().get_command(ctx, name)
+    if csv and json:
+        raise OpenworldError("--json and --csv came together; choose one.")
+    screen = console.output()
+    if csv:
+        console.write(report.found.to_csv())
+    elif json:
+        console.write(report.to_json())
+    elif report.ending.place:
+        if not quiet:
+            screen.print(report.verdict[0], markup=False)
+            screen.print(report.ending.place, markup=False)
+    elif quiet:
+        screen.print(terminal_table(report.tables["predictions"].table))
+    else:
+        report.show(screen)
 
 
-app = typer.Typer(
+GROUPS: Mapping[str, Mapping[str, Command | tuple[str, Mapping[str, Command]]]] = {
+    "Evaluate": {
+        "demo": Command("running:demo"),
+        "run": Command("running:run", ("spec",)),
+        "reproduce": Command(
+            "reproducing:reproduce",
+            ("paper",),
+            groups={
+                "Which runs": "dataset checkpoint backbone learners seeds quick classifier names",
+                "Other settings than the paper's": "add settings shots views precision draw published_names sentences",
+                "What is told": "margin show accept",
+            },
+        ),
+    },
+    "Your own data": {
+        "score": Command("predictions:score", ("predictions",)),
+        "predict": Command(
+            "predicting:predict",
+            ("model", "images"),
+            show=_show_predictions,
+            options={"csv": "Print CSV instead."},
+        ),
+        "estimate": Command(
+            "estimating:estimate",
+            groups={
+                "The model, for images": "architecture template reference partner device",
+                "Over time": "chunks chunk_rows timestamps period alert false_alarms",
+                "Further facts": "classnames source_partner target_partner labelled_shift same_shares other_shares "
+                "labels propose",
+                "Other questions": "by_class levels zero_shot open_world new_share base_names",
+            },
+        ),
+        "label": (
+            "A few labels: which images to label, a page to do it on, and what is then known.",
+            {
+                "plan": Command("labelling:label_plan", ("stream",)),
+                "read": Command("labelling:label_read", ("folder",)),
+            },
+        ),
+        "detect": Command(
+            "detecting:detect",
+            ("images",),
+            groups={
+                "The model": "member learner shots architecture classnames template backbone negatives",
+                "Sets of images": "train validation validation_ood allow_corrupt root",
+                "Scores of your own": "larger_out levels least",
+                "How": "at_most replicates seed device",
+            },
+        ),
+        "shift": Command(
+            "shifting:shift",
+            groups={
+                "How meaning and appearance are told apart": "laid classnames templates taught_by most_names",
+                "How degrees are measured": "neighbour levels levels_of least seed",
+            },
+        ),
+        "synthesize": Command(
+            "synthesizing:synthesize",
+            names={"images": ("--images", "--pictures")},
+            groups={
+                "How degrees are measured": "backbone laid templates neighbour levels least seed",
+                "The painter": "weights side steps guidance screen batch",
+            },
+        ),
+    },
+    "Results": {
+        "report": Command("reporting:report", ("folder",), {"out": ("--out", "--output")}),
+        "compare": Command("predictions:compare", ("first", "second"), {"metric": ("--of",)}),
+        "average": Command("averaging:average", ("runs",)),
+        "check": Command("checking:check", ("run",)),
+        "cite": Command("citing:cite", ("runs",)),
+        "decide": Command("deciding:decide", ("run",)),
+    },
+    "Look around": {
+        "list": Command("listing:list_kinds", ("kinds",)),
+        "new": Command("new:new", ("kind", "name")),
+        "doctor": Command("doctoring:doctor", ("name",)),
+        "cache": Command("caching:cache"),
+        "data": (
+            "Data sets to download: which, are they whole, are their class names sound?",
+            {
+                "plan": Command("data_sets:plan", ("paper",)),
+                "check": Command("data_sets:check", ("names",)),
+                "audit": Command("data_sets:audit", ("names",)),
+                "overlaps": Command("data_sets:overlaps", ("names",)),
+            },
+        ),
+    },
+}
+"""Group of the help -> name -> command, or what several commands under one name are for, and these."""
+
+PARTS = {"estimate": {"fit": Command("watching:fit_watch"), "watch": Command("watching:watch", ("fitted", "new"))}}
+"""Commands beside a command: where its first word is the name of a part, that part works in its place."""
+
+commands = App(
     name="openworld",
-    cls=_InOrder,
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    rich_markup_mode="markdown",
-    context_settings={"help_option_names": ["-h", "--help"]},
+    help=HELP,
+    help_format="markdown",
+    version=f"openworld {__version__}",
+    help_flags=("--help", "-h"),
+    result_action="return_value",
+    suppress_keyboard_interrupt=False,
 )
 
 
-def _version(wanted: bool) -> None:
-    if wanted:
-        typer.echo(f"openworld {__version__}")
-        raise typer.Exit
+def app(words: Sequence[str] | None = None) -> None:
+    """Do what a command line says, and end with its exit code."""
+    words = list(sys.argv[1:] if words is None else words)
+    console.set_debug(words[:1] == ["--debug"])
+    words = words[console.debug() :]
+    with console.reporting(words):
+        try:
+            commands(words, exit_on_error=False, print_error=False)
+        except CycloptsError as error:
+            flag = f"--{words[0]}" if words else ""
+            hint = f" Did you mean {flag}?" if flag in commands else ""
+            raise OpenworldError(" ".join(str(error).split()) + hint) from error
+    if not words or words in (["label"], ["data"]):
+        sys.exit(2)  # the help was shown, and nothing was asked for
 
 
-@app.callback()
-def common(
-    debug: Annotated[
-        bool, typer.Option("--debug", help="Show a traceback instead of two lines when something fails.")
-    ] = False,
-    version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
-    ] = False,
-) -> None:
-    """Tell how a vision-language model, or an image classifier, will do outside the closed world it was built in.
-
-    Does it notice classes that it was not tuned on (`run`, `score`)? How accurate is it where there are no labels
-    (`estimate`), or a few (`label`)? How far are new images from those that it knows (`shift`), and do detectors notice
-    (`detect`, `run`)?
-
-    A *learner* tunes a model such as CLIP on a few labelled images. *Base* classes are those that it was tuned on,
-    *new* classes are all others. Start with `openworld demo`: real images, a real small CLIP, no download, about
-    three minutes on two cores. `openworld COMMAND --help` explains each command.
-    """
-    console.set_debug(debug)
+def debug(*words: Annotated[str, Parameter(show=False, allow_leading_hyphen=True)]) -> None:
+    """Show a traceback instead of two lines when something fails; stands before the command."""
 
 
-GROUPS = {
-    "Evaluate": {"demo": demo, "run": run, "reproduce": reproduce},
-    "Your own data": {
-        "score": score,
-        "predict": predict,
-        "estimate": with_parts(estimate, fit=fit_watch, watch=watch),
-        "label": label,
-        "detect": detect,
-        "shift": shift,
-        "synthesize": synthesize,
-    },
-    "Results": {
-        "report": report,
-        "compare": compare,
-        "average": average,
-        "check": check,
-        "cite": cite,
-        "decide": decide,
-    },
-    "Look around": {
-        "list": list_command,
-        "new": new,
-        "doctor": doctor,
-        "cache": cache,
-        "data": data,
-    },
-}
-"""Group of the help -> name -> command, or several commands under one name."""
-
-for _group, _commands in GROUPS.items():
+_order = count()
+for _title, _commands in GROUPS.items():
+    _group = Group(_title, sort_key=list(GROUPS).index(_title))
     for _name, _command in _commands.items():
-        if isinstance(_command, typer.Typer):
-            app.add_typer(_command, name=_name, rich_help_panel=_group)
+        if isinstance(_command, Command):
+            _app = _command.app(_name, group=_group, sort_key=next(_order))
+            for _part, _other in PARTS.get(_name, {}).items():
+                _app.command(_other.app(_part))
         else:
-            app.command(_name, rich_help_panel=_group)(console.reporting(_command))
+            _app = App(name=_name, help=_command[0], group=_group, sort_key=next(_order))
+            for _part, _other in _command[1].items():
+                _app.command(_other.app(_part))
+        commands.command(_app)
+commands.command(debug, name="--debug")
+commands.register_install_completion_command()
+_flags = Group("Before a command", sort_key=len(GROUPS))
+for _flag in ("--help", "--version", "--debug", "--install-completion"):
+    commands[_flag].group = _flags

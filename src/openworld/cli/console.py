@@ -4,22 +4,22 @@ Names of files, classes and labels are other people's, and a terminal obeys esca
 whatever is printed here passes `visible`. Data that goes into a pipe or a file is exact.
 """
 
-import functools
+import os
 import signal
 import sys
-from collections.abc import Callable
-from pathlib import Path
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 from openworld._console import bars as bars
 from openworld._console import observer as observer
 from openworld._console import output as output
-from openworld._errors import OpenworldError, failing
+from openworld._errors import OpenworldError
 from openworld._terminal import one_line as one_line
 from openworld._terminal import visible as visible
+from openworld.api.progress import COMMAND
 
 _state = {"debug": False}
 _UTF8 = "PYTHONUTF8=1"
-working = failing
 
 
 class Terminated(KeyboardInterrupt):
@@ -46,31 +46,26 @@ def debug() -> bool:
     return _state["debug"]
 
 
-def command() -> list[str]:
-    """The command line as a person types it, however Python was started."""
-    return ["openworld", *sys.argv[1:]]
-
-
-def reporting(command: Callable[..., None]) -> Callable[..., None]:
-    """The command, with every failure said in a sentence or two and an exit code instead of a traceback."""
-
-    @functools.wraps(command)
-    def reported(*arguments, **options) -> None:
-        try:
-            command(*arguments, **options)
-            sys.stdout.flush()  # a reader that has gone away shows here, and typer knows what to do
-        except KeyboardInterrupt as stop:
-            say_error("stopped; what is done is kept: run the same command again to go on.")
-            sys.exit(143 if isinstance(stop, Terminated) else 130)
-        except BrokenPipeError:
+@contextmanager
+def reporting(words: Sequence[str]) -> Iterator[None]:
+    """Say every failure of a command in a sentence or two and an exit code instead of a traceback."""
+    token = COMMAND.set(("openworld", *words))
+    try:
+        yield
+        sys.stdout.flush()  # a reader that has gone away shows here
+    except KeyboardInterrupt as stop:
+        say_error("stopped; what is done is kept: run the same command again to go on.")
+        sys.exit(143 if isinstance(stop, Terminated) else 130)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # nobody reads on; Python flushes once more
+        sys.exit(1)
+    except Exception as error:
+        if debug():
             raise
-        except Exception as error:
-            if debug():
-                raise
-            say_error(error if isinstance(error, OpenworldError) else sentence(error))
-            sys.exit(exit_code(error))
-
-    return reported
+        say_error(error if isinstance(error, OpenworldError) else sentence(error))
+        sys.exit(exit_code(error))
+    finally:
+        COMMAND.reset(token)
 
 
 def exit_code(error: Exception) -> int:
@@ -97,13 +92,21 @@ def write(text: str) -> None:
     sys.stdout.write(visible(text) if sys.stdout.isatty() else text)
 
 
-def show(report, screen, *, out: Path | None = None, kept: str = "", as_json: bool = False) -> None:
-    """Show what a command found, say where its page and what else is `kept` lie, and print the JSON if asked for."""
-    report.show(screen)
-    if out is not None:
-        screen.print(f"Report: {out / 'report.html'}   {kept}".rstrip(), markup=False)
-    if as_json:
-        write(report.to_json())
+def show(answer, *, json: bool = False, quiet: bool = False) -> None:
+    """Show what a function returned, say where its files lie, print the JSON if asked for, and end with its code."""
+    if isinstance(answer, str):
+        write(answer)
+        return
+    screen, ending = output(quiet=quiet or json), answer.ending
+    answer.show(screen)
+    if ending.place:
+        screen.print(ending.place, markup=False)
+    if json:
+        write(answer.to_json())
+    if ending.error:
+        say_error(ending.error)
+    if ending.exit_code:
+        sys.exit(ending.exit_code)
 
 
 def sentence(error: Exception) -> str:

@@ -8,20 +8,41 @@ mine = datasets.load("path/to/pictures", part="test")
 pets = datasets.load("oxford_pets", root="path/to/data", part="train", shots=16, seed=1)
 """
 
-from openworld.datasets import emoji, splits, templates
-from openworld.datasets.cards import DATASETS, DatasetCard, has_part, load
-from openworld.datasets.checking import check, require_places
-from openworld.datasets.emoji import composite, drawings
-from openworld.datasets.formats import folder, hub, listing, tars
-from openworld.datasets.image_set import ImageSet
-from openworld.datasets.names import taxonomy
-from openworld.datasets.pooling import cut_by_names, grouped
-from openworld.datasets.published import breeds, downloaded, shifted
-from openworld.datasets.published.catalogue import PUBLISHED, PublishedSet
-from openworld.datasets.published.downloaded import imagenet_labels, use_root
-from openworld.datasets.published.shifted import SHIFTED
-from openworld.datasets.published.shifted_set import ShiftedSet
-from openworld.datasets.splits import ClassSplit, Draw, base_new_split, coop_draw, few_shot, reseeded_few_shot
+from typing import TYPE_CHECKING
+
+from openworld._lazy import lazily
+
+if TYPE_CHECKING:
+    from openworld.datasets import emoji, splits, templates
+    from openworld.datasets.cards import DATASETS, DatasetCard, has_part, load
+    from openworld.datasets.checking import check, require_places
+    from openworld.datasets.emoji import composite, drawings
+    from openworld.datasets.formats import folder, hub, listing, tars
+    from openworld.datasets.image_set import ImageSet
+    from openworld.datasets.names import taxonomy
+    from openworld.datasets.pooling import cut_by_names, grouped
+    from openworld.datasets.published import breeds, downloaded
+    from openworld.datasets.published.catalogue import PUBLISHED, SHIFTED
+    from openworld.datasets.published.downloaded import imagenet_labels, use_root
+    from openworld.datasets.splits import ClassSplit, Draw, base_new_split, coop_draw, few_shot, reseeded_few_shot
+
+__getattr__ = lazily(
+    __name__,
+    {
+        "": "emoji splits templates",
+        "cards": "DATASETS DatasetCard has_part load",
+        "checking": "check require_places",
+        "emoji": "composite drawings",
+        "formats": "folder hub listing tars",
+        "image_set": "ImageSet",
+        "names": "taxonomy",
+        "pooling": "cut_by_names grouped",
+        "published": "breeds downloaded",
+        "published.catalogue": "PUBLISHED SHIFTED",
+        "published.downloaded": "imagenet_labels use_root",
+        "splits": "ClassSplit Draw base_new_split coop_draw few_shot reseeded_few_shot",
+    },
+)
 
 __all__ = [
     "ClassSplit",
@@ -30,9 +51,7 @@ __all__ = [
     "DatasetCard",
     "PUBLISHED",
     "ImageSet",
-    "PublishedSet",
     "SHIFTED",
-    "ShiftedSet",
     "base_new_split",
     "breeds",
     "check",
@@ -52,7 +71,6 @@ __all__ = [
     "listing",
     "load",
     "require_places",
-    "shifted",
     "splits",
     "tars",
     "taxonomy",

@@ -2,11 +2,8 @@
 
 import glob
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
-from openworld._embeddings import holds_embeddings
 from openworld._errors import OpenworldError, unknown_name
 from openworld._types import checked
 from openworld.datasets import emoji
@@ -14,81 +11,21 @@ from openworld.datasets.emoji.drawings import STYLES
 from openworld.datasets.formats import embeddings, folder, hub, listing, tars
 from openworld.datasets.formats.folder import PARTS
 from openworld.datasets.image_set import ImageSet
-from openworld.datasets.published import downloaded, openood, shifted
-from openworld.datasets.published.catalogue import PUBLISHED
-from openworld.datasets.published.openood import BENCHMARKS, TESTED
-from openworld.datasets.published.shifted import SHIFTED
+from openworld.datasets.published import downloaded
+from openworld.datasets.published.catalogue import BENCHMARKS, PUBLISHED, SHIFTED, DatasetCard
+from openworld.datasets.published.openood import TESTED
+from openworld.tables.embeddings import holds_embeddings
 
-
-@dataclass(frozen=True)
-class DatasetCard:
-    """One data set, for people and programs.
-
-    Args:
-        summary: one line.
-        domains: what `domain` may be, the default first.
-        parts: what `part` may be.
-        load: gives an image set; takes `domain`, `part`, `shots` and `seed`, and `root` where it must be downloaded.
-        group_name: what pictures of one group share, such as "drawing"; "" where all pictures are independent.
-        drawn_parts: the parts that `shots` may draw from.
-        download: it does not come with openworld: `openworld data check NAME` says what to get.
-    """
-
-    summary: str
-    domains: tuple[str, ...]
-    parts: tuple[str, ...]
-    load: Callable[..., ImageSet]
-    group_name: str = ""
-    drawn_parts: tuple[str, ...] = ("train",)
-    download: bool = False
-
-
-def _load_emoji(task: str, *, domain: str | None = None, **options) -> ImageSet:
-    return emoji.load(task, domain or _EMOJI_DOMAINS[0], **options)
-
-
-_EMOJI_DOMAINS = ("twemoji", *(style for style in STYLES if style != "twemoji"))
-
-_EMOJI = {
+_STYLES = ("twemoji", *(style for style in STYLES if style != "twemoji"))
+_EMBEDDED = {
     f"emoji-{name}": DatasetCard(
-        task.summary, _EMOJI_DOMAINS, emoji.PARTS, partial(_load_emoji, name), group_name="drawing"
+        f"emoji-{name}", f"emoji-{name}", "embedded", task.summary, pictures=dict.fromkeys(emoji.PARTS),
+        domains=_STYLES, group_name="drawing",
     )
     for name, task in emoji.TASKS.items()
-}
-_PUBLISHED = {
-    name: DatasetCard(
-        f"{card.title}, {card.classes} classes: {card.what}",
-        ("",),
-        card.parts,
-        partial(downloaded.load, name),
-        drawn_parts=tuple(part for part in card.parts if part != "test"),
-        download=True,
-    )
-    for name, card in PUBLISHED.items()
-}
-_SHIFTED = {
-    name: DatasetCard(
-        f"{card.title}, {card.classes} classes: {card.what}",
-        card.domains,
-        card.parts,
-        partial(shifted.load, name),
-        group_name=card.group_name,
-        download=True,
-    )
-    for name, card in SHIFTED.items()
-}
-_OPENOOD = {
-    name: DatasetCard(
-        f"{card.title}, {card.classes} classes: a benchmark of OpenOOD v1.5, its sets by domain",
-        card.domains,
-        tuple(card.parts),
-        partial(openood.load, name),
-        download=True,
-    )
-    for name, card in openood.BENCHMARKS.items()
-}
+}  # fmt: skip
 
-DATASETS: dict[str, DatasetCard] = _EMOJI | _PUBLISHED | _SHIFTED | _OPENOOD
+DATASETS: dict[str, DatasetCard] = _EMBEDDED | PUBLISHED | SHIFTED | BENCHMARKS
 """Name -> card of every data set known by name; beside these names, `load` takes what SOURCES lists."""
 
 SOURCES: dict[str, Callable[..., ImageSet]] = {
@@ -137,7 +74,9 @@ def load(
         raise OpenworldError(f"shots are drawn from part 'train', not {part!r}: {part} images are fixed.")
     options = {"domain": domain, "part": part, "shots": shots, "seed": seed}
     if card:
-        return card.load(**options, **({"root": root} if card.download else {}))
+        if card.download:
+            return downloaded.load(name, root=root, **options)
+        return emoji.load(name.removeprefix("emoji-"), domain or _STYLES[0], part=part, shots=shots, seed=seed)
     if holds_embeddings(name):
         return embeddings.load(name, **options)
     for affix, source in SOURCES.items():

@@ -2,25 +2,43 @@
 
 import glob
 import hashlib
+import re
 import shlex
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 
 import numpy as np
 
-from openworld._errors import OpenworldError, unknown_name
+from openworld._errors import OpenworldError
 from openworld._plain import is_text
 from openworld._types import checked
 from openworld.datasets.formats.files import MISSING, FileReader, first, sizes_of
 from openworld.datasets.formats.split_files import Split
-from openworld.datasets.published.catalogue import PUBLISHED, PublishedSet
-from openworld.datasets.published.class_folders import LISTING, ClassFolders
-from openworld.datasets.published.downloaded import find, find_root
-from openworld.datasets.published.inspection import Inspection, lookalike, missing_folder, unreadable_images
-from openworld.datasets.published.openood import BENCHMARKS, LISTS, place_of
-from openworld.datasets.published.openood import check as check_benchmark
-from openworld.datasets.published.shifted import SHIFTED
-from openworld.datasets.published.shifted_check import check_shifted
+from openworld.datasets.published.catalogue import BENCHMARKS, PUBLISHED, SHIFTED, DatasetCard, find, find_root
+from openworld.datasets.published.class_folders import LISTING
+from openworld.datasets.published.corrupted_files import CONDITIONS, NAMES
+from openworld.datasets.published.downloaded import load
+from openworld.datasets.published.openood import LISTS, TAUGHT, TESTED, place_of
+
+
+@dataclass(frozen=True)
+class Inspection:
+    """What was found of one data set."""
+
+    name: str
+    folder: str  # where it was looked for
+    classes: int | None  # how many its lists name; None where they could not be read
+    pictures: dict[str, int]  # part -> how many its lists name, whether or not they are there
+    wrong: tuple[str, ...]  # a sentence per fault, with what to do; none: the data set may be used
+    remarks: tuple[str, ...]  # worth knowing, and no fault
+    sources: tuple[tuple[str, str], ...]  # (what, address) of everything to download
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing is wrong."""
+        return not self.wrong
 
 
 @checked
@@ -28,25 +46,23 @@ def check(name: str, root: str | Path | None = None, *, decoded: bool = False) -
     """Look at a published data set: folder, lists, every picture's presence and size, counts.
 
     Args:
-        name: a key of `published.PUBLISHED`, `shifted.SHIFTED` or `openood.BENCHMARKS`.
+        name: of `DATASETS`, one that is to be downloaded.
         root: the folder of all data sets; None for `$OPENWORLD_DATA`.
         decoded: decode every picture too, which takes as long as encoding them.
 
     Raises:
         OpenworldError: an unknown name, no root. What is wrong with the data set is returned, not raised.
     """
-    if name not in PUBLISHED and name not in SHIFTED and name not in BENCHMARKS:
-        raise unknown_name("data set to download", name, [*PUBLISHED, *SHIFTED, *BENCHMARKS])
-    if name in BENCHMARKS:
-        return check_benchmark(name, find_root(root), decoded)
-    if name in SHIFTED:
-        return check_shifted(name, SHIFTED[name], find_root(root), decoded)
     card, place = find(name), find_root(root)
+    if card.family == "openood":
+        return _check_benchmark(card, place, decoded)
+    if not card.has_lists:
+        return _check_loaded(card, place, decoded)
     wrong = list(_missing_places(card, place))
     split = None
     if not wrong:
         try:
-            split = card.read(place, card.parts)
+            split = card.split(place, card.parts)
         except OpenworldError as error:
             wrong.append(str(error))
     if split:
@@ -85,28 +101,97 @@ def require_places(names: Iterable[str], root: str | Path | None = None) -> None
 def first_missing(name: str, root: Path) -> str:
     """Return in a sentence what a data set to download lacks first, a folder or a list; "" if it lacks none."""
     if name in BENCHMARKS:
-        places = missing_folder(place_of(root) / LISTS, root)
+        places = _missing_folder(place_of(root) / LISTS, root)
     else:
-        of_shifted = name in SHIFTED
-        places = missing_folder(SHIFTED[name].place(root), root) if of_shifted else _missing_places(find(name), root)
+        card = find(name)
+        places = _missing_places(card, root) if card.has_lists else _missing_folder(card.folder_in(root), root)
     return next(places, "")
 
 
-def _missing_places(card: PublishedSet, root: Path) -> Iterator[str]:
+def is_there(name: str, root: Path) -> bool:
+    """Return whether the folder of a data set is there."""
+    return find(name).folder_in(root).is_dir()
+
+
+def lacking_corruptions(name: str, root: Path) -> tuple[str, ...]:
+    """Return the published corruptions that a folder lacks in any severity: all where it is not there at all."""
+    if not is_there(name, root):
+        return NAMES
+    folder = find(name).folder_in(root)
+    if name.startswith("cifar"):
+        labelled = (folder / "labels.npy").is_file()
+        return tuple(own for own in NAMES if not (labelled and (folder / f"{own}.npy").is_file()))
+    beside = folder.parent / f"{folder.name}-extra"
+    places = {condition: condition.replace(" ", "/") for condition in CONDITIONS}
+    there = {
+        condition for condition, place in places.items() if any((own / place).is_dir() for own in (folder, beside))
+    }
+    return tuple(own for own in NAMES if any(f"{own} {severity}" not in there for severity in range(1, 6)))
+
+
+def _check_loaded(card: DatasetCard, root: Path, decoded: bool) -> Inspection:
+    """A data set without lists is whole if every part can be read and holds as many images as published."""
+    folder, pictures, classes = card.folder_in(root), {}, None
+    wrong = list(_missing_folder(folder, root))
+    if wrong:
+        return Inspection(card.name, str(folder), None, {}, tuple(wrong), (), card.sources)
+    faults: dict[str, list[str]] = {}
+    for domain, (part, expected) in product(card.alike or card.domains[:1], card.pictures.items()):
+        where = f"{domain if card.alike else ''} {part}".strip()
+        try:
+            images = load(card.name, root=root, domain=domain, part=part)
+        except OpenworldError as error:
+            faults.setdefault(str(error), []).append(where)
+            continue
+        pictures[where], classes = len(images), len(images.classnames)
+        if expected not in (None, len(images)):
+            fault = f"{len(images):,} images are there, expected {expected:,}; get the files again."
+            faults.setdefault(fault, []).append(where)
+        for fault in _unreadable(images.image, len(images)) if decoded else ():
+            faults.setdefault(fault, []).append(where)
+    for fault, places in faults.items():
+        more = f" and {len(places) - 1} more" if len(places) > 1 else ""
+        wrong.append(f"{places[0]}{more}: {fault}")
+    if classes not in (None, card.classes):
+        wrong.append(f"{classes} classes, expected {card.classes}; get the files again.")
+    return Inspection(card.name, str(folder), classes, pictures, tuple(wrong), (), card.sources)
+
+
+def _check_benchmark(card: DatasetCard, root: Path, decoded: bool) -> Inspection:
+    """A benchmark is whole if every set can be listed; training images, which few detectors need, are a remark."""
+    wrong, remarks, counts = [], [], {}
+    sets = [(part, "", part, own) for part, own in card.listed.items()]
+    sets += [(domain, domain, TESTED, own) for domain, own in card.sets.items()]
+    for label, domain, part, own in sets:
+        faults = remarks if label == TAUGHT else wrong
+        try:
+            images = load(card.name, root=root, domain=domain, part=part)
+        except OpenworldError as error:
+            faults.append(str(error))
+            continue
+        counts[label] = len(images)
+        if own.count not in (None, len(images)):
+            faults.append(f"{label}: {len(images):,} images are listed, expected {own.count:,}; get {LISTS}.zip again.")
+        faults += [f"{label}: {fault}" for fault in _unreadable(images.image, len(images))] if decoded else []
+    classes = card.classes if counts else None
+    return Inspection(card.name, str(place_of(root)), classes, counts, tuple(wrong), tuple(remarks), card.sources)
+
+
+def _missing_places(card: DatasetCard, root: Path) -> Iterator[str]:
     """The first folder that is missing, and every list that is."""
-    missing, folder = list(missing_folder(root / card.folder, root)), root / card.folder
+    missing, folder = list(_missing_folder(root / card.folder, root)), root / card.folder
     yield from missing
     if missing:
         return
     for listing in card.listings:
         shared = listing == LISTING and (root / "imagenet" / LISTING).is_file()
         if not (folder / listing).is_file() and not shared:
-            yield f"there is no file {folder / listing}{lookalike(folder, listing)}; see below for where to get it."
+            yield f"there is no file {folder / listing}{_lookalike(folder, listing)}; see below for where to get it."
     if not (folder / card.images).is_dir():
-        yield f"there is no folder {folder / card.images}{lookalike(folder, card.images)}; extract the images there."
+        yield f"there is no folder {folder / card.images}{_lookalike(folder, card.images)}; extract the images there."
 
 
-def _picture_faults(card: PublishedSet, root: Path, split: Split, decoded: bool) -> Iterator[str]:
+def _picture_faults(card: DatasetCard, root: Path, split: Split, decoded: bool) -> Iterator[str]:
     images = root / card.folder / card.images
     for part, rows in split.parts.items():
         unreadable = [path for path in rows.paths if not is_text(path)]
@@ -124,7 +209,7 @@ def _picture_faults(card: PublishedSet, root: Path, split: Split, decoded: bool)
             yield f"{part}: {len(empty):,} image(s) are empty files, such as {first(empty)}; extract them again."
         if decoded:
             paths = tuple(rows.paths[index] for index in np.flatnonzero(sizes > 0).tolist())
-            yield from (f"{part}: {fault}" for fault in unreadable_images(FileReader(images, paths), len(paths)))
+            yield from (f"{part}: {fault}" for fault in _unreadable(FileReader(images, paths), len(paths)))
 
 
 def _deeper(images: Path, path: str) -> str:
@@ -137,9 +222,9 @@ def _deeper(images: Path, path: str) -> str:
     return "; extract the archive again"
 
 
-def _count_faults(card: PublishedSet, split: Split) -> Iterator[str]:
+def _count_faults(card: DatasetCard, split: Split) -> Iterator[str]:
     """Counts that are not the published ones, one sentence each."""
-    again = "get the lists again" if not isinstance(card.layout, ClassFolders) else "extract the archive again"
+    again = "get the lists again" if card.layout is None else "extract the archive again"
     if len(split.classnames) != card.classes:
         yield f"{len(split.classnames)} classes, expected {card.classes}; {again}."
     for part, rows in split.parts.items():
@@ -163,7 +248,7 @@ def _leaks(split: Split) -> Iterator[str]:
         seen |= dict.fromkeys(rows.paths, part)
 
 
-def _remarks(card: PublishedSet, root: Path, split: Split) -> Iterator[str]:
+def _remarks(card: DatasetCard, root: Path, split: Split) -> Iterator[str]:
     for listing in card.listings:
         path = root / card.folder / listing
         if path.is_file():
@@ -171,3 +256,33 @@ def _remarks(card: PublishedSet, root: Path, split: Split) -> Iterator[str]:
         else:
             yield f"{listing} is that of {root / 'imagenet'}"
     yield from split.remarks
+
+
+def _missing_folder(place: Path, root: Path) -> Iterator[str]:
+    """The folder of all data sets or that of one of them, if it is missing."""
+    if not root.is_dir():
+        yield f"there is no folder {root}; give the folder that holds the data sets."
+    elif not place.is_dir():
+        yield f"there is no folder {place}{_lookalike(root, place.name)}."
+
+
+def _unreadable(read: Callable[[int], object], count: int) -> Iterator[str]:
+    """How many of so many images cannot be read, and why the first cannot, if there is any."""
+    faults = []
+    for index in range(count):
+        try:
+            read(index)
+        except OpenworldError as error:
+            faults.append(str(error))
+    if faults:
+        yield f"{len(faults):,} of {count:,} images cannot be read, such as: {faults[0]}"
+
+
+def _lookalike(folder: Path, name: str) -> str:
+    """What lies there under the same name but for case, punctuation and a plural; no other name is worth a guess."""
+    alike = [entry.name for entry in sorted(folder.iterdir()) if _letters(entry.name) == _letters(name)]
+    return f", but a {alike[0]}: rename it, or link to it" if alike else ""
+
+
+def _letters(name: str) -> str:
+    return re.sub(r"[\W_]", "", name.casefold()).rstrip("s")

@@ -39,11 +39,14 @@ from openworld.detectors.deep_ensemble import DeepEnsemble
 from openworld.detectors.dice import DICE
 from openworld.detectors.energy import Energy
 from openworld.detectors.engine.activations import NEEDS, Activations, Layer, Maps
-from openworld.detectors.engine.fit_statistics import FitStatistics, fit_together, gather
+from openworld.detectors.engine.fit_statistics import FitStatistics, fit_together, gather, load_gathered
 from openworld.detectors.engine.fitted import (
     FittedDetector,
     OODDetector,
     is_sequential,
+    load_fitted,
+    load_together,
+    save_together,
     score_stream,
     score_streams,
     score_together,
@@ -55,7 +58,6 @@ from openworld.detectors.engine.perturbation import Perturbation
 from openworld.detectors.engine.planning import DetectionPlan, Passes, plan, require_images
 from openworld.detectors.engine.sampling import Sampling
 from openworld.detectors.engine.search import DetectorCandidates, candidates, published_grid
-from openworld.detectors.engine.serialization import load_fitted, load_gathered, load_together, save_together
 from openworld.detectors.engine.texts import SUPERCLASSES, Texts, conjugated_names, encode_texts, mine_negatives
 from openworld.detectors.engine.tuned_learners import activations_of_learner
 from openworld.detectors.engine.two_towers import activations_of

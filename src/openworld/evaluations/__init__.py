@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from openworld._errors import unknown_name
 from openworld._plugins import Plugins
-from openworld._units import EVALUATIONS
+from openworld._units import EVALUATIONS, folder_of
 
 if TYPE_CHECKING:
     from openworld.evaluations.evaluation import Evaluation
@@ -61,7 +61,7 @@ def report_of(name: str) -> str:
 
     Of ours none is imported for it, so that what needs records alone needs no torch.
     """
-    return f"{_folder(name)}.report" if name in EVALUATIONS else find_evaluation(name).report
+    return f"{folder_of(name)}.report" if name in EVALUATIONS else find_evaluation(name).report
 
 
 def function_of(name: str) -> str:
@@ -81,12 +81,8 @@ def read_protocol(source: Path | str | Mapping[str, Any]):
     return read_spec(source, find_evaluation(str(read_given(source).get("protocol", "recognition"))).spec)
 
 
-def _folder(name: str) -> str:
-    return f"{__name__}.{name.replace('-', '_')}"
-
-
 def _ours(name: str) -> "Evaluation":
-    return import_module(f"{_folder(name)}.evaluation").EVALUATION
+    return import_module(f"{folder_of(name)}.evaluation").EVALUATION
 
 
 PARTS = ("name", "spec", "tasks", "evaluate", "units", "artifacts", "report")

@@ -18,6 +18,7 @@ from openworld.classifiers.exported import description_of, is_exported
 from openworld.classifiers.serialization import DESCRIPTION, WEIGHTS
 from openworld.evaluations.artifacts import MANIFEST, folder_of, hash_of_files, keep
 from openworld.evaluations.entries import ReferenceSpec
+from openworld.evaluations.held import is_held
 from openworld.evaluations.image_selection import ImageSelection, cached_here
 from openworld.evaluations.runtime import Machine
 from openworld.features.checksums import is_intact, read_intact
@@ -126,6 +127,8 @@ def _of_folder(folder: str, _key: str, architecture: str | None) -> Classifier:
 
 @cached_here(maxsize=64)
 def _hash_of_folder(folder: str) -> str:
+    if is_held(folder):
+        return digest(folder)[:32]
     if folder.startswith("timm:"):  # whose file is timm's affair
         return _of_folder(folder, "", None).fingerprint[:32]
     files = sorted(path for path in Path(folder).glob("*") if path.is_file())

@@ -4,7 +4,7 @@ An artifact is a shard of an image set, with the bytes that encoding the whole w
 `encode_tasks` has looked at it afterwards.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -13,8 +13,8 @@ import torch
 from openworld._errors import OpenworldError
 from openworld._sizes import size_in_words
 from openworld.evaluations.artifacts import Crew, Progress, Stage
-from openworld.evaluations.entries import LearnerSpec
 from openworld.evaluations.image_selection import ImageSelection
+from openworld.evaluations.learning import Learning
 from openworld.evaluations.runtime import Machine
 from openworld.features import (
     Encoding,
@@ -33,28 +33,17 @@ from openworld.runs import digest
 
 
 class EncodingTask(Protocol):
-    """What a task offers that reads encoded images, beside its fields."""
+    """What a task offers that reads encoded images; one of a learner is a `Learning` spec."""
 
     name: str
     backbone: str
 
     @property
-    def sources(self) -> Mapping[str, ImageSelection]:
+    def image_sets(self) -> Mapping[str, ImageSelection]:
         """The image sets that it reads, by the part that each plays; "train" is what is learned from."""
 
     def encoding(self, part: str) -> Encoding:
         """What is encoded of a part."""
-
-
-class LearnerTask(EncodingTask, Protocol):
-    """What a task of a learner offers."""
-
-    learner: LearnerSpec
-    seed: int
-
-    @property
-    def whole_sources(self) -> Iterable[ImageSelection]:
-        """The image sets in which no class that is asked for may lack an image."""
 
 
 def encode_tasks(
@@ -98,7 +87,7 @@ def _made_first(tasks: Sequence[EncodingTask], machine: Machine, workers: int) -
     needed = dict.fromkeys(
         (source, task.backbone, task.encoding(part))
         for task in in_order(tasks, machine)
-        for part, source in task.sources.items()
+        for part, source in task.image_sets.items()
     )
     if machine.cache_limit is None:
         return list(needed)
@@ -144,19 +133,13 @@ def in_order(tasks: Sequence[EncodingTask], machine: Machine) -> list[EncodingTa
         return list(tasks)
     of_training_set: dict[EncodedSet, list[EncodingTask]] = {}
     for task in tasks:
-        of_training_set.setdefault((task.sources["train"], task.backbone, task.encoding("train")), []).append(task)
+        of_training_set.setdefault((task.image_sets["train"], task.backbone, task.encoding("train")), []).append(task)
     return [task for same in of_training_set.values() for task in same]
 
 
-def fingerprints_of(tasks: Sequence[EncodingTask]) -> dict[str, str]:
-    """What pictures the tasks read: a hash per image set."""
-    sources = dict.fromkeys(source for task in tasks for source in task.sources.values())
-    return {str(source): source.fingerprint for source in sources}
-
-
-def require_learnable(tasks: Sequence[LearnerTask], machine: Machine) -> None:
+def require_learnable(tasks: Sequence[Learning], machine: Machine) -> None:
     """Refuse a class without an image, and a learner that needs more than the backbone has."""
-    for images in {images: None for task in tasks for images in task.whole_sources}:
+    for images in {images: None for task in tasks for images in task.whole_sets}:
         images.require_every_class()
     wanted = {(task.backbone, task.learner.learner): task.learner for task in tasks}
     for (name, learner), entry in wanted.items():
@@ -165,27 +148,27 @@ def require_learnable(tasks: Sequence[LearnerTask], machine: Machine) -> None:
             require_able(clip, configure(find_learner(learner), entry.settings))
 
 
-def effort(task: LearnerTask, machine: Machine) -> tuple[float, ...]:
+def effort(task: Learning, machine: Machine) -> tuple[float, ...]:
     """Return steps of training, and among equals how many numbers are learned; (0, 0) where nothing is."""
     if machine.cache_limit is not None:
         return ()  # training sets decide the order then
     learner = configure(find_learner(task.learner.learner), task.learner.settings)
     if not schedules_of(learner):
         return 0, 0
-    images, clip = task.sources["train"].load(), machine.backbone(task.backbone)
+    images, clip = task.image_sets["train"].load(), machine.backbone(task.backbone)
     start = learner.start(clip, images.classnames, torch.Generator().manual_seed(0))
     steps = sum(schedule.epochs * schedule.steps(len(images)) for schedule in schedules_of(learner))
     return steps, sum(tensor.numel() for tensor in start.values())
 
 
-def inputs_of(task: LearnerTask, machine: Machine) -> dict[str, str]:
+def inputs_of(task: Learning, machine: Machine) -> dict[str, str]:
     """Return fingerprints of the weights and images that a task reads, and `other_inputs`."""
     weights = machine.backbone(task.backbone).fingerprint
-    images = {part: source.fingerprint for part, source in task.sources.items()}
+    images = {part: source.fingerprint for part, source in task.image_sets.items()}
     return {"weights": weights} | other_inputs(task, machine) | images
 
 
-def other_inputs(task: LearnerTask, machine: Machine) -> dict[str, str]:
+def other_inputs(task: Learning, machine: Machine) -> dict[str, str]:
     """Return what else a result depends on: the package of a learner of a plug-in, a precision not the usual."""
     package = origin(task.learner.learner)
     precision = "" if machine.precision == "float32" else machine.precision
@@ -259,13 +242,10 @@ class EncodingStage:
 def learning(tasks: Callable) -> dict[str, Callable]:
     """Return the parts that evaluations of learners share, by the fields of `Evaluation`; `tasks`: spec -> tasks."""
     return {
-        "tasks": tasks,
         "inputs": inputs_of,
         "require": require_learnable,
         "order": in_order,
         "effort": effort,
         "artifacts": lambda spec, machine: (EncodingStage(tasks(spec), machine),),
-        "fingerprints": lambda spec: fingerprints_of(tasks(spec)),
         "backbones": lambda spec: (spec.backbone,),
-        "count": lambda spec: len(spec.learners) * len(spec.seeds),
     }

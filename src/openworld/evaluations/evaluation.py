@@ -1,18 +1,66 @@
-"""What an evaluation is: one object that names its parts, and is asked by all that run, list or report it."""
+"""What an evaluation is: one object that names its parts, and is asked by all that run, list or report it.
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
-from typing import Any, Protocol
+A task of a run is its spec with one entry of each list that units are made for, such as one learner and one seed:
+
+    [spec.only(learner=learner, seed=seed) for learner in spec.learners for seed in spec.seeds]
+
+Fields are declared once, in the spec. What a unit reads and does is computed from the task's own fields, and the key of
+a unit is the hash of its task: cut every list of which a unit uses a part, and adding to that list keeps the unit.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields, is_dataclass, replace
+from typing import Any, Self
 
 from openworld.runs import Unit, UnitResult, read_spec, to_json
 
 
-class EvaluationTask(Protocol):
-    """One unit's share of a spec: a frozen dataclass of what JSON can hold, which is what the unit's key is made of."""
+def entry_of(listed: str) -> property:
+    """Return a property of a spec: the entry of a list that a task has alone.
 
-    @property
-    def name(self) -> str:
-        """What people call the unit, one of a kind in its run."""
+    Args:
+        listed: the field of the list, such as "learners".
+    """
+
+    def entry(task: Any) -> Any:
+        (only,) = getattr(task, listed)
+        return only
+
+    return property(entry, doc=f"The entry of `{listed}` that a task has.")
+
+
+class Spec:
+    """What specs have in common; one is a frozen dataclass with fields `protocol` and, mostly, `seeds`.
+
+    The spec of an evaluation adds a property for every list that tasks are made for (`learner = entry_of("learners")`)
+    and a property `name`, what people call the unit, one of a kind in its run.
+    """
+
+    seed = entry_of("seeds")
+
+    def only(self, **cut: Any) -> Self:
+        """Return a task: the spec with some fields as they are given.
+
+        Args:
+            cut: fields by their names; or an entry of a list by the name of the list without its s, such as `seed`.
+        """
+        known = {each.name for each in fields(self)}
+        alone = {f"{name}s": (entry,) for name, entry in cut.items() if name not in known}
+        return replace(self, **alone | {name: value for name, value in cut.items() if name in known})
+
+
+def datasets_named(part: Any) -> Iterator[Any]:
+    """Yield every `DatasetSpec` in a task or a part of one."""
+    from openworld.evaluations.image_selection import DatasetSpec
+
+    if isinstance(part, DatasetSpec):
+        yield part.data
+    elif isinstance(part, tuple):
+        for entry in part:
+            yield from datasets_named(entry)
+    elif is_dataclass(part):
+        for each in fields(part):
+            yield from datasets_named(getattr(part, each.name))
 
 
 @dataclass(frozen=True)
@@ -55,16 +103,17 @@ class Evaluation:
         name: as specs and the command line call it.
         spec: a frozen dataclass with a field `protocol`, which says the name; the first line of its docstring says what
             it does.
-        task: the class of its tasks.
-        tasks: spec -> its tasks, in the order of the tables.
+        tasks: spec -> its tasks, in the order of the tables; each is the spec with one entry of each list.
         evaluate: (task, machine) -> the record of the unit: tables, metrics, attachments.
         version: of its algorithm; raise it when its numbers change.
         inputs: (task, machine) -> {what: fingerprint} of all that the task reads beside its own fields.
         artifacts: (spec, machine) -> the stages before the units (`openworld.evaluations.artifacts.Stage`).
         require: (tasks, machine) -> None; refuses what would fail in the middle of the run.
         summary: spec -> what is run on what, in a few words each.
-        fingerprints: spec -> {image set: fingerprint}, for the record of where the run's numbers come from.
-        data: spec -> every `DatasetSpec` that it names; those to download are looked for before anything else.
+        fingerprints: spec -> {image set: fingerprint}, for the record of where the run's numbers come from; of the
+            `image_sets` of its tasks.
+        data: spec -> every `DatasetSpec` that is used, which is looked for before anything else; those that its tasks
+            name.
         class_lists: spec -> a `ClassList` for every data set, whose names are audited.
         backbones: spec -> names of the models that read class names.
         report: a module with `report(run)`, see `openworld.evaluations.finished_runs`; "" for none: records are shown
@@ -74,21 +123,20 @@ class Evaluation:
         title: (spec, task) -> what people call the unit; the task's name.
         tunings: spec -> a `Tuning` for all that learners are tuned on; None where the tasks are not learners, so that
             nobody knows what memory one needs.
-        count: spec -> how many tasks it has, where that is known without its data; None to count them.
+        task: the class of its tasks, where they are no specs.
     """
 
     name: str
     spec: type
-    task: type
-    tasks: Callable[[Any], Sequence[EvaluationTask]]
+    tasks: Callable[[Any], Sequence]
     evaluate: Callable[[Any, Any], UnitResult]
     version: int = 1
     inputs: Callable[[Any, Any], Mapping[str, str]] = lambda task, machine: {}
     artifacts: Callable[[Any, Any], Iterable] = nothing
     require: Callable[[Sequence, Any], None] = nothing
     summary: Callable[[Any], Iterable[str]] = nothing
-    fingerprints: Callable[[Any], Mapping[str, str]] = lambda spec: {}
-    data: Callable[[Any], Iterable] = nothing
+    fingerprints: Callable[[Any], Mapping[str, str]] | None = None
+    data: Callable[[Any], Iterable] | None = None
     class_lists: Callable[[Any], Iterable[ClassList]] = nothing
     backbones: Callable[[Any], Sequence[str]] = nothing
     report: str = ""
@@ -96,11 +144,22 @@ class Evaluation:
     effort: Callable[[Any, Any], tuple[float, ...]] = nothing
     title: Callable[[Any, Any], str] = lambda spec, task: task.name
     tunings: Callable[[Any], Iterable] | None = None
-    count: Callable[[Any], int] | None = None
+    task: type | None = None
 
-    def count_units(self, spec) -> int:
-        """Return how many units a spec has."""
-        return len(self.tasks(spec)) if self.count is None else self.count(spec)
+    def __post_init__(self):
+        derived = {
+            "data": lambda spec: tuple(dict.fromkeys(datasets_named(tuple(self.tasks(spec))))),
+            "fingerprints": lambda spec: {str(images): images.fingerprint for images in self._image_sets(spec)},
+            "task": self.spec,
+        }
+        for name, usual in derived.items():
+            if getattr(self, name) is None:
+                object.__setattr__(self, name, usual)
+
+    def _image_sets(self, spec) -> Iterable:
+        """Every image set that the tasks say they read."""
+        every = (getattr(task, "image_sets", {}) for task in self.tasks(spec))
+        return dict.fromkeys(images for sets in every for images in sets.values())
 
     def units(self, spec, machine) -> list[Unit]:
         """Return a unit per task; its key changes with the task, what it reads, and the version of the algorithm.

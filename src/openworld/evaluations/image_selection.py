@@ -15,7 +15,8 @@ from openworld.datasets.corruptions import corrupted
 from openworld.datasets.formats import folder
 from openworld.datasets.formats.numbered_list import listed
 from openworld.datasets.pooling import few, of_classes, pooled
-from openworld.datasets.published import downloaded
+from openworld.datasets.published.catalogue import VARIABLE
+from openworld.evaluations.held import held, is_held
 from openworld.evaluations.own_data import OwnData, as_specified, own_data, settle_classes
 
 DRAW = 0
@@ -144,7 +145,8 @@ class ImageSelection:
     def __str__(self) -> str:
         drawn = f"{self.shots} shots, seed {self.seed}" if self.part == "train" else ""
         chosen = f"{len(self.only)} classes" if self.only is not None else ""
-        return ", ".join(filter(None, (*map(str, self.sources), self.part, drawn, chosen)))
+        corrupted = f"{self.corruption} {self.severity}" if self.corruption else ""
+        return ", ".join(filter(None, (*map(str, self.sources), self.part, drawn, chosen, corrupted, self.appearance)))
 
     def load(self) -> ImageSet:
         """Return the image set itself."""
@@ -171,6 +173,8 @@ class ImageSelection:
         return np.intersect1d(asked, images.split.base) if self.base_only else asked
 
     def _part_of(self, one: DatasetSpec) -> ImageSet:
+        if is_held(one.dataset):
+            return held(one.dataset)[self.part]
         if self.as_drawn:
             return emoji.load(one.dataset.removeprefix(DRAWINGS), one.domain, self.part, clean=True)
         if not self.part:
@@ -223,7 +227,7 @@ def cached_here(maxsize: int) -> Callable[[Callable], Callable]:
 
         @wraps(function)
         def look_up(*arguments):
-            return kept((os.getcwd(), os.environ.get(downloaded.VARIABLE)), *arguments)
+            return kept((os.getcwd(), os.environ.get(VARIABLE)), *arguments)
 
         return look_up
 

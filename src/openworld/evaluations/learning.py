@@ -1,6 +1,7 @@
-"""Specs of learners, their tasks and their records: what all of them share, from the fields to the fitted learner."""
+"""Specs of learners, which are their tasks too, and their records: from the shared fields to the fitted learner."""
 
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Collection
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -10,6 +11,8 @@ from openworld._errors import OpenworldError
 from openworld.backbones import known_name
 from openworld.datasets import DATASETS, Draw
 from openworld.evaluations.entries import LearnerSpec, require_distinct, settle
+from openworld.evaluations.evaluation import Spec, entry_of
+from openworld.evaluations.image_selection import ImageSelection
 from openworld.evaluations.runtime import Machine
 from openworld.features import Encoding, Features
 from openworld.features.encoding import PUBLISHED_CROP, usual_crop_scale
@@ -20,10 +23,17 @@ FRESH = "fresh"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Learning:
-    """Fields of every spec of learners and of its tasks.
+class Learning(Spec):
+    """Fields of every spec of learners.
+
+    A task adds `image_sets`, those that its unit reads by the part that each plays ("train" is what is learned
+    from), and `whole_sets`, those in which no class that is asked for may lack an image.
 
     Args:
+        learners: what is compared; the order is the order of the tables.
+        seeds: of few-shot draws, initial prompts, views and shuffles, not negative; every learner runs once per seed.
+        published: whose settings the learners start from: "base-to-new" (OpenworldAUC's comparison), "openpl" (OpenPL's
+            unified setting) or "ood".
         backbone: a name of `openworld list backbones`, a folder, or a hub repository.
         views: augmented views encoded of every training image; at least 1 where a learner trains on them. "fresh": one
             for every epoch of each learner, so that no crop is seen twice, as in the papers' code.
@@ -34,51 +44,65 @@ class Learning:
             code (`datasets.reseeded_few_shot`).
     """
 
+    learners: tuple[LearnerSpec, ...] = field(kw_only=False)
+    seeds: tuple[int, ...] = (1, 2, 3)
+    published: PublishedSetting = "base-to-new"
     backbone: str = "embedded"
     views: int | Literal["fresh"] = 8
     crop_scale: tuple[float, float] | None = None
     threads: int = 1
     draw: Draw = "coop"
+    learner = entry_of("learners")
+
+    @property
+    def name(self) -> str:
+        """What people call the unit of a task."""
+        return f"{self.learner.label}, seed {self.seed}"
+
+    @property
+    def compared(self) -> tuple[LearnerSpec, ...]:
+        """The learners that are run."""
+        return self.learners
+
+    @property
+    def whole_sets(self) -> Collection[ImageSelection]:
+        """All image sets of a task."""
+        return self.image_sets.values()
+
+    def resolved(self, dataset: str) -> list[LearnerSpec]:
+        """Return the learners, their settings written out whole with what is published for a data set."""
+        kinds = [(entry, find_learner(entry.learner)) for entry in self.compared]
+        return [
+            replace(entry, settings=asdict(configure(kind, entry.settings, dataset, self.published)))
+            for entry, kind in kinds
+        ]
+
+    def encoding(self, part: str) -> Encoding:
+        """Return what is encoded of a part of a task: what its learner consumes, and views of training images alone."""
+        kind, settings = find_learner(self.learner.learner), self.learner.settings
+        if part != "train":
+            return encoding_for(kind)
+        crop = self.crop_scale or usual_crop_scale(self.image_sets["train"].sources[0].dataset)
+        tried = [{name: value} for name, values in self.learner.choose.items() for value in values]
+        views = (count_views(self.views, configure(kind, override(settings, changed))) for changed in ({}, *tried))
+        return encoding_for(kind, Encoding(max(views), crop, self.seed))
 
 
 def require_learners(spec, *, may_choose: bool = False) -> None:
     """Name the backbone of a spec as it is known, and check its learners, seeds and fields of `Learning`."""
     settle(spec, backbone=known_name(spec.backbone))
-    on_views = any(find_learner(entry.learner).consumes != "embeddings" for entry in spec.learners)
+    on_views = any(find_learner(entry.learner).consumes != "embeddings" for entry in spec.compared)
     if spec.views != FRESH:
         require_at_least(int(on_views), views=spec.views)
     require_at_least(1, threads=spec.threads)
     require_seeds(spec.seeds)
     Encoding(crop_scale=spec.crop_scale or PUBLISHED_CROP)  # refuses shares outside their range
-    require_distinct({"labels of learners": [entry.label for entry in spec.learners], "seeds": spec.seeds})
+    require_distinct({"labels of learners": [entry.label for entry in spec.compared], "seeds": spec.seeds})
     for entry in spec.learners:
         if entry.choose and not may_choose:
             raise OpenworldError(
                 f"{entry.label} has settings under choose; decide them in a recognition run, and give them here."
             )
-
-
-def resolved(spec, dataset: str) -> list[LearnerSpec]:
-    """Return the learners of a spec, their settings written out whole with what is published for the data set."""
-    published: PublishedSetting = spec.published
-    return [
-        replace(entry, settings=asdict(configure(find_learner(entry.learner), entry.settings, dataset, published)))
-        for entry in spec.learners
-    ]
-
-
-def encoding_of(task, part: str) -> Encoding:
-    """Return what is encoded of a part of a task: what its learner consumes, and views of training images alone."""
-    crop = task.crop_scale or usual_crop_scale(task.sources["train"].sources[0].dataset)
-    kind = find_learner(task.learner.learner)
-    if part != "train":
-        return encoding_for(kind)
-    every = [
-        task.learner.settings,
-        *({name: value} for name, values in task.learner.choose.items() for value in values),
-    ]
-    learners = [configure(kind, override(task.learner.settings, settings)) for settings in every]
-    return encoding_for(kind, Encoding(max(count_views(task.views, learner) for learner in learners), crop, task.seed))
 
 
 def count_views(views: int | str, learner: Learner) -> int:
@@ -106,13 +130,23 @@ def training_facts(task, fitted: FittedLearner, shots: Features) -> dict[str, An
     # Of a class there may be fewer than the shots, where a data set holds no more.
     images = np.bincount(shots.labels, minlength=len(shots.classnames))
     return {
+        "protocol": task.protocol,
         "learner": task.learner.label,
+        "method": task.learner.learner,
         "seed": task.seed,
+        "shots": task.shots,
         "backbone": task.backbone,
         "epochs": fitted.learner.schedule.epochs if hasattr(fitted.learner, "schedule") else None,
         "tuned_parameters": fitted.tuned_parameters,
         "training_images": {"fewest": int(images.min()), "most": int(images.max())},
+        "training_classnames": fitted.classnames,
+        "detail": {"settings": task.learner.settings, "history": list(fitted.history)},
     }
+
+
+def learned_files(task, fitted: FittedLearner) -> dict[str, bytes]:
+    """Return the attachments of a record from which the learner can be loaded; none where it is not to be kept."""
+    return {f"learner/{name}": content for name, content in fitted.files().items()} if task.keep_learners else {}
 
 
 def split_name(dataset: str, *, same_domain: bool) -> str:

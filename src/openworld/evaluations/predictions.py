@@ -29,18 +29,18 @@ def prediction_parts(per: Sequence[str]) -> tuple[Part, ...]:
     bins = (BIN_CONFIDENCE.key, BIN_ACCURACY.key, BIN_IMAGES.key)
     return (
         Pivot(
-            name="confused",
-            title="What is taken for what?",
-            metrics=(CONFUSED.key,),
+            "confused",
+            "What is taken for what?",
+            (CONFUSED.key,),
             rows=("class", "named"),
             columns=(ENTITY,),
             per=per,
             note=f"Of the images of a class, how many were given the other name: the {PAIRS} most frequent pairs.",
         ),
         Scatter(
-            name="reliability",
-            title=calibration,
-            metrics=(BIN_ACCURACY.key, BIN_CONFIDENCE.key),
+            "reliability",
+            calibration,
+            (BIN_ACCURACY.key, BIN_CONFIDENCE.key),
             dots=("confidence_bin",),
             guide="equal",
             per=per,
@@ -48,13 +48,7 @@ def prediction_parts(per: Sequence[str]) -> tuple[Part, ...]:
             "confidence, of five images or more.",
         ),
         Pivot(
-            name="confidence",
-            title=calibration,
-            metrics=bins,
-            rows=(ENTITY, "confidence_bin"),
-            columns=(METRIC,),
-            per=per,
-            folded=True,
+            "confidence", calibration, bins, rows=(ENTITY, "confidence_bin"), columns=(METRIC,), per=per, folded=True
         ),
     )
 

@@ -5,8 +5,8 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from openworld._coded import Coded
 from openworld.report import album
+from openworld.tables.coded import Coded
 
 Table = Mapping[str, np.ndarray]
 NUMBERED = ("label", "prediction", "joint_prediction")

@@ -38,6 +38,7 @@ class RunOptions:
     command: Sequence[str] = ()  # what a person typed, for the record of where the numbers come from
     remark: str = ""  # a line that is said at the beginning
     series: "SeriesProgress | None" = None  # where the run stands in a series of runs
+    beside: tuple[str, ...] = ()  # what the folder may hold beside the run, of `runs.outputs.MARKS`
 
     def __post_init__(self) -> None:
         if self.cache_limit:
@@ -86,12 +87,12 @@ def carry_out(spec, given: Any, options: RunOptions, observer: Observer = SILENT
         observer.say(f"this spec runs code: {', '.join(code)}")
     machine = machine_of(options, spec)
     store = RunStore(options.folder)
-    require_folder("--out", options.folder, own=(RUN,))
+    require_folder("--out", options.folder, own=(RUN, *options.beside))
     require_data(spec)
     _require_room_for_contexts(spec, machine)
     evaluation = evaluation_of(spec)
     units = evaluation.units(spec, machine)
-    added = store.create(given, spec, _provenance(spec, machine, options.command), units)
+    added = store.create(given, spec, _provenance(spec, machine, options.command), units, options.beside)
     options = replace(options, workers=count_workers(options, spec))
     observer.say(headline(spec, options))
     if added:
@@ -113,7 +114,7 @@ def code_named(spec: Any) -> tuple[str, ...]:
     >>> code_named({"models": [{"architecture": "no_such_module:net"}]})
     ('no_such_module:net from an installed package',)
     """
-    from openworld.backbones.foreign import is_function
+    from openworld.backbones.names import is_function
     from openworld.classifiers.exported import ASKED
 
     named: dict[str, None] = {}
@@ -181,7 +182,7 @@ def count_workers(options: RunOptions, spec: Any) -> int:
 
 def _unit_bytes(spec: Any) -> int | None:
     """Bytes of GPU memory of a unit of learners, with room to spare; None where nobody knows."""
-    from openworld.backbones.foreign import is_foreign
+    from openworld.backbones.names import is_foreign
     from openworld.backbones.precision import DTYPES
     from openworld.evaluations.runtime import shape
 

@@ -61,7 +61,7 @@ def encoded(images: ImageSet, backbone_name: str, machine: Machine, encoding: En
 
 def encoded_part(task, part: str, machine: Machine) -> Features:
     """Return the features of an image set that a task reads; streamed where the cache has no room for them."""
-    images, encoding, clip = task.sources[part].load(), task.encoding(part), machine.backbone(task.backbone)
+    images, encoding, clip = task.image_sets[part].load(), task.encoding(part), machine.backbone(task.backbone)
     # Patch rows and pixels of test images are read in order; those of training images, with their views, at random.
     in_order = not encoding.views and (encoding.patches or encoding.pixels)
     if machine.cache_limit is not None and in_order and not is_encoded(clip, images, encoding, cache=machine.folder):
@@ -71,7 +71,7 @@ def encoded_part(task, part: str, machine: Machine) -> Features:
 
 def encoded_parts(task, machine: Machine) -> dict[str, Features]:
     """Return the features of every image set that a task reads, by the part that it plays."""
-    return {part: encoded_part(task, part, machine) for part in task.sources}
+    return {part: encoded_part(task, part, machine) for part in task.image_sets}
 
 
 class Clock:

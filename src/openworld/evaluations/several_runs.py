@@ -95,12 +95,12 @@ def average_runs(runs: Mapping[str, Path], metric: str = "") -> Report:
     results = Results(several.evaluation, rows, tuple(test for means in every for test in means.tests))
     over, each = "Over the data sets", "Data set by data set"
     parts = (
-        Pivot(name="means", title=over, metrics=(named.key, MEAN_RANK.key), per=keys, note=MEANS),
-        Ranks(name="critical-difference", title=over, metrics=(MEAN_RANK.key,), per=keys),
-        Pivot(name="ranks", title=over, metrics=(FRIEDMAN_P.key, CRITICAL_DIFFERENCE.key), per=keys, folded=True),
-        Tests(name="pairs", title=over, per=(*keys, "over"), folded=True),
-        Pivot(name="data-sets", title=each, metrics=(named.key,), columns=(DATA_SET,), per=keys, terminal=True),
-        Bars(name="by-data-set", title=each, metrics=(named.key,), per=(*keys, DATA_SET)),
+        Pivot("means", over, (named.key, MEAN_RANK.key), per=keys, note=MEANS),
+        Ranks("critical-difference", over, (MEAN_RANK.key,), per=keys),
+        Pivot("ranks", over, (FRIEDMAN_P.key, CRITICAL_DIFFERENCE.key), per=keys, folded=True),
+        Tests("pairs", over, per=(*keys, "over"), folded=True),
+        Pivot("data-sets", each, (named.key,), columns=(DATA_SET,), per=keys, terminal=True),
+        Bars("by-data-set", each, (named.key,), per=(*keys, DATA_SET)),
     )
     layout = Layout(f"{several.evaluation} on {len(runs)} data sets", named.key, parts, keys, beside)
     made = {"runs": ", ".join(str(folder) for folder in runs.values()), "metric": named.key}

@@ -17,10 +17,11 @@ from openworld.evaluations.published_cells import given_cells
 from openworld.evaluations.record_images import thumbnail
 from openworld.evaluations.runtime import Machine
 from openworld.evaluations.shift_degrees import DecompositionFit, DegreeMeasurement, Degrees, split_of
-from openworld.evaluations.shift_images import Pool, ShiftGround
-from openworld.shifts import HALVES, LOOKS, PUBLISHED_QUANTILES, Levels, ShiftGrid, equal_width_levels
+from openworld.evaluations.shift_images import Pool, ShiftImages
+from openworld.shifts import HALVES, LOOKS, PUBLISHED_QUANTILES, ShiftGrid
+from openworld.shifts.grid import axis_levels
 
-TEST = "in-distribution test pictures"
+TEST = "in-distribution test images"
 
 THUMBNAILS = 4
 """Of every cell."""
@@ -49,78 +50,66 @@ class Division:
     least: int = 10
 
 
-def settle_shift(spec) -> None:
-    """Complete and check the fields of `ShiftImages` and `Division` of a spec, its seeds and its threads."""
-    settle(spec, shots=spec.shots or None, quantiles=PUBLISHED_QUANTILES | spec.quantiles)
-    require_at_least(1, threads=spec.threads, k=spec.k, images_in_a_cell=spec.least, images=spec.images or 1)
-    require_at_least(1, shots=spec.shots or 1)
-    require_at_least(3, levels=spec.levels)
-    require_seeds(spec.seeds)
-    require_distinct({"sources": spec.sources, "seeds": spec.seeds})
-    _settle_classes(spec)
-    for name in (*spec.quantiles, *spec.cuts):
-        if name not in HALVES:
-            raise unknown_name("axis", name, HALVES)
+@dataclass(frozen=True, kw_only=True)
+class ShiftSpec(ShiftImages, Division):
+    """A spec whose pool is cut into cells; it says its `ground`, its seeds and threads, and which models look on."""
 
+    shift_backbones = ()
+    """Further models that embed all images."""
 
-def _settle_classes(spec) -> None:
-    """Read which classes are base and new; refuse that in other places than `base` and `new` of the spec itself."""
-    settle_classes(spec)
-    for entry in (*spec.sources, *spec.pool):
-        if entry.says_classes:
+    def settle_shift(self) -> None:
+        """Complete and check the fields of images and division, seeds and threads."""
+        settle(self, shots=self.shots or None, quantiles=PUBLISHED_QUANTILES | self.quantiles)
+        require_at_least(1, threads=self.threads, k=self.k, images_in_a_cell=self.least, images=self.images or 1)
+        require_at_least(1, shots=self.shots or 1)
+        require_at_least(3, levels=self.levels)
+        require_seeds(self.seeds)
+        require_distinct({"sources": self.sources, "seeds": self.seeds})
+        settle_classes(self)
+        for entry in (*self.sources, *self.pool):
+            if entry.says_classes:
+                raise OpenworldError(
+                    f"{entry} says which classes are base or new; put base and new beside sources and pool."
+                )
+        if isinstance(self.new, str):
             raise OpenworldError(
-                f"{entry} says which classes are base or new; put base and new beside sources and pool."
+                f"new is the folder {self.new}; list the names of its classes, and add it to the pool."
             )
-    if isinstance(spec.new, str):
-        raise OpenworldError(f"new is the folder {spec.new}; list the names of its classes, and add it to the pool.")
-    if spec.says_classes and spec.classes == "all":
-        raise OpenworldError('classes is "all", and base or new says which; leave one of the two out.')
-    if spec.new and not spec.pool:
-        raise OpenworldError("new names classes of a pool, and cells are given instead; leave new out.")
-
-
-@dataclass(frozen=True)
-class ShiftPlan:
-    """What is measured of the images of a run, and how the pool is cut."""
-
-    ground: ShiftGround  # the images
-    division: Division  # how the pool is cut
-    threads: int  # of the work
-    backbones: tuple[str, ...] = ()  # further models that embed all images
+        if self.says_classes and self.classes == "all":
+            raise OpenworldError('classes is "all", and base or new says which; leave one of the two out.')
+        if self.new and not self.pool:
+            raise OpenworldError("new names classes of a pool, and cells are given instead; leave new out.")
+        for name in (*self.quantiles, *self.cuts):
+            if name not in HALVES:
+                raise unknown_name("axis", name, HALVES)
 
     @property
-    def outputs(self) -> tuple[ModelOutputs, ...]:
+    def shift_outputs(self) -> tuple[ModelOutputs, ...]:
         """What is embedded, for the degrees and by the further models."""
-        how = self.division.decomposition
-        by_texts = not self.ground.cells and how.taught_by == "texts"
-        names = tuple(dict.fromkeys([how.backbone] * by_texts + [*self.backbones]))
-        sets = {"training pictures": self.ground.training, TEST: self.ground.test} | dict(self._pool)
+        by_texts = not self.ground.cells and self.decomposition.taught_by == "texts"
+        names = tuple(dict.fromkeys([self.decomposition.backbone] * by_texts + [*self.shift_backbones]))
+        sets = {"training images": self.ground.training, TEST: self.ground.test} | dict(self._pool_images)
         return tuple(ModelOutputs(name, images, (), names, self.threads) for name, images in sets.items() if names)
 
     @cached_property
     def split(self) -> DecompositionFit:
         """The decomposition of the run, by the names of all its images, or by the training images."""
-        how = self.division.decomposition
+        how, ground = self.decomposition, self.ground
         if how.taught_by == "pictures":
-            return DecompositionFit(how, (), LOOKS, self.threads, self.ground.training)
-        every = {entry.dataset: None for entry in (*self.ground.sources, *self.ground.pool)}
-        sets = (self.ground.training, *self.ground.tested)
-        names = [name for images in sets for name in images.load().classnames]
+            return DecompositionFit(how, (), LOOKS, self.threads, ground.training)
+        every = {entry.dataset: None for entry in (*ground.sources, *ground.pool)}
+        names = [name for images in (ground.training, *ground.tested) for name in images.load().classnames]
         return split_of(how, every, names, self.threads)
 
     @property
     def measures(self) -> tuple[DegreeMeasurement, ...]:
         """The degrees of the test images, then those of the pool; none where cells are given."""
-        if self.ground.cells:
-            return ()
-        return tuple(
-            DegreeMeasurement(name, self.split, self.ground.training, images, self.division.k)
-            for name, images in ((TEST, self.ground.test), *self._pool)
-        )
+        sets = () if self.ground.cells else ((TEST, self.ground.test), *self._pool_images)
+        return tuple(DegreeMeasurement(name, self.split, self.ground.training, images, self.k) for name, images in sets)
 
-    def stages(self, machine: Machine, outputs: Callable[[], Iterable[ModelOutputs]]) -> tuple[Stage, ...]:
-        """Return the stages; `outputs` finds what models are run for: `self.outputs`, and perhaps more."""
-        done, counted = self.division.decomposition.learning
+    def shift_stages(self, machine: Machine, outputs: Callable[[], Iterable[ModelOutputs]]) -> tuple[Stage, ...]:
+        """Return the stages; `outputs` finds what models are run for: `self.shift_outputs`, and perhaps more."""
+        done, counted = self.decomposition.learning
         return (
             Stage(*RUNNING, machine, outputs),
             Stage("splitting", done, counted, machine, lambda: () if self.ground.cells else (self.split,)),
@@ -128,7 +117,7 @@ class ShiftPlan:
         )
 
     @property
-    def _pool(self) -> list[tuple[str, ImageSelection]]:
+    def _pool_images(self) -> list[tuple[str, ImageSelection]]:
         """Its image sets, with what people call them."""
         entries = enumerate(zip(self.ground.pool, self.ground.tested, strict=True), 1)
         return [(f"pool {number}: {entry.style}", images) for number, (entry, images) in entries]
@@ -183,34 +172,26 @@ class DividedPool(PoolLevels):
                 yield f"pictures/{row}-{column}/{number}.png", thumbnail(self.pool.images.image(number))
 
 
-def divide_pool(plan: ShiftPlan, machine: Machine) -> DividedPool:
+def divide_pool(spec: ShiftSpec, machine: Machine) -> DividedPool:
     """Return the pool of a run in levels; cuts are those of the whole pool, in-distribution classes in it."""
-    pool = plan.ground.load_pool()
-    if plan.ground.cells:
-        given = given_cells(plan.ground.cells)
+    pool = spec.ground.load_pool()
+    if spec.ground.cells:
+        given = given_cells(spec.ground.cells)
         levels = {"semantic": given.semantic, "covariate": given.covariate}
         counts = {"semantic": given.shape[1], "covariate": given.shape[0]}
         return DividedPool(levels, counts, pool=pool, rows=np.arange(len(pool.images)))
-    sizes = [len(images.load()) for images in plan.ground.tested]
-    parts = [degrees.load(machine) for degrees in plan.measures[1:]]
+    sizes = [len(images.load()) for images in spec.ground.tested]
+    parts = [degrees.load(machine) for degrees in spec.measures[1:]]
     starts = np.cumsum([0, *sizes[:-1]])
     rows = np.concatenate([start + part.rows for start, part in zip(starts, parts, strict=True)])
     degrees = {half: np.concatenate([getattr(part, half) for part in parts]) for half in HALVES}
-    placed = levels_of(degrees, plan.division)
+    placed = levels_of(degrees, spec)
     return DividedPool(placed.levels, placed.counts, placed.cuts, pool=pool, rows=rows, degrees=degrees)
 
 
 def levels_of(degrees: Mapping[str, np.ndarray], division: Division) -> PoolLevels:
     """Return the levels of degrees float64[n] by half, cut where a division says, or as IS-OOD cuts them."""
-    levels = {}
-    for half in HALVES:
-        try:
-            if half in division.cuts:
-                levels[half] = Levels(division.cuts[half])
-            else:
-                levels[half] = equal_width_levels(degrees[half], division.quantiles[half], division.levels)
-        except OpenworldError as error:
-            raise OpenworldError(f"{half} levels: {error}") from error
+    levels = axis_levels(degrees, division.levels, quantiles=division.quantiles, cuts=division.cuts, things="pool")
     return PoolLevels(
         {half: levels[half].of(degrees[half]) for half in HALVES},
         {half: len(levels[half]) for half in HALVES},
@@ -218,6 +199,6 @@ def levels_of(degrees: Mapping[str, np.ndarray], division: Division) -> PoolLeve
     )
 
 
-def test_degrees(plan: ShiftPlan, machine: Machine) -> Degrees | None:
-    """Degrees of the in-distribution test pictures; None where cells are given."""
-    return plan.measures[0].load(machine) if plan.measures else None
+def test_degrees(spec: ShiftSpec, machine: Machine) -> Degrees | None:
+    """Degrees of the in-distribution test images; None where cells are given."""
+    return spec.measures[0].load(machine) if spec.measures else None

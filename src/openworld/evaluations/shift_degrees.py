@@ -28,8 +28,8 @@ from openworld.shifts import (
     load_decomposition,
     picture_grid,
     streamed_degrees,
-    write_texts,
 )
+from openworld.shifts.triplets import text_grid
 
 VERSION = 2
 """Raise it when the same texts or pictures give other numbers."""
@@ -37,7 +37,6 @@ VERSION = 2
 THINGS = 300
 """Training images that teach, at most; classes take turns."""
 
-_TOGETHER = 4096  # sentences in memory at a time
 _DECOMPOSITION, _DEGREES = "decomposition.safetensors", "degrees.safetensors"
 
 
@@ -74,7 +73,7 @@ class DecompositionFit:
         torch.set_num_threads(self.threads)
         made, how = self.how.build(), self.how
         if self.images is None:
-            grid = _text_grid(how.backbone, self.names, self.templates, machine)
+            grid = text_grid(backbone(how.backbone, machine.device), self.names, self.templates)
         else:
             images = self.images.load()
             chosen = images.subset(drawn(images.labels, THINGS, how.seed))
@@ -149,17 +148,6 @@ def split_of(how: DecompositionSpec, datasets: Iterable[str], names: Iterable[st
 
 
 _decomposition = lru_cache(maxsize=4)(load_decomposition)
-
-
-@torch.no_grad()
-def _text_grid(name: str, names: tuple[str, ...], templates: tuple[str, ...], machine: Machine) -> torch.Tensor:
-    """Class names in sentences, float32[S, C, D] on the CPU."""
-    clip = backbone(name, machine.device)
-    if hasattr(clip, "class_sentences"):  # embeddings of names are all that there is of it
-        return clip.class_sentences(names)
-    texts = write_texts(names, templates)
-    parts = [clip.encode_text(texts[at : at + _TOGETHER]).float().cpu() for at in range(0, len(texts), _TOGETHER)]
-    return torch.cat(parts).reshape(len(names), len(templates), -1)
 
 
 def drawn(labels: np.ndarray, count: int, seed: int) -> np.ndarray:

@@ -9,7 +9,6 @@ large batches follow one another while the cores prepare the next one; at most t
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
@@ -19,7 +18,7 @@ import torch
 from PIL import Image
 
 from openworld._errors import OpenworldError
-from openworld._memory import BatchSize
+from openworld._memory import BatchSize, cores_of_one_thread
 from openworld.backbones import DualEncoder
 from openworld.datasets import ImageSet
 from openworld.features.augment import random_resized_crop
@@ -156,7 +155,7 @@ def _on_cores(reading: SharedReading, batches: Sequence[range], cores: int) -> l
     def batch(some: range) -> list[Arrays]:
         return _arrays(reading, _stack(reading, list(map(reading.read, some))), BatchSize(len(some), _doing(reading)))
 
-    with _cores_of_one_thread(cores) as pool:
+    with cores_of_one_thread(cores) as pool:
         return list(pool.map(batch, batches))
 
 
@@ -179,16 +178,6 @@ def _one_ahead(prepare: Callable[[range], "_Stack"], batches: Sequence[range]) -
             ready, coming = coming.result(), helper.submit(prepare, following)
             yield ready
         yield coming.result()
-
-
-@contextmanager
-def _cores_of_one_thread(cores: int | None) -> Iterator[ThreadPoolExecutor]:
-    threads = torch.get_num_threads()
-    try:
-        with ThreadPoolExecutor(cores, initializer=torch.set_num_threads, initargs=(1,)) as pool:
-            yield pool
-    finally:
-        torch.set_num_threads(threads)  # what a thread sets for itself, torch also takes as the default of later ones
 
 
 @dataclass(frozen=True, eq=False)

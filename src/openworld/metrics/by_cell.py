@@ -36,6 +36,8 @@ from openworld.metrics.detection import (
 from openworld.metrics.estimate import NO_VARIANCE, ROUNDING, Spread, require_level, share_interval
 
 NOWHERE = -1
+HALVES = ("semantic", "covariate")
+"""The axes of a shift: what is shown, and what it looks like."""
 
 
 @dataclass(frozen=True)

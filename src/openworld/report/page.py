@@ -8,7 +8,7 @@ import base64
 import hashlib
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 
@@ -31,6 +31,7 @@ from openworld.report.table import Table
 from openworld.results import Results
 from openworld.runs.atomic import write_file
 
+NUMBERS = 13_000  # in the tables and figures of a page, some 3 MB; what is folded beyond them is left to its files
 RESULTS_BYTES = 200_000  # all results are offered on a page while they take no more; results.parquet has them anyhow
 
 
@@ -88,7 +89,7 @@ def render(page: Page, results: Results, *, audits: Sequence[Audit] = (), made: 
         subtitle=" · ".join([*page.subtitle, f"openworld {__version__}"]),
         legend_of=page.series,
         verdict=page.verdict,
-        sections=page.sections,
+        sections=within_budget(page.sections),
         table=drawn_table,
         numbers=csv_address(numbers) if results and len(numbers) <= RESULTS_BYTES else "",
         many_numbers=f"All {len(results):,} numbers are in results.parquet in the folder of the run, times in "
@@ -101,6 +102,32 @@ def render(page: Page, results: Results, *, audits: Sequence[Audit] = (), made: 
         not_made=dict.fromkeys(check for audit in audits for check in audit.not_made),
         made=made,
     )
+
+
+def within_budget(sections: Sequence[Section], most: int = NUMBERS) -> list[Section]:
+    """Return the sections of a page with as many folded ones, in order, as there is room for beside what stands open.
+
+    A folded section without room says how many numbers it has, and where they are.
+    """
+    room = most - sum(_count_numbers(replace(section, folded=())) for section in sections)
+    shown = []
+    for section in sections:
+        folded = []
+        for part in section.folded:
+            count = _count_numbers(part)
+            if count > room:
+                where = f"{count:,} numbers, too many for one page: results.parquet, or the JSON, has all."
+                part = replace(part, text=(*part.text, where), tables=(), figures=(), folded=())
+            else:
+                room -= count
+            folded.append(part)
+        shown.append(replace(section, folded=tuple(folded)))
+    return shown
+
+
+def _count_numbers(section: Section) -> int:
+    tables = sum(len(table.rows) * len(table.columns) for table in section.tables)
+    return tables + sum(len(figure.rows()) for figure in section.figures) + sum(map(_count_numbers, section.folded))
 
 
 def figures_of(sections: Sequence[Section]) -> Iterator[Figure]:

@@ -8,6 +8,7 @@ from typing import Any
 
 from openworld.report.sentences import seconds
 from openworld.results.settings_diff import flat_settings
+from openworld.runs import Record
 
 Pairs = tuple[tuple[str, str], ...]
 
@@ -49,6 +50,19 @@ def command(provenance: Mapping[str, Any]) -> str:
     """
     words = provenance.get("command") or []
     return words if isinstance(words, str) else shlex.join(words)
+
+
+def unit_facts(records: Sequence[Record]) -> Pairs:
+    """Return the seeds of the units of learners, how many they are, and how long each learner took."""
+    by_learner: dict[str, list[Record]] = {}
+    for record in records:
+        by_learner.setdefault(record.metrics["learner"], []).append(record)
+    took = {
+        learner: spent([record.metrics.get("epochs") for record in own], [record.seconds for record in own])
+        for learner, own in by_learner.items()
+    }
+    seeds = " ".join(map(str, sorted({record.metrics["seed"] for record in records})))
+    return ("seeds", seeds), ("records", str(len(records))), *((name, words) for name, words in took.items() if words)
 
 
 def spent(epochs: Iterable[int | None], seconds_of: Iterable[Mapping[str, float]]) -> str:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from openworld import _html
+from openworld._console import Ending
 from openworld._errors import OpenworldError, unknown_name
 from openworld._terminal import as_text
 from openworld._types import checked
@@ -95,6 +96,7 @@ class Report:
         run_folder: what it was read from; None of a command that keeps no records.
         title: what sentences call it; "" for its folder.
         facts: what JSON says beside the sentences and the numbers, by name, as plain values.
+        ending: how the command that makes it ends.
 
     >>> import openworld as ow
     >>> run = ow.score({"side": ["base", "base", "new"], "score": [0.9, 0.2, 0.4], "correct": [1, 1, 1]})
@@ -116,6 +118,7 @@ class Report:
     run_folder: RunFolder | None = None
     title: str = ""
     facts: Mapping[str, Any] = field(default_factory=dict)
+    ending: Ending = Ending()
 
     @property
     def verdict(self) -> tuple[str, ...]:

@@ -120,7 +120,7 @@ def learning_units(spec) -> Iterator[tuple[Any, tuple[EncodedSet, ...]]]:
     """Yield (learner, settings resolved; what it reads, training images first) of every unit of a run of learners."""
     every_shots = spec.shots if isinstance(spec.shots, tuple) else (spec.shots,)
     for tuning in evaluation_of(spec).tunings(spec):
-        for entry in spec.learners:
+        for entry in spec.compared:
             kind = find_learner(entry.learner)
             learner = configure(kind, entry.settings, tuning.data.dataset, spec.published)
             tests = tuple((data.images(), spec.backbone, encoding_for(kind)) for data in dict.fromkeys(tuning.tested))
@@ -146,11 +146,11 @@ def _count_models(run: PlannedRun) -> tuple[int, int, int]:
 
 def seen_images(spec) -> int:
     """Count the images that every judged model of a run sees, without those of a twin, which is yet to be made."""
+    if spec.protocol == "decomposed-zero-shot":
+        return sum(map(count_images, spec.image_sets.values()))
     ground = spec.ground
     if spec.protocol == "accuracy-estimation":
         sets = [ground.source, *(condition.images for condition in ground.conditions)]
-    elif spec.protocol == "decomposed-zero-shot":
-        sets = [shown.images for shown in ground.named_sets]
     elif spec.cells and spec.cells.pictures:  # a twin's cells name no folder
         return TESTED + LISTED[spec.cells.pictures.rpartition("/")[2]]
     else:

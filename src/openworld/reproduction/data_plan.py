@@ -2,7 +2,7 @@
 
 data_plan("frap", tables=["1"], root="path/to/data")      what is needed, what is there, what would spare work
 
-The facts are those of `datasets.published.downloads`; which data set a table needs follows from its runs.
+The facts are those of `datasets.published.catalogue`; which data set a table needs follows from its runs.
 """
 
 from collections.abc import Sequence
@@ -11,9 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from openworld._sizes import size_in_words
-from openworld.datasets import PUBLISHED, SHIFTED
 from openworld.datasets.checking import first_missing
-from openworld.datasets.published.downloads import Download, downloads, with_needs
+from openworld.datasets.published.catalogue import DatasetCard, cards, with_needs
 from openworld.evaluations import evaluation_of
 from openworld.papers import published_tables
 from openworld.reproduction.figures import ALL, FIGURES
@@ -28,7 +27,7 @@ THERE, MISSING, UNKNOWN = "there", "missing", ""
 class DataSetPlan:
     """What a paper needs of one data set: how to get it, its title, and the tables and figures that need it."""
 
-    download: Download
+    download: DatasetCard
     title: str
     tables: tuple[str, ...]
     figures: tuple[str, ...]
@@ -91,7 +90,7 @@ def data_plan(
     """Return what to download for tables and figures of a paper; naming neither means all of both."""
     if paper in PAPERS and not tables and not figures:
         tables, figures = tuple(published_tables(paper)), (ALL,) if FIGURES[paper] else ()
-    folder, known = None if root is None else Path(root).expanduser(), downloads()
+    folder, known = None if root is None else Path(root).expanduser(), cards()
     made = plan(paper, tuple(tables), ReproductionSetup(str(folder or "")), figures=tuple(figures))
     further = getattr(PAPERS[paper], "further_downloads", lambda run: {})
     runs_of: dict[str, list] = {}
@@ -104,13 +103,12 @@ def data_plan(
 
     entries = []
     for name, runs in runs_of.items():
-        card: Any = PUBLISHED.get(name) or SHIFTED.get(name) or known[name]
         for_tables, for_figures = (
             tuple(number for number in getattr(made, kind) if any(number in getattr(run, kind) for run in runs))
             for kind in ("tables", "figures")
         )
         state = UNKNOWN if folder is None else THERE if _is_there(known[name], folder) else MISSING
-        entries.append(DataSetPlan(known[name], card.title, for_tables, for_figures, state, instead[name]))
+        entries.append(DataSetPlan(known[name], known[name].title, for_tables, for_figures, state, instead[name]))
 
     backbones = (name for run in made.runs for name in evaluation_of(run.spec).backbones(run.spec))
     models = (model for run in made.runs for model in getattr(run.spec, "models", ()))
@@ -121,14 +119,14 @@ def data_plan(
     )
 
 
-def _is_there(download: Download, root: Path) -> bool:
+def _is_there(download: DatasetCard, root: Path) -> bool:
     if not download.place:
         return not first_missing(download.name, root)
     places = CLASSIFIERS if download.place in CLASSIFIERS else (download.place,)
     return any((root / place).exists() for place in places)
 
 
-def _bytes(needed: Sequence[Download]) -> int:
+def _bytes(needed: Sequence[DatasetCard]) -> int:
     """Count every file once, also where several data sets share it."""
     files = {(file.what, file.address): file.size or 0 for download in needed for file in download.files}
     return sum(files.values())

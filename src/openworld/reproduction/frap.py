@@ -12,9 +12,9 @@ from pathlib import Path
 from openworld import backbones
 from openworld._errors import OpenworldError
 from openworld.classifiers import SEEDS
-from openworld.evaluations.accuracy_estimation.entries import ModelSpec
-from openworld.evaluations.accuracy_estimation.spec import AccuracyEstimationSpec
 from openworld.evaluations.entries import EstimatorSpec, ReferenceSpec
+from openworld.label_free.benchmark.entries import ModelSpec
+from openworld.label_free.benchmark.spec import AccuracyEstimationSpec
 from openworld.papers import TABLES, PaperTable, published_numbers
 from openworld.report.sentences import listed
 from openworld.reproduction.frap_datasets import (

@@ -12,11 +12,11 @@ from pathlib import Path
 
 from openworld.classifiers import Recipe, published, published_architectures
 from openworld.datasets import SHIFTED
+from openworld.datasets.checking import is_there, lacking_corruptions
 from openworld.datasets.published.corrupted_files import NAMES
 from openworld.datasets.published.fmow import REGIONS
-from openworld.datasets.published.shifted_check import is_there, lacking_corruptions
-from openworld.evaluations.accuracy_estimation.entries import ModelSpec, TargetSpec
 from openworld.evaluations.image_selection import DatasetSpec
+from openworld.label_free.benchmark.entries import ModelSpec, TargetSpec
 
 _CHECKPOINTS = 3  # of a training of which only the end is published: "different epochs", says the paper
 

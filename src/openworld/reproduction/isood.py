@@ -12,18 +12,18 @@ from dataclasses import replace
 from pathlib import Path
 
 from openworld.classifiers import published
+from openworld.datasets.checking import lacking_corruptions
 from openworld.datasets.corruptions import CORRUPTIONS, SEVERITIES
 from openworld.datasets.emoji.drawings import TARGET_STYLES
-from openworld.datasets.published.shifted_check import lacking_corruptions
 from openworld.datasets.styles import STYLES as RESTYLED
 from openworld.datasets.templates import CLIP_80
 from openworld.detectors import PROFILES
 from openworld.evaluations.decomposed_zero_shot.entries import HalvesSpec, LabelledSetSpec
-from openworld.evaluations.decomposed_zero_shot.task import DecomposedZeroShotSpec
+from openworld.evaluations.decomposed_zero_shot.spec import DecomposedZeroShotSpec
 from openworld.evaluations.entries import CellsSpec, DecompositionSpec, PoolSpec
 from openworld.evaluations.image_selection import DatasetSpec
-from openworld.evaluations.model_entries import DetectorSpec, JudgedSpec
-from openworld.evaluations.ood_detection.spec import OODDetectionSpec
+from openworld.ood.by_shift.spec import OODDetectionSpec
+from openworld.ood.model_entries import DetectorSpec, JudgedSpec
 from openworld.papers import TABLES, PaperTable
 from openworld.reproduction.rendered_twin import FOLDER, KNOWN, STYLE, RenderedTwin
 from openworld.reproduction.settings import PaperDefaults, PlannedRun, ReproductionSetup

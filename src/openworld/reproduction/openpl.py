@@ -6,8 +6,7 @@ hardly any cost; distribution shift and co-evolution from one run that is tuned 
 
 from collections.abc import Iterator, Sequence
 
-from openworld.evaluations.dynamic.spec import DynamicSpec
-from openworld.evaluations.dynamic.task import OF_CLASSES
+from openworld.evaluations.dynamic.spec import OF_CLASSES, DynamicSpec
 from openworld.evaluations.entries import LearnerSpec
 from openworld.evaluations.image_selection import DatasetSpec
 from openworld.papers import SOURCE, TABLES, PaperTable, published_numbers

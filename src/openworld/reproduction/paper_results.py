@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
 
 from openworld._errors import OpenworldError
+from openworld._units import folder_of
 from openworld.papers import AVERAGE, AVERAGED, METRICS, PaperTable, paper_table, published_numbers
 from openworld.papers.numbers import SOURCE_SETTING
 from openworld.papers.results import Cells, PaperResult, PaperRow, PaperRun, average_of, paper_result
@@ -23,7 +24,7 @@ def paper_results(paper: str, table: str, runs: Sequence[PaperRun]) -> tuple[Pap
 def read_numbers(wanted: PaperTable, runs: Sequence[PaperRun]) -> tuple[PaperResult, ...]:
     """Return our numbers of a table that may have other metrics or data sets than the paper's; see `paper_results`."""
     kind = "recognition" if wanted.kinds[0] == "generalisation" else wanted.kinds[0]  # records of one shape
-    declared = import_module(f"openworld.evaluations.{kind.replace('-', '_')}.paper")
+    declared = import_module(f"{folder_of(kind)}.paper")
     rows = tuple(declared.rows(wanted, runs))
     numbers = tuple((_by_task if wanted.columns == ("task",) else _numbers)(wanted, rows, declared.CELLS))
     if not numbers:

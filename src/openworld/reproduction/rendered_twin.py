@@ -34,18 +34,19 @@ class RenderedTwin:
 
     def make(self, folder: Path, device: str, observer: Observer) -> None:
         """Make what is missing of the set; nothing where it is finished."""
-        from openworld.applications.synthesize.command import SynthesisInputs, plan_set
+        from openworld.own_data.synthesize.command import plan_set
 
-        inputs = SynthesisInputs(
-            reference=(f"{KNOWN}/{STYLE}/train",),
+        planned = plan_set(
+            (f"{KNOWN}/{STYLE}/train",),
             backbone=self.backbone,
             device=device,
             sizes={"levels": self.levels, "each": self.each},
             painter="rendered",
             settings={"pictures": SHOWN},
             out=folder / FOLDER,
+            observer=observer,
         )
-        plan_set(inputs, observer).paint(observer)
+        planned.paint(observer)
 
 
 def placed(spec: Any, folder: Path) -> Any:

@@ -165,7 +165,7 @@ class PlannedRun:
     @property
     def units(self) -> int:
         """How many records it makes."""
-        return evaluation_of(self.spec).count_units(self.spec)
+        return len(evaluation_of(self.spec).tasks(self.spec))
 
     @property
     def data(self) -> tuple[DatasetSpec, ...]:

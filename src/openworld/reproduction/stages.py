@@ -10,15 +10,16 @@ from pathlib import Path
 
 import numpy as np
 
-from openworld.applications.backbone_check import BackboneCheck, check_backbone
 from openworld.backbones import ImageConfig, TextConfig
 from openworld.backbones.preprocess import openai_preprocess
 from openworld.datasets import PUBLISHED
 from openworld.datasets.names.class_names import listed_names
 from openworld.datasets.published.class_folders import MENDED
 from openworld.datasets.templates import PHOTO, TEMPLATES
+from openworld.evaluations import read_protocol
 from openworld.evaluations.image_selection import DatasetSpec
 from openworld.evaluations.runtime import backbone
+from openworld.own_data.backbone_check import BackboneCheck, check_backbone
 from openworld.reproduction.settings import PlannedRun
 from openworld.runs import RunStore
 
@@ -66,9 +67,9 @@ def departures(runs: Sequence[PlannedRun], folder: Path, name: str, device: str)
             ):
                 found += [Departure(stage, (title,), f"{title}: {what}") for what in wrong]
         for record in RunStore(folder / run.name).records():
-            task = record.unit.arguments["task"]
-            dataset = task.get("dataset") or (task.get("data") or task["source"])["dataset"]
-            ours, expected = tuple(task["learner"]["settings"]["templates"]), (TEMPLATES.get(dataset, PHOTO),)
+            task = read_protocol(record.unit.arguments["task"])
+            dataset = task.image_sets["train"].sources[0].dataset
+            ours, expected = tuple(task.learner.settings["templates"]), (TEMPLATES.get(dataset, PHOTO),)
             if ours != expected:
                 what = f"names of {dataset} stand in {list(ours)}, CoOp's in {list(expected)}"
                 found.append(Departure("sentences", tuple(titles), what))

@@ -1,4 +1,4 @@
-"""Arrays beside JSON in one safetensors file, whole or not at all: a watch, its state, a plan of labels.
+"""Arrays beside JSON in one safetensors file, whole or not at all: a watch, its state, a plan of labels, detectors.
 
 All JSON is one entry of the metadata, with a SHA-256 over itself and the arrays, so that a damaged or edited file is
 refused before anything in it is used.
@@ -13,11 +13,11 @@ from typing import Any, TypeVar
 
 import numpy as np
 from safetensors import SafetensorError, safe_open
-from safetensors.numpy import save
+from safetensors.numpy import save, save_file
 
 from openworld._errors import OpenworldError
 from openworld._plain import parse_json
-from openworld.runs.atomic import write_file
+from openworld.runs.atomic import writing
 from openworld.runs.canonical import canonical_json, to_json
 from openworld.runs.spec import read_spec
 
@@ -37,18 +37,27 @@ class _Head:
 
 def sealed_bytes(kind: str, about: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> tuple[bytes, str]:
     """Return the bytes of a file of a `kind`, and its fingerprint, the same for the same content."""
-    arrays = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
-    fingerprint = _fingerprint(kind, about, arrays)
-    entry = {"kind": kind, "version": VERSION, "sha256": fingerprint, "about": about}
-    text = json.dumps(to_json(entry), separators=(",", ":"), ensure_ascii=False, allow_nan=False)  # in the order given
-    return save(arrays, {ENTRY: text}), fingerprint
+    arrays, head, fingerprint = _sealed(kind, about, arrays)
+    return save(arrays, head), fingerprint
 
 
 def write_arrays(path: Path, kind: str, about: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> str:
     """Write a file in one step; return its fingerprint. Arguments as for `sealed_bytes`."""
-    data, fingerprint = sealed_bytes(kind, about, arrays)
-    write_file(path, data)
+    arrays, head, fingerprint = _sealed(kind, about, arrays)
+    with writing(path) as file:  # not as bytes: banks are large
+        save_file(arrays, file.name, head)
     return fingerprint
+
+
+def _sealed(
+    kind: str, about: Mapping[str, Any], arrays: Mapping[str, np.ndarray]
+) -> tuple[dict[str, np.ndarray], dict[str, str], str]:
+    """Return arrays as they lie in a file, its header, and its fingerprint."""
+    arrays = {name: np.asarray(array, order="C") for name, array in arrays.items()}
+    fingerprint = _fingerprint(kind, about, arrays)
+    entry = {"kind": kind, "version": VERSION, "sha256": fingerprint, "about": about}
+    text = json.dumps(to_json(entry), separators=(",", ":"), ensure_ascii=False, allow_nan=False)  # in the order given
+    return arrays, {ENTRY: text}, fingerprint
 
 
 def read_arrays(path: Path, kind: str, read: Callable[[dict[str, Any], dict[str, np.ndarray], str], Found]) -> Found:
@@ -92,5 +101,5 @@ def _fingerprint(kind: str, about: Mapping[str, Any], arrays: Mapping[str, np.nd
     digest = hashlib.sha256(canonical_json([kind, VERSION, content]).encode())
     for name in sorted(arrays):
         digest.update(canonical_json([name, str(arrays[name].dtype), arrays[name].shape]).encode())
-        digest.update(np.ascontiguousarray(arrays[name]))
+        digest.update(np.asarray(arrays[name], order="C"))
     return digest.hexdigest()

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, TypeVar, get_type_hints
 
 from openworld._errors import OpenworldError, unknown_name
+from openworld._plain import read_text
 from openworld._types import at, checked, describe, is_plain, join, plain_types, read, wrong
 from openworld.runs.canonical import to_json
 
@@ -42,14 +43,12 @@ def read_given(source: Path | str | Mapping[str, Any]) -> Mapping[str, Any]:
     if isinstance(source, Mapping):
         return source
     path = Path(source)
+    text = read_text(path, "save it as UTF-8.")
     try:
-        text = path.read_text(encoding="utf-8")
         return json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
-    except OSError as error:
-        raise at(str(source), f"cannot be read ({error.strerror}); give the path of a TOML file.") from error
     except RecursionError as error:
         raise at(str(source), "lists or tables are nested too deep to be read; write it flatter.") from error
-    except ValueError as error:  # no TOML, no JSON, no UTF-8, a number of thousands of digits
+    except ValueError as error:  # no TOML, no JSON, a number of thousands of digits
         raise at(str(source), f"not a valid {path.suffix or 'TOML'} file: {error}.") from error
 
 

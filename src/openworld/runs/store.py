@@ -57,17 +57,23 @@ class RunStore:
     # -- the run ------------------------------------------------------------------------------------
 
     def create(
-        self, given: Any, resolved: Any, provenance: Mapping[str, Any], units: Sequence[Unit] = ()
+        self,
+        given: Any,
+        resolved: Any,
+        provenance: Mapping[str, Any],
+        units: Sequence[Unit] = (),
+        beside: Sequence[str] = (),
     ) -> tuple[str, ...]:
         """Write run.json, or join the run that is there; return what that takes on in its lists, in words.
 
         given, resolved: the spec as the user wrote it and with every default filled in (JSON or dataclasses).
         provenance: what runs it (see `provenance`); one that is new to this run is added to its list.
         units: of the spec; planned first where the run takes more, so that it is never taken for finished without them.
+        beside: what the folder may hold beside the run, of `outputs.MARKS`.
         Raises OpenworldError when the folder holds a run of another resolved spec, saying what differs.
         """
         resolved, provenance = to_json(resolved, "spec"), to_json(provenance, "provenance")
-        require_folder("--out", self.folder, own=(RUN,))
+        require_folder("--out", self.folder, own=(RUN, *beside))
         with self._lock("run"):
             run = self._load_run() or {"given": to_json(given, "spec"), "resolved": resolved, "provenance": []}
             changes = list(_changes(run["resolved"], resolved, ""))

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from openworld._coded import Coded, narrow
 from openworld._errors import OpenworldError
+from openworld.tables.coded import Coded, narrow
 
 _LARGE = 2**24  # bytes of a table after which Arrow gives back what it holds ready for the next
 _ROWS_PER_GROUP = 1 << 20  # fixed, so that bytes do not depend on a library's default

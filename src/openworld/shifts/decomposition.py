@@ -18,6 +18,7 @@ from openworld._errors import OpenworldError
 from openworld._plain import parse_json
 from openworld._short_repr import short_repr
 from openworld._types import checked
+from openworld.metrics.by_cell import HALVES as HALVES
 from openworld.runs.atomic import write_file
 from openworld.shifts._rows import (
     CHUNK,
@@ -29,9 +30,6 @@ from openworld.shifts._rows import (
     require_square,
     same_product,
 )
-
-HALVES = ("semantic", "covariate")
-"""The parts of a feature."""
 
 
 @checked

@@ -11,6 +11,7 @@ Subsets of equal size are as Syn-IS takes prompts of its images, whose sparse ce
 is part of the result.
 """
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -101,6 +102,31 @@ def equal_width_levels(degrees, quantiles: tuple[float, float], count: int = LEV
             "yourself."
         )
     return Levels(tuple(np.linspace(first, last, count - 1).tolist()))
+
+
+def axis_levels(
+    degrees: Mapping[str, np.ndarray],
+    count: int = LEVELS,
+    *,
+    quantiles: Mapping[str, tuple[float, float]] = PUBLISHED_QUANTILES,
+    cuts: Mapping[str, Sequence[float]] | None = None,
+    things: str = "images",
+) -> dict[str, Levels]:
+    """Return the levels of both axes, by "semantic" and "covariate": as `cuts` say, or cut from degrees.
+
+    Raises:
+        OpenworldError: degrees that cannot be cut; says which axis, and of what `things`.
+    """
+    levels = {}
+    for axis, share in quantiles.items():
+        try:
+            given = (cuts or {}).get(axis)
+            levels[axis] = equal_width_levels(degrees[axis], share, count) if given is None else Levels(given)
+        except OpenworldError as error:
+            raise OpenworldError(
+                f"the {things} cannot be divided into {axis} levels: {error} Or give more, or such as differ."
+            ) from error
+    return levels
 
 
 LEAST = 10

@@ -4,7 +4,7 @@ A triplet is a standard text (label s, template c), one with another label (s', 
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -15,6 +15,9 @@ from openworld._short_repr import short_repr
 from openworld._types import checked
 from openworld.datasets.names.forms import readable_class_name
 from openworld.datasets.templates import fill
+
+SENTENCES = 1280
+"""Encoded at a time."""
 
 
 @checked
@@ -65,6 +68,27 @@ def write_texts(labels: Sequence[str], templates: Sequence[str]) -> list[str]:
             raise OpenworldError(f"the {kind} {value!r} comes {times} times, and is no shift from itself; keep one.")
     columns = [fill(template, spoken) for template in templates]
     return [text for row in zip(*columns, strict=True) for text in row]
+
+
+@torch.no_grad()
+def text_grid(
+    clip,
+    names: Sequence[str],
+    templates: Sequence[str],
+    progress: Callable[[int, int], None] = lambda done, total: None,
+) -> Tensor:
+    """Return features of names in templates, float32[S, C, D] on the CPU; `progress` hears of names.
+
+    Of a backbone that has embeddings of names alone, `class_sentences`, those in its own sentences.
+    """
+    if hasattr(clip, "class_sentences"):
+        return clip.class_sentences(names)
+    together, parts = max(SENTENCES // len(templates), 1), []
+    for start in range(0, len(names), together):
+        some = names[start : start + together]
+        parts.append(clip.encode_text(write_texts(some, templates)).float().cpu())
+        progress(start + len(some), len(names))
+    return torch.cat(parts).reshape(len(names), len(templates), -1)
 
 
 def hold_out(labels: int, templates: int, shares: tuple[float, float], generator: torch.Generator) -> HeldOut:

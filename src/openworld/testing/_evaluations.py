@@ -243,10 +243,9 @@ def _options(folder: Path, cache: Path) -> tuple[str, ...]:
 
 def _ask(place: Path, *arguments: object) -> str:
     """What a command prints, with every error let through as it was raised."""
-    from typer.testing import CliRunner
-
     from openworld.cli import console
     from openworld.cli.app import app
+    from openworld.cli.in_process import CliRunner
 
     try:
         with chdir(place):

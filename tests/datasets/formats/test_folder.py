@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from openworld._errors import OpenworldError
-from openworld.applications.detect.places import images_at
-from openworld.applications.images import labelled_images
-from openworld.applications.shift.images import gather
 from openworld.datasets import few_shot, load
 from openworld.datasets.formats import folder, unlabelled_folder
+from openworld.ood.detect.places import images_at
+from openworld.own_data.images import labelled_images
+from openworld.own_data.shift.images import gather
 
 
 def save(path: Path, colour=(255, 0, 0), **options) -> Path:

@@ -3,6 +3,9 @@
 import pytest
 
 from openworld.datasets import DATASETS, PUBLISHED, base_new_split, templates
+from openworld.datasets.published.catalogue import cards
+from openworld.datasets.published.class_folders import ClassFolders
+from openworld.datasets.published.downloaded import READERS
 
 TABLE = {  # classes, base, new, train, validation, test
     "imagenet": (1000, 500, 500, 1_281_167, None, 50_000),
@@ -43,3 +46,24 @@ def test_every_list_that_is_no_part_of_an_archive_has_an_address():
     for name, card in PUBLISHED.items():
         if name != "fgvc_aircraft":
             assert set(card.listings) <= {what for what, _ in card.sources}
+
+
+@pytest.mark.parametrize("card", cards().values(), ids=cards())
+def test_every_card_of_the_file_is_whole(card):
+    assert card.family in ("coop", "shifted", "openood", "") and card.title and card.into and card.licence
+    assert card.files or card.needs
+    assert set(card.needs) <= set(cards())
+    assert bool(card.place) is not bool(card.family)
+    if card.family:
+        assert card.classes > 1 and card.what and card.parts and "test" in card.parts
+        assert all(count is None or count > 0 for count in card.pictures.values())
+        assert len(set(card.domains)) == len(card.domains) and set(card.alike) <= set(card.domains)
+    if card.family in ("coop", "shifted"):
+        assert card.folder
+        assert card.has_lists or card.reader in READERS
+        assert isinstance(card.layout, ClassFolders) is (card.reader == "class folders")
+        assert card.layout is None or set(card.layout.places) == set(card.parts)
+    for own in (*card.listed.values(), *card.sets.values()):
+        assert own.group in ("id", "near", "far", "full-spectrum", "validation")
+        assert own.title and own.archive and own.images.startswith("images_")
+        assert own.lists and all(place.endswith(".txt") for place in own.lists)

@@ -1,5 +1,6 @@
 """Fitted detectors and gathered statistics in files: the same scores to the last bit; other files are refused."""
 
+import json
 from dataclasses import dataclass, replace
 
 import pytest
@@ -24,6 +25,8 @@ from openworld.detectors import (
     save_together,
     score_together,
 )
+from openworld.detectors.engine.serialization import FITTED
+from openworld.runs.sealed_arrays import write_arrays
 from openworld.shifts import Decomposition
 
 
@@ -90,7 +93,7 @@ def test_gathered_shards_go_through_files(tmp_path):
         for one in (first.merge(second), gather(everyone, [whole().take(slice(50))]).merge(second))
     )
     assert all(torch.equal(scores[name], again[name]) for name in DETECTORS)
-    with pytest.raises(OpenworldError, match="holds no fitted detectors"):
+    with pytest.raises(OpenworldError, match="is a file of gathered statistics .*expected a file of fitted detectors"):
         load_fitted(tmp_path / "0")
 
 
@@ -140,11 +143,8 @@ def test_files_of_another_kind_are_refused_in_a_sentence(tmp_path):
     fitted("NNGuide").save(tmp_path / "whole")
     (tmp_path / "cut").write_bytes((tmp_path / "whole").read_bytes()[:-8])
     for name in ("other", "text", "cut", "missing"):
-        for read, writer in (
-            (load_fitted, "`FittedDetector.save` or `save_together`"),
-            (load_gathered, "`FitStatistics.save`"),
-        ):
-            with pytest.raises(OpenworldError, match=f"{name} holds no .*; give a file that {writer} wrote"):
+        for read, writer in ((load_fitted, "`FittedDetector.save`"), (load_gathered, "`FitStatistics.save`")):
+            with pytest.raises(OpenworldError, match=rf"{name}\b.*; expected a file of .*{writer}"):
                 read(tmp_path / name)
 
 
@@ -160,7 +160,7 @@ def test_a_device_that_is_not_there_is_refused_in_a_sentence(tmp_path):
         ("whitening", "whitened!"),  # a field that the class does not have
         ("Gaussian", "Cauchian"),  # a class that is not beside the detector
         ("shrinkage", "shrunkage"),  # a setting that there is not
-        ('"warnings": []', '"warming": 12'),  # an entry that is missing
+        ('"warnings":[]', '"warming":12'),  # an entry that is missing
         ("0.state.centre", "1.state.centre"),  # a tensor that is not in the file
     ],
 )
@@ -174,7 +174,11 @@ def test_files_of_another_version_are_refused_in_a_sentence(before, after, tmp_p
     changed = {key: text.replace(before, after) for key, text in header.items()}
     assert changed != header
     save_file(tensors, tmp_path / "one", metadata=changed)
-    with pytest.raises(OpenworldError, match="of another version, or is damaged .*; write it again with"):
+    with pytest.raises(OpenworldError, match="is damaged: its content is not what its SHA-256 says"):
+        load_fitted(tmp_path / "one")
+    about = json.loads(changed["openworld"])["about"]
+    write_arrays(tmp_path / "one", FITTED, about, {name: tensor.numpy() for name, tensor in tensors.items()})
+    with pytest.raises(OpenworldError, match="of another openworld .*; read it with that, or make it anew|unknown"):
         load_fitted(tmp_path / "one")
 
 
@@ -198,6 +202,11 @@ def test_a_file_whose_tables_were_cut_is_refused(detector, tmp_path):
     with safe_open(path, "pt") as file:
         metadata, tensors = file.metadata(), {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
     for cut in [name for name, tensor in tensors.items() if len(tensor) > 1]:
-        save_file(tensors | {cut: tensors[cut][:1].clone()}, path, metadata=metadata)
+        short = tensors | {cut: tensors[cut][:1].clone()}
+        save_file(short, path, metadata=metadata)
+        with pytest.raises(OpenworldError, match="is damaged: its content is not what its SHA-256 says"):
+            load_fitted(path)
+        about = json.loads(metadata["openworld"])["about"]
+        write_arrays(path, FITTED, about, {name: tensor.numpy() for name, tensor in short.items()})
         with pytest.raises(OpenworldError, match=f"{cut} has shape .*, written was"):
             load_fitted(path)

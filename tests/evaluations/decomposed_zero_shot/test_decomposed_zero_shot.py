@@ -10,7 +10,7 @@ from openworld.evaluations.artifacts import Crew
 from openworld.evaluations.class_lists import class_lists
 from openworld.evaluations.decomposed_zero_shot.evaluation import EVALUATION
 from openworld.evaluations.decomposed_zero_shot.results import PARTS
-from openworld.evaluations.decomposed_zero_shot.task import summary, tasks
+from openworld.evaluations.decomposed_zero_shot.spec import summary, tasks
 from openworld.evaluations.rows import read_rows
 from openworld.evaluations.runtime import Machine
 from openworld.features import encode
@@ -42,8 +42,8 @@ def ran(shapes, tmp_path_factory):
 
 def test_stages_do_what_is_missing_and_no_more(ran):
     spec, machine, folder, made, records = ran
-    names = len(spec.ground.teaching)
-    assert made == [3 * len(spec.ground.named_sets[0].images.load()), 3 * names * len(SENTENCES)]
+    names = len(spec.teaching)
+    assert made == [3 * len(next(iter(spec.image_sets.values())).load()), 3 * names * len(SENTENCES)]
     assert [stage.work(Crew("local", 1, folder), None) for stage in EVALUATION.artifacts(spec, machine)] == [
         0,
         0,
@@ -61,7 +61,7 @@ def test_a_method_that_draws_nothing_runs_once(ran):
 
 def test_the_numbers_are_those_of_decomposed_zero_shot(ran):
     spec, machine, *_, records = ran
-    clip, images = backbones.load("embedded"), spec.ground.named_sets[2].images.load()
+    clip, images = backbones.load("embedded"), [*spec.image_sets.values()][2].load()
     texts = clip.encode_text([f"a photo of a {name}." for name in images.classnames])
     grid = torch.stack([clip.encode_text([one.replace("{}", name) for one in SENTENCES]) for name in images.classnames])
     found = encode(clip, images, cache=machine.folder)
@@ -80,7 +80,7 @@ def test_the_numbers_are_those_of_decomposed_zero_shot(ran):
 
 def test_names_of_the_tested_classes_may_be_kept_from_teaching():
     spec = read_protocol(given("emoji-concepts", names=["emoji-concepts-400"], tested_teach=False))
-    assert len(spec.ground.teaching) == 300 and spec.class_sentences == ("an icon of a {}.",)
+    assert len(spec.teaching) == 300 and spec.class_sentences == ("an icon of a {}.",)
 
 
 def test_drawings_are_shown_as_drawn():
@@ -89,8 +89,8 @@ def test_drawings_are_shown_as_drawn():
         for as_drawn in (False, True)
     )
     assert EVALUATION.fingerprints(plain) != EVALUATION.fingerprints(drawn)
-    (shown,) = drawn.ground.named_sets
-    assert len(shown.images.load()) == 40 and shown.entry.row == "emoji-concepts, twemoji"
+    (shown,) = drawn.image_sets.values()
+    assert len(shown.load()) == 40 and drawn.sets[0].row == "emoji-concepts, twemoji"
 
 
 @pytest.mark.parametrize(

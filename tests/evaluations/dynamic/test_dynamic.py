@@ -67,9 +67,9 @@ def records(spec, tmp_path_factory):
 
 
 def test_zero_shot_is_the_baseline_of_every_run(spec):
-    assert [one.label for one in spec.learners] == ["zero-shot", "CoOp", "DeCoOp"]
+    assert [one.label for one in spec.compared] == ["zero-shot", "CoOp", "DeCoOp"]
     mine = read_spec({"learners": [{"learner": "CoOp"}, {"learner": "zero-shot", "label": "CLIP"}]}, DynamicSpec)
-    assert [one.label for one in mine.learners] == ["CoOp", "CLIP"]
+    assert [one.label for one in mine.compared] == ["CoOp", "CLIP"]
 
 
 def test_a_unit_per_kind_of_tuning_learner_and_seed(spec):
@@ -86,12 +86,12 @@ def test_a_unit_per_kind_of_tuning_learner_and_seed(spec):
 
 
 def test_it_is_tuned_on_the_first_half_of_the_seeds_order(spec, records):
-    names = tasks(spec)[0].sources["test"].load().classnames
+    names = tasks(spec)[0].image_sets["test"].load().classnames
     for task, record in zip(tasks(spec), records, strict=True):
         order = class_order(8, task.seed)
         trained = order[:4] if task.of_classes else order
         assert record.metrics["training_classnames"] == [names[one] for one in trained]
-        assert set(task.sources["train"].load().labels) == set(trained.tolist())
+        assert set(task.image_sets["train"].load().labels) == set(trained.tolist())
 
 
 def test_scenario_runs_by_hand(records):
@@ -171,7 +171,7 @@ def test_zero_shot_depends_on_the_seed_through_the_classes_alone(records):
 
 def test_a_run_goes_on_where_it_was(spec, records, tmp_path):
     machine = Machine(cache=str(tmp_path / "cache"))
-    few = replace(spec, learners=spec.learners[:1], scenarios=("varying-ratio",), seeds=(1,))
+    few = replace(spec, learners=spec.compared[:1], scenarios=("varying-ratio",), seeds=(1,))
     (first,) = execute(EVALUATION.units(few, machine), RunStore(tmp_path / "run"))
     both = replace(few, seeds=(1, 2))
     again, _ = execute(EVALUATION.units(both, machine), RunStore(tmp_path / "run"))
@@ -182,7 +182,7 @@ def test_a_run_goes_on_where_it_was(spec, records, tmp_path):
 
 def test_scenarios_that_are_left_out_decide_nothing(spec):
     machine = Machine()
-    one = replace(spec, scenarios=("emerging-classes",), learners=spec.learners[:1], seeds=(1,))
+    one = replace(spec, scenarios=("emerging-classes",), learners=spec.compared[:1], seeds=(1,))
     other = replace(one, variants=(), others=())
     assert [unit.key for unit in EVALUATION.units(one, machine)] == [
         unit.key for unit in EVALUATION.units(other, machine)
@@ -191,7 +191,7 @@ def test_scenarios_that_are_left_out_decide_nothing(spec):
 
 def test_everything_is_encoded_before_and_once(spec, tmp_path):
     machine, calls = Machine(cache=str(tmp_path / "cache")), []
-    few = replace(spec, learners=spec.learners[:2])
+    few = replace(spec, learners=spec.compared[:2])
     # Two shots of 4 classes and of all 8 for two seeds, 5 test images of 8, 4 of the variant's 4, 5 of the other's 4.
     shots = 2 * (2 * 4 + 2 * 8)
     assert encode_tasks(tasks(few), machine, lambda done, total: calls.append((done, total))) == shots + 40 + 16 + 20
@@ -221,7 +221,7 @@ def test_wrong_specs_are_refused(given, sentence):
 
 
 def test_changed_images_are_noticed(spec, tmp_path):
-    unit = EVALUATION.units(replace(spec, learners=spec.learners[:1], seeds=(1,)), Machine(cache=str(tmp_path)))[0]
+    unit = EVALUATION.units(replace(spec, learners=spec.compared[:1], seeds=(1,)), Machine(cache=str(tmp_path)))[0]
     with pytest.raises(OpenworldError, match="test changed since"):
         EVALUATION(**unit.arguments, **unit.resources, inputs={**unit.inputs, "test": "other"})
 
@@ -235,4 +235,4 @@ def test_domains_left_out_are_the_first_of_the_data_set():
 def test_the_example_asks_for_all_four_scenarios(repository):
     spec = read_protocol(repository / "examples" / "dynamic-embedded.toml")
     assert isinstance(spec, DynamicSpec) and spec.scenarios == SCENARIOS
-    assert len(tasks(spec)) == 2 * len(spec.learners) * len(spec.seeds)
+    assert len(tasks(spec)) == 2 * len(spec.compared) * len(spec.seeds)

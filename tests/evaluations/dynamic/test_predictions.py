@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from openworld import OpenworldError
-from openworld.evaluations.dynamic.predictions import ImagePool, joined, predict_view, predict_views
+from openworld.evaluations.dynamic.predictions import predict_view, predict_views
 from openworld.evaluations.dynamic.scenarios import co_evolution, distribution_shift, emerging_classes, varying_ratio
+from openworld.evaluations.views import ImagePool, pool_of_two
 from openworld.learners import LEARNERS
 from openworld.testing import small_world
 
@@ -64,10 +65,10 @@ def test_class_scenarios_sliced_and_run_again_are_equal(fitted, pool):
 def test_taking_over_sliced_and_run_again_is_equal(fitted):
     shots = small_world().shots
     test = shots.of_classes(ORDER[:4])
-    variant = joined(test, shots.of_classes(ORDER[1:3]), same_names=True)
+    variant = pool_of_two(test, shots.of_classes(ORDER[1:3]), same_names=True)
     shift = distribution_shift(variant.labels, variant.origin == 1, [1, 2], 1, LEVELS)
     assert [view.logits.shape for view in agree(fitted, variant, shift)] == [(8, 2)] * 3
-    other = joined(test, renamed(shots.of_classes(ORDER[4:]), ("owlet", "fried egg", "lantern")), same_names=False)
+    other = pool_of_two(test, renamed(shots.of_classes(ORDER[4:]), ("owlet", "fried egg", "lantern")), same_names=False)
     run = co_evolution(other.labels, range(4), range(4, 7), 1, LEVELS)
     found = agree(fitted, other, run)
     assert [view.logits.shape for view in found] == [(12, 3)] * 3
@@ -125,14 +126,14 @@ def test_a_view_without_base_names_is_answered(pool):
 
 def test_two_parts_are_one_pool():
     shots = small_world().shots
-    pool = joined(shots, shots.of_classes([6, 1]), same_names=True)
+    pool = pool_of_two(shots, shots.of_classes([6, 1]), same_names=True)
     assert pool.labels[-8:].tolist() == [1] * 4 + [6] * 4 and pool.origin.sum() == 8
     assert len(set(pool.groups)) == 36 and pool.rows[-8:].tolist() == [*range(4, 8), *range(24, 28)]
-    other = joined(shots, shots.of_classes([6, 1]), same_names=False)
+    other = pool_of_two(shots, shots.of_classes([6, 1]), same_names=False)
     assert other.labels[-8:].tolist() == [8] * 4 + [7] * 4 and other.names[7:] == ("lamp", "ice_cream")
 
 
 def test_a_variant_of_other_classes_is_refused():
     shots = small_world().shots
     with pytest.raises(OpenworldError, match="first 'owl'"):
-        joined(shots.of_classes([0, 1]), shots.of_classes([1, 5]), same_names=True)
+        pool_of_two(shots.of_classes([0, 1]), shots.of_classes([1, 5]), same_names=True)

@@ -20,7 +20,7 @@ from openworld.evaluations.entries import LearnerSpec
 from openworld.evaluations.finished_runs import read_report
 from openworld.evaluations.generalisation.evaluation import EVALUATION
 from openworld.evaluations.generalisation.predictions import answer_target, answer_targets, encoded_targets
-from openworld.evaluations.generalisation.task import GeneralisationTask, Other, Target, split_as, summary, tasks
+from openworld.evaluations.generalisation.spec import Target, split_as, summary, tasks
 from openworld.evaluations.image_selection import DatasetSpec
 from openworld.evaluations.recognition.evaluation import EVALUATION as RECOGNITION
 from openworld.evaluations.recognition.outcome import load as load_outcomes
@@ -107,8 +107,8 @@ def test_a_unit_per_learner_and_seed_that_knows_what_is_left_out(spec):
     planned = tasks(spec)
     assert isinstance(spec, GeneralisationSpec)
     assert [task.name for task in planned] == [f"{one}, seed {n}" for one in ("zero-shot", "GMoP") for n in (1, 2)]
-    assert planned[0].others[0].left_out == (Overlap("Green Squares", "green square"),)
-    assert not planned[0].wordnet  # these classes have no WordNet ids
+    assert planned[0].targets[-1].left_out == (Overlap("Green Squares", "green square"),)
+    assert not planned[0].by_wordnet  # these classes have no WordNet ids
     assert [target.kind for target in planned[0].targets] == ["source", "variant", "variant", "other"]
 
 
@@ -229,9 +229,14 @@ def small_task(name):
     """A learner fitted on four of the small world's classes, and four targets made of its pictures."""
     world = small_world()
     fitted = LEARNERS[name](**SMALL[name]).fit(world.clip, world.shots.of_classes(range(4)), seed=1)
-    learner, places = LearnerSpec("zero-shot"), [DatasetSpec(f"./{one}") for one in ("home", "variant", "one", "two")]
-    others = (Other(places[2]), Other(places[3], (Overlap("owl", "lamp"),)))
-    task = GeneralisationTask(learner, 1, others, source=places[0], variants=(places[1],), wordnet=False)
+    learner, places = (
+        LearnerSpec("zero-shot"),
+        tuple(DatasetSpec(f"./{one}") for one in ("home", "variant", "one", "two")),
+    )
+    task = GeneralisationSpec(
+        (learner,), seeds=(1,), source=places[0], variants=places[1:2], others=places[2:], wordnet=False
+    )
+    left_out = {places[2]: (), places[3]: (Overlap("owl", "lamp"),)}
     renamed = replace(world.shots, classnames=("piano", "Bench", "owl", "kite", "harp", "door", "tree"))
     parts = {
         "test": world.shots,
@@ -241,6 +246,9 @@ def small_task(name):
     }
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr("openworld.evaluations.image_selection.ImageSelection.load", lambda source: world.shots)
+        patched.setattr(
+            "openworld.evaluations.generalisation.spec.left_out_of", lambda source, other, _: left_out[other]
+        )
         return fitted, list(encoded_targets(task, parts))
 
 
@@ -268,6 +276,12 @@ def test_the_report_reads_one_outcome_per_target(run):
     assert sum(spent) == pytest.approx(run.records()[0].timing["seconds"]["score"])
 
 
+def test_a_fit_that_serves_all_targets_is_spent_once(run):
+    facts = dict(read_report(run.folder).page.facts)
+    seconds = [record.seconds["fit"] for record in run.records() if record.metrics["learner"] == "GMoP"]
+    assert facts["records"] == "4" and f"fit {sum(seconds):.1f} s" in facts["GMoP"]
+
+
 def test_a_page_and_tables_are_made_of_it(run):
     text = read_report(run.folder).html()
     assert "mean over 2 variants" in text and "Green Squares" in text
@@ -285,7 +299,7 @@ def test_everything_is_encoded_before_and_once(spec, tmp_path):
 def test_a_key_depends_on_what_is_left_out(spec, machine, monkeypatch):
     one = replace(spec, learners=spec.learners[:1], seeds=(1,))
     before = EVALUATION.units(one, machine)[0]
-    monkeypatch.setattr("openworld.evaluations.generalisation.task.left_out_of", lambda *_: ())
+    monkeypatch.setattr("openworld.evaluations.generalisation.spec.left_out_of", lambda *_: ())
     assert EVALUATION.units(one, machine)[0].key != before.key
 
 
@@ -338,14 +352,15 @@ def test_another_data_set_of_base_classes_alone_is_refused(given, known, machine
 
 def test_the_example_leaves_out_the_kind_that_is_a_concept(repository):
     spec = read_protocol(repository / "examples" / "generalisation-embedded.toml")
-    left_out = {str(one.data): [gone.name for gone in one.left_out] for one in tasks(spec)[0].others}
+    targets = [target for target in tasks(spec)[0].targets if target.kind == "other"]
+    left_out = {str(one.data): [gone.name for gone in one.left_out] for one in targets}
     assert left_out == {"emoji-concepts-b, twemoji": [], "emoji-subgroups, twemoji": ["warning"]}
     assert len(spec.variants) == 4 and len(tasks(spec)) == 5 * 3
 
 
 def test_imagenets_classes_are_compared_by_their_names_in_wordnet(monkeypatch):
     from openworld.datasets.names.class_names import ClassNames
-    from openworld.evaluations.generalisation import task as here
+    from openworld.evaluations.generalisation import spec as here
 
     source = ClassNames("imagenet", ("tench", "goldfish", "umbrella"), ("n01440764", "n01443537", "n04507155"))
     monkeypatch.setattr(here, "source_names", lambda _: source)

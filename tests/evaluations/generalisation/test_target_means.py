@@ -151,10 +151,3 @@ def test_a_report_says_what_it_rests_on(folder, results):
     gmop = next(row for row in one.terminal_tables[0].rows if row.label == "GMoP")
     home, away = (cell.content.value for cell in (gmop.cells[2], gmop.cells[0]))
     assert f"On the source GMoP has {100 * home:.1f}" in way and f"{100 * (away - home):+.1f}".replace("-", "−") in way
-
-
-def test_a_fit_that_serves_all_targets_is_spent_once(folder, outcomes, results):
-    facts = dict(report_of(RunFolder.read(folder), results).page.facts)
-    assert facts["records"] == "8"  # four learners, two seeds
-    fits = [one.seconds["fit"] for one in outcomes if one.learner == "GMoP"]
-    assert f"fit {2 * fits[0]:.0f} s" in facts["GMoP"] and len(fits) == 10

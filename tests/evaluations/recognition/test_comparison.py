@@ -52,7 +52,17 @@ def test_five_percent_is_one_number_everywhere():
     compared = re.compile(r"1 - LEVEL\b(?!\) / 2)|(?<!\()\bp\b *[<>]")  # "(p < .05 ..." stands in sentences
     found = {
         str(path.relative_to(sources))
-        for room in ("results", "report", "papers", "evaluations", "applications", "reproduction", "cli")
+        for room in (
+            "results",
+            "report",
+            "papers",
+            "evaluations",
+            "own_data",
+            "ood",
+            "label_free",
+            "reproduction",
+            "cli",
+        )
         for path in (sources / room).rglob("*.py")
         if compared.search(path.read_text(encoding="utf-8"))
     }

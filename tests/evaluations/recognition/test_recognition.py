@@ -12,7 +12,7 @@ from openworld.evaluations import RecognitionSpec
 from openworld.evaluations.encoding import encode_tasks
 from openworld.evaluations.entries import LearnerSpec
 from openworld.evaluations.recognition.evaluation import EVALUATION
-from openworld.evaluations.recognition.task import tasks
+from openworld.evaluations.recognition.spec import tasks
 from openworld.evaluations.rows import read_rows
 from openworld.evaluations.runtime import Machine
 from openworld.runs import RunStore, execute, read_spec
@@ -73,19 +73,19 @@ def test_a_list_of_shots_is_swept_by_every_learner(spec):
     assert [(task.learner.label, task.shots) for task in tasks(several)] == [
         (label, shots) for label in ("zero-shot", "CoOp", "GMoP") for shots in (1, 4)
     ]
-    assert [task.sources["train"].shots for task in tasks(several)] == [1, 4] * 3
+    assert [task.image_sets["train"].shots for task in tasks(several)] == [1, 4] * 3
     assert tasks(replace(spec, shots=(4,))) == tasks(spec)
 
 
 def test_shots_may_be_drawn_as_openworldaucs_code_does(spec):
     (plain, *_), (other, *_) = tasks(spec), tasks(replace(spec, draw="openworldauc"))
-    every = replace(plain.sources["train"], shots=None, base_only=False).load()
-    drawn = other.sources["train"].load()
+    every = replace(plain.image_sets["train"], shots=None, base_only=False).load()
+    drawn = other.image_sets["train"].load()
     rows = reseeded_few_shot(every.labels, 4, seed=1)
     rows = rows[np.isin(every.labels[rows], every.split.base)]
     assert drawn.labels.tolist() == every.labels[rows].tolist()
     assert [drawn.path_of(place) for place in range(len(drawn))] == [every.path_of(row) for row in rows]
-    assert plain.sources["train"].fingerprint != drawn.fingerprint
+    assert plain.image_sets["train"].fingerprint != drawn.fingerprint
 
 
 def test_fresh_views_are_one_for_every_epoch_and_none_is_seen_twice(spec, tmp_path, monkeypatch):
@@ -160,7 +160,7 @@ def test_features_are_encoded_before_and_only_once(spec, tmp_path):
 
 def test_training_pictures_are_of_base_classes(spec):
     for task in tasks(spec):
-        assert set(task.sources["train"].load().labels) == set(range(4))
+        assert set(task.image_sets["train"].load().labels) == set(range(4))
 
 
 def test_keys_change_with_what_decides_the_result(spec, tmp_path):

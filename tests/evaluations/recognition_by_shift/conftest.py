@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from openworld.datasets import ImageSet
+from openworld.evaluations.recognition_by_shift.evaluation import pool_rows, shift_rows
 from openworld.evaluations.recognition_by_shift.quantities import (
     ALARM,
     NO_ESTIMATE,
@@ -16,7 +17,6 @@ from openworld.evaluations.recognition_by_shift.quantities import (
     cell,
     estimated,
 )
-from openworld.evaluations.recognition_by_shift.unit import pool_rows, shift_rows
 from openworld.evaluations.rows import rows_of_unit
 from openworld.evaluations.shift_cells import DividedPool
 from openworld.evaluations.shift_images import Pool

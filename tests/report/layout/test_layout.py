@@ -455,3 +455,12 @@ def test_the_caption_tells_over_what_the_intervals_are_that_stand_there():
     part = Pivot(name="t", title="t", metrics=tuple(metric.key for metric in many))
     (table,) = part.tables(Brief(Results("demo", tuple(rows))))
     assert "over images" in table.caption and "seeds" not in table.caption
+
+
+def test_a_figure_has_as_many_charts_as_its_marks_have_room_for(monkeypatch):
+    rows = [row(name, AREA, 0.5, level=level, set=at) for name in "ab" for level in (0, 1) for at in ("x", "y", "z")]
+    part = Lines(name="l", title="t", metrics=("auroc",), along="level", per=("set",))
+    assert len(chart_of(part, rows).charts) == 3
+    monkeypatch.setattr("openworld.report.layout.charts.MARKS", 8)
+    fewer = chart_of(part, rows)
+    assert len(fewer.charts) == 2 and "The first 2 of 3 charts" in " ".join(fewer.caption)

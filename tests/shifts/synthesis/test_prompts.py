@@ -6,7 +6,7 @@ import re
 import pytest
 
 from openworld._errors import OpenworldError
-from openworld.applications.synthesize.painters import find_styles
+from openworld.own_data.synthesize.painters import find_styles
 from openworld.shifts import write_texts
 from openworld.shifts.synthesis import Prompts, PromptStyle, prompt_styles, published_styles
 
@@ -86,7 +86,7 @@ def test_what_is_no_table_is_refused(tmp_path, text):
     path.write_text(text)
     with pytest.raises(OpenworldError, match="is no table of styles"):
         prompt_styles(path)
-    with pytest.raises(OpenworldError, match="is no table of styles"):
+    with pytest.raises(OpenworldError, match=r"there is no file .*missing\.toml"):
         prompt_styles(tmp_path / "missing.toml")
 
 

@@ -9,34 +9,15 @@ its middle (patch features) needs towers of ours. The libraries are extras and i
 for; so is torch.
 """
 
-import re
 from importlib import import_module
 from typing import TYPE_CHECKING
+
+from openworld.backbones.names import LIBRARIES, is_embeddings, is_function
 
 if TYPE_CHECKING:
     import torch
 
     from openworld.backbones.foreign.encoder import ForeignEncoder
-
-LIBRARIES = {"transformers": "of_transformers", "open_clip": "of_open_clip"}
-"""Prefix of a name -> the file here that knows the library."""
-
-
-def is_foreign(name: str) -> bool:
-    """Whether a backbone's name says that its towers are not ours."""
-    return is_function(name) or is_embeddings(name) or (":" in name and name.partition(":")[0] in LIBRARIES)
-
-
-def is_function(name: str) -> bool:
-    """Whether a name has the form of a function of the user's own, "package.module:function"."""
-    module, colon, function = name.partition(":")
-    reserved = module in (*LIBRARIES, "timm", "hf") or re.match(r"RN\d", module)
-    return bool(colon) and not reserved and all(map(str.isidentifier, (*module.split("."), function)))
-
-
-def is_embeddings(name: str) -> bool:
-    """Whether a name is that of a file of embeddings."""
-    return name.endswith((".npz", ".parquet"))
 
 
 def load(name: str, *, device: "str | torch.device" = "cpu", dtype: "torch.dtype | None" = None) -> "ForeignEncoder":

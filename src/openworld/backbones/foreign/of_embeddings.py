@@ -11,9 +11,9 @@ from PIL import Image
 from torch import Tensor, nn
 from torch.nn.functional import normalize
 
-from openworld._embeddings import Embeddings, read_embeddings
 from openworld._errors import OpenworldError
 from openworld.backbones.foreign.encoder import ForeignEncoder, ForeignModel
+from openworld.tables.embeddings import Embeddings, read_embeddings
 
 
 def load(name: str) -> "GivenEncoder":
@@ -37,9 +37,7 @@ class GivenEncoder(ForeignEncoder):
             module=nn.Module(),
             architecture=f"embeddings {given.content}",
             embed_pictures=lambda pixels: pixels,
-            embed_sentences=lambda texts: self._classes[
-                [self._index(getattr(text, "classname", text)) for text in texts]
-            ],
+            embed_sentences=self._look_up,
             prepare=self._no_images,
             preparation="",
             logit_scale=torch.tensor(given.logit_scale),

@@ -9,9 +9,9 @@ from PIL import Image
 
 from openworld._arrays import require_at_least
 from openworld._errors import OpenworldError, unknown_name
+from openworld._plain import facts
 from openworld.datasets.corruptions import _formulas, _weather
 from openworld.datasets.corruptions._corruption import SEVERITIES, SMALLEST, Corruption
-from openworld.datasets.corruptions._parameters import PARAMETERS
 from openworld.datasets.image_set import ImageSet, file_of
 
 _FORMULAS = {
@@ -35,6 +35,21 @@ _FORMULAS = {
     "spatter": ("weather", _weather.spatter),
     "saturate": ("digital", _formulas.saturate),
 }
+_WIDE = 244 / 224  # the published code multiplies by 244, a slip for 224 that all published images carry
+
+
+def _parameters() -> dict[str, dict[int, tuple[tuple, ...]]]:
+    """Return name -> side of the images -> what a formula takes at each severity."""
+    found = {
+        name: {int(side): tuple(map(tuple, each)) for side, each in sides.items()}
+        for name, sides in facts("openworld.datasets", "corruptions/parameters.toml").items()
+    }
+    elastic = found["elastic_transform"]
+    elastic[224] = tuple(tuple(_WIDE * share for share in shares) for shares in elastic[224])
+    return found
+
+
+PARAMETERS = _parameters()
 CORRUPTIONS: dict[str, Corruption] = {
     name: Corruption(group, formula, PARAMETERS[name], held_out=place >= 15)
     for place, (name, (group, formula)) in enumerate(_FORMULAS.items())

@@ -1,20 +1,22 @@
 """A data set of embeddings: images that another model has seen, in a .npz or .parquet file.
 
-Columns are those of `openworld._embeddings`. Nothing that looks at pixels can read it.
+Columns are those of `openworld.tables.embeddings`. Nothing that looks at pixels can read it.
 """
 
 import random
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from PIL import Image
 
-from openworld._embeddings import Embeddings, read_embeddings
 from openworld._errors import OpenworldError, unknown_name
 from openworld.datasets.formats.folder import PARTS
+from openworld.datasets.formats.numbered_list import UNLABELLED
 from openworld.datasets.image_set import ImageSet
 from openworld.datasets.names.forms import numbered_names
 from openworld.datasets.splits import few_shot
+from openworld.tables.embeddings import Embeddings, read_embeddings
 
 
 def load(
@@ -29,26 +31,32 @@ def load(
     given = read_embeddings(name)
     if given.labels is None or given.classnames is None:
         raise OpenworldError(f"{name} says no class of its images: give labels, as class names or beside classnames.")
-    columns, count = given.columns, len(given.images)
-    kept = np.isin(columns.get("split", np.full(count, "test")), PARTS[part])
-    if domain:
-        kept &= columns.get("domain", np.full(count, "")) == domain
-    rows = np.flatnonzero(kept)
+    rows = rows_of(given, part, domain or "")
     if not rows.size:
         where = f" of domain {domain!r}" if domain else ""
-        hint = "" if "split" in columns else ": without a column split every row is a test image"
+        hint = "" if "split" in given.columns else ": without a column split every row is a test image"
         raise OpenworldError(f"{name} has no row of part {part!r}{where}{hint}.")
     if shots is not None:
         rows = rows[few_shot(given.labels[rows], shots, random.Random(seed))]
     return image_set(given, rows, domain or "")
 
 
+def rows_of(given: Embeddings, part: str, domain: str = "") -> np.ndarray:
+    """Return the rows int64[n] of a part, and of a domain if one is named; none where there are none."""
+    count = len(given.images)
+    kept = np.isin(given.columns.get("split", np.full(count, "test")), PARTS[part])
+    if domain:
+        kept &= given.columns.get("domain", np.full(count, "")) == domain
+    return np.flatnonzero(kept)
+
+
 def image_set(given: Embeddings, rows: np.ndarray | None = None, domain: str = "") -> ImageSet:
-    """Some rows, or all, as an image set; without labels all are of one class."""
+    """Some rows, or all, as an image set; without labels all are of the class of images without any."""
     rows = np.arange(len(given.images)) if rows is None else rows
-    labels = np.zeros(len(given.images), np.int64) if given.labels is None else given.labels
-    names = given.classnames
-    if given.labels is None or names is None:
+    labels, names = given.labels, given.classnames
+    if labels is None:
+        labels, names = np.zeros(len(given.images), np.int64), UNLABELLED
+    elif names is None:
         names = numbered_names(int(labels.max(initial=0)) + 1)
     groups = given.columns.get("group")
     groups = rows if groups is None else np.unique(groups, return_inverse=True)[1].ravel()[rows]
@@ -58,11 +66,10 @@ def image_set(given: Embeddings, rows: np.ndarray | None = None, domain: str = "
     return ImageSet(given.name, domain, names, labels[rows], groups, whole, read)
 
 
-def parts(name: str) -> set[str]:
+def parts(name: Any) -> set[str]:
     """The parts that a file has rows of."""
     given = read_embeddings(name)
-    splits = set(np.unique(given.columns.get("split", np.array(["test"]))).tolist())
-    return {part for part, names in PARTS.items() if splits & set(names)}
+    return {part for part in PARTS if rows_of(given, part).size}
 
 
 @dataclass(frozen=True, eq=False)

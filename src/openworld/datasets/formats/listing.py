@@ -16,12 +16,12 @@ import numpy as np
 
 from openworld._csv import read_csv
 from openworld._errors import OpenworldError, unknown_name
-from openworld._score_files import open_scores
 from openworld.datasets.formats.files import image_set
 from openworld.datasets.formats.folder import PARTS
 from openworld.datasets.formats.split_files import ImageRows, require_below
 from openworld.datasets.image_set import ImageSet
 from openworld.datasets.splits import few_shot
+from openworld.tables.files import open_scores
 
 COLUMNS = ("path", "label", "name", "group", "split", "domain")
 

@@ -4,16 +4,14 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
+from openworld.tables.classes import normalise_class_name as normalise_class_name
+from openworld.tables.classes import readable_class_name as readable_class_name
+
 MINDED = 5  # letters below which one letter makes another word (cat and bat), not a slip of the pen
 _KEPT = {"lens", "gas", "series", "species", "chess", "cosmos", "christmas", "atlas", "canvas", "pancreas"}
 _IRREGULAR = {"men": "man", "children": "child", "mice": "mouse", "geese": "goose", "feet": "foot", "teeth": "tooth"}
 _IRREGULAR |= {plural: plural[:-3] + "f" for plural in ("leaves", "wolves", "shelves", "scarves", "hooves", "elves")}
 _IRREGULAR |= {plural: plural[:-3] + "fe" for plural in ("knives", "wives", "lives")}
-
-
-def readable_class_name(name: str) -> str:
-    """Return a class name as people write it: spaces for underscores, none at the ends."""
-    return name.replace("_", " ").strip()
 
 
 def numbered_names(count: int) -> tuple[str, ...]:
@@ -24,11 +22,6 @@ def numbered_names(count: int) -> tuple[str, ...]:
 def are_numbered(classnames: Sequence[str]) -> bool:
     """Whether classes have numbers for names."""
     return tuple(classnames) == numbered_names(len(classnames))
-
-
-def normalise_class_name(name: str) -> str:
-    """Return the form under which two spellings of one class name are equal: readable, and in lower case."""
-    return readable_class_name(name).casefold()
 
 
 def plain(name: str) -> str:

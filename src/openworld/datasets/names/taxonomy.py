@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from openworld._errors import OpenworldError
+from openworld._plain import read_text
 from openworld.datasets.names.wordnet import WordNet, find_wordnet, meaning_of
 
 Parents = Callable[[Hashable], Iterable[Hashable]]
@@ -46,7 +47,7 @@ def path_and_wup(classes: Sequence[Hashable], parents: Parents) -> tuple[np.ndar
 def read_edges(file: Path | str) -> dict[str, tuple[str, ...]]:
     """Parents of every node, from lines "parent child" such as BREEDS' class_hierarchy.txt."""
     parents: dict[str, tuple[str, ...]] = {}
-    for number, line in enumerate(Path(file).read_text(encoding="utf-8").splitlines(), start=1):
+    for number, line in enumerate(read_text(Path(file)).splitlines(), start=1):
         words = line.split()
         if len(words) not in (0, 2):
             raise OpenworldError(f"{file}, line {number}: {line!r} is no edge; expected parent and child.")

@@ -12,6 +12,7 @@ from functools import cached_property
 from pathlib import Path
 
 from openworld._errors import OpenworldError
+from openworld._plain import read_text
 from openworld.datasets.names.forms import plain, singular_name
 
 SYNSET_ID = re.compile(r"n(\d{8})")
@@ -59,13 +60,13 @@ class WordNet:
 
     @cached_property
     def _index(self) -> dict[str, str]:
-        lines = (self.folder / "index.noun").read_text(encoding="utf-8").splitlines()
+        lines = read_text(self.folder / "index.noun").splitlines()
         return {word: rest for word, _, rest in (line.partition(" ") for line in lines) if word}
 
     @cached_property
     def _irregular(self) -> dict[str, str]:
         file = self.folder / "noun.exc"
-        lines = file.read_text(encoding="utf-8").splitlines() if file.is_file() else []
+        lines = read_text(file).splitlines() if file.is_file() else []
         return {fields[0]: fields[1] for fields in map(str.split, lines) if len(fields) > 1}
 
     def _fields(self, meaning: int) -> list[str]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from openworld._errors import OpenworldError
-from openworld._plain import parse_json, reading
+from openworld._plain import read_json, reading
 from openworld.datasets.formats.split_files import Split, read_lines
 from openworld.datasets.names.taxonomy import read_edges
 
@@ -56,7 +56,7 @@ class Hierarchy:
             raise OpenworldError(f"there is no file {folder / 'class_hierarchy.txt'}.")
         info = folder / "dataset_class_info.json"
         with reading(info, "a list of [number, WordNet id, name]", ValueError, TypeError):
-            entries = parse_json(info.read_text(encoding="utf-8"))
+            entries = read_json(info)
             self.classes = frozenset(str(wordnet_id) for _, wordnet_id, _ in entries)
         self.names = dict(line.split("\t", 1) for line in read_lines(folder / "node_names.txt") if "\t" in line)
         parents = read_edges(folder / "class_hierarchy.txt")

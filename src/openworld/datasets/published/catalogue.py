@@ -1,109 +1,242 @@
-"""The data sets of the papers that people download: where each lies, what it should hold, and where it comes from.
+"""What is known of every data set: one card type, and the cards of those that people download, which are in cards.toml.
 
-Folders, split files and few-shot draws are those of CoOp (Zhou et al., 2022, KaiyangZhou/CoOp, DATASETS.md), which the
-papers of this field share; counts are the published ones. Each data set's sentence is in `templates`.
+Folders, split files and few-shot draws of the family "coop" are those of CoOp (Zhou et al., 2022, KaiyangZhou/CoOp,
+DATASETS.md), which the papers of this field share; the family "shifted" shows the same classes under other
+circumstances (FRAP, Table 1); "openood" are the benchmarks of OpenOOD v1.5 (Zhang et al., 2023), with the groups and
+lists of Jingkang50/OpenOOD (configs/datasets/*/*_ood.yml and *_fsood.yml, evaluation_api/datasets.py). Counts are the
+published ones; what nobody states of a download is left out, and said to be on the publisher's page.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
+from typing import Any
 
+from openworld._errors import OpenworldError, unknown_name
+from openworld._plain import facts
+from openworld._sizes import size_in_words
 from openworld.datasets.formats.split_files import Split, read_split_file, read_variants
-from openworld.datasets.published.class_folders import LISTING, ClassFolders, read_class_folders
-from openworld.datasets.published.downloads import sources_of
+from openworld.datasets.published.class_folders import ClassFolders, read_class_folders
+from openworld.datasets.published.corrupted_files import CONDITIONS
 
 COOP_PAGE = "https://github.com/KaiyangZhou/CoOp/blob/main/DATASETS.md"
-"""Says for every data set here what to download and how to lay it out."""
+"""Says for every data set of the family "coop" what to download and how to lay it out."""
+
+VARIABLE = "OPENWORLD_DATA"
+"""Environment variable that names the folder of all data sets."""
 
 
 @dataclass(frozen=True)
-class PublishedSet:
-    """One data set to download.
+class DownloadedFile:
+    """An archive, a list, or files that are got together."""
+
+    what: str  # its name, or what it is
+    address: str  # where its publisher offers it
+    size: int | None = None  # bytes; None where none is stated
+    exact: bool = False  # the archive's own size, not a rounded one
+
+
+@dataclass(frozen=True)
+class ListedSet:
+    """One set of images of a benchmark."""
+
+    title: str  # in papers
+    group: str  # "near", "far", "full-spectrum"; "validation", to choose settings on; "id", in distribution
+    lists: tuple[str, ...]  # below the folder of lists; the first that is there counts
+    images: str  # the folder below which its paths lie
+    archive: str  # what OpenOOD's download calls it; its folder below `images`
+    count: int | None = None  # how many there should be; None where that is not published
+
+
+@dataclass(frozen=True)
+class DatasetCard:
+    """One data set, for people and programs.
 
     Args:
-        title: its name in papers.
-        what: its classes, or its pictures where the classes are ImageNet's, in a few words.
-        folder: its place below the folder of all data sets.
-        images: its image folder, below `folder`; "" if that is the folder itself.
-        listings: the files, below `folder`, that say which picture is what.
-        layout: "split" (a CoOp split file), "variants" (FGVC-Aircraft's lists), or how class folders are understood.
-        classes: how many there should be.
-        pictures: part -> how many there should be.
-        sources: (what, address) of everything to download.
+        name, title: as it is asked for; as papers call it.
+        family: "embedded" for those that come with openworld, "coop", "shifted" or "openood"; "" for files that the
+            tables of papers read and that are no data set of their own.
+        what: its classes, or its images, in a few words.
+        classes: how many there should be. pictures: part -> how many there should be in the first domain; None where
+            that is not published.
+        domains: what `domain` may be, the default first. alike: the domains that should hold as many images as the
+            first; a check reads them too.
+        group_name: what images of one group share, such as "drawing"; "" where all images are independent.
+        folder, also: its place below the folder of all data sets; other places, as other libraries download it.
+        loose: a file by which it is known to lie in the folder of all data sets itself, where torchvision puts it.
+        images, listings: its image folder below `folder`, "" for that itself; the files that say which image is what.
+        reader, layout: what reads it; how class folders are understood.
+        listed, sets: of a benchmark, its parts in distribution, and the sets beside them by name.
+        into, licence, files, needs: what to download, into which place; names of others whose files are read as well.
+        place: where files that are no data set of their own lie.
+        sources: (what, address) of everything to download, files of others included.
     """
 
+    name: str
     title: str
-    what: str
-    folder: str
-    images: str
-    listings: tuple[str, ...]
-    layout: str | ClassFolders
-    classes: int
-    pictures: dict[str, int]
-    sources: tuple[tuple[str, str], ...]
+    family: str
+    what: str = ""
+    classes: int = 0
+    pictures: Mapping[str, int | None] = field(default_factory=dict)
+    domains: tuple[str, ...] = ("",)
+    alike: tuple[str, ...] = ()
+    group_name: str = ""
+    folder: str = ""
+    also: tuple[str, ...] = ()
+    loose: str = ""
+    images: str = ""
+    listings: tuple[str, ...] = ()
+    reader: str = ""
+    layout: ClassFolders | None = None
+    listed: Mapping[str, ListedSet] = field(default_factory=dict)
+    sets: Mapping[str, ListedSet] = field(default_factory=dict)
+    into: str = ""
+    licence: str = ""
+    files: tuple[DownloadedFile, ...] = ()
+    needs: tuple[str, ...] = ()
+    place: str = ""
+    sources: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def summary(self) -> str:
+        """One line."""
+        return f"{self.title}, {self.classes} classes: {self.what}" if self.download else self.what
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """The parts it has; ImageNet's published validation pictures are its test, so it has no validation part."""
+        """The parts it has; ImageNet's published validation images are its test, so it has no validation part."""
         return tuple(self.pictures)
 
-    def read(self, root: Path, parts: tuple[str, ...]) -> Split:
-        """What lies below `root`, the folder of all data sets: class names, and the pictures of `parts` at least."""
+    @property
+    def drawn_parts(self) -> tuple[str, ...]:
+        """The parts that `shots` may draw from."""
+        return ("train", "validation") if self.family == "coop" else ("train",)
+
+    @property
+    def download(self) -> bool:
+        """Whether it does not come with openworld: `openworld data check NAME` says what to get."""
+        return self.family != "embedded"
+
+    @property
+    def size(self) -> int:
+        """Bytes of the files whose sizes are stated."""
+        return sum(file.size or 0 for file in self.files)
+
+    @property
+    def unsized(self) -> bool:
+        """Whether the size of an archive is not stated; lists are too small to count."""
+        return any(file.size is None and not file.what.endswith((".json", ".txt")) for file in self.files)
+
+    @property
+    def size_in_words(self) -> str:
+        """Return the size of its files, such as "170 MB", "about 2.9 GB", "see its page" or "nothing more"."""
+        if not self.files:
+            return "nothing more"
+        if self.unsized:
+            return "see its page"
+        about = any(file.size and not file.exact and file.size > self.size // 100 for file in self.files)
+        return f"{'about ' if about else ''}{size_in_words(self.size)}"
+
+    def folder_in(self, root: Path) -> Path:
+        """Return its folder below the folder of all data sets: the first place that is there, else the usual one."""
+        found = next((root / place for place in (*self.also, self.folder) if (root / place).is_dir()), None)
+        at_root = bool(self.loose) and (root / self.loose).is_file()
+        return found or (root if at_root else root / self.folder)
+
+    def of_group(self, group: str) -> tuple[str, ...]:
+        """Return the names of a benchmark's sets of a group."""
+        return tuple(name for name, card in self.sets.items() if card.group == group)
+
+    @property
+    def has_lists(self) -> bool:
+        """Whether lists or class folders say what it holds, so that `split` can be had without its images."""
+        return self.reader in ("split file", "variants", "class folders")
+
+    def split(self, root: Path, parts: tuple[str, ...]) -> Split:
+        """What lies below `root`, the folder of all data sets: class names, and the images of `parts` at least."""
         folder = root / self.folder
-        if isinstance(self.layout, ClassFolders):
+        if self.layout is not None:
             return read_class_folders(folder, folder / self.images, self.layout, parts)
-        return READERS[self.layout](self, folder)
+        return read_variants(folder) if self.reader == "variants" else read_split_file(folder / self.listings[0])
 
 
-READERS: dict[str, Callable[[PublishedSet, Path], Split]] = {
-    "split": lambda card, folder: read_split_file(folder / card.listings[0]),
-    "variants": lambda card, folder: read_variants(folder),
-}
-"""Layout -> how its lists are read."""
+@cache
+def cards() -> Mapping[str, DatasetCard]:
+    """Return the cards of cards.toml by name, read once."""
+    entries: dict[str, dict[str, Any]] = facts("openworld.datasets.published", "cards.toml")
+    return {
+        name: _card(name, {**entries.get(own.get("same", ""), {}), **own}, entries) for name, own in entries.items()
+    }
 
 
-PUBLISHED: dict[str, PublishedSet] = {
-    "imagenet": PublishedSet("ImageNet", "things of all kinds", "imagenet", "images", (LISTING,),
-        ClassFolders({"train": "train", "test": "val"}), classes=1000, pictures={"train": 1_281_167, "test": 50_000},
-        sources=sources_of("imagenet")),
-    "caltech101": PublishedSet("Caltech101", "objects", "caltech-101", "101_ObjectCategories",
-        ("split_zhou_Caltech101.json",), "split", classes=100,
-        pictures={"train": 4128, "validation": 1649, "test": 2465}, sources=sources_of("caltech101")),
-    "oxford_pets": PublishedSet("OxfordPets", "breeds of cats and dogs", "oxford_pets", "images",
-        ("split_zhou_OxfordPets.json",), "split", classes=37,
-        pictures={"train": 2944, "validation": 736, "test": 3669}, sources=sources_of("oxford_pets")),
-    "stanford_cars": PublishedSet("StanfordCars", "models of cars", "stanford_cars", "",
-        ("split_zhou_StanfordCars.json",), "split", classes=196,
-        pictures={"train": 6509, "validation": 1635, "test": 8041}, sources=sources_of("stanford_cars")),
-    "oxford_flowers": PublishedSet("Flowers102", "flowers", "oxford_flowers", "jpg",
-        ("split_zhou_OxfordFlowers.json",), "split", classes=102,
-        pictures={"train": 4093, "validation": 1633, "test": 2463}, sources=sources_of("oxford_flowers")),
-    "food101": PublishedSet("Food101", "dishes", "food-101", "images", ("split_zhou_Food101.json",), "split",
-        classes=101, pictures={"train": 50_500, "validation": 20_200, "test": 30_300}, sources=sources_of("food101")),
-    "fgvc_aircraft": PublishedSet("FGVCAircraft", "variants of aircraft", "fgvc_aircraft", "images",
-        ("variants.txt", *(f"images_variant_{part}.txt" for part in ("train", "val", "test"))), "variants",
-        classes=100, pictures={"train": 3334, "validation": 3333, "test": 3333}, sources=sources_of("fgvc_aircraft")),
-    "sun397": PublishedSet("SUN397", "scenes", "sun397", "SUN397", ("split_zhou_SUN397.json",), "split", classes=397,
-        pictures={"train": 15_880, "validation": 3970, "test": 19_850}, sources=sources_of("sun397")),
-    "dtd": PublishedSet("DTD", "textures", "dtd", "images", ("split_zhou_DescribableTextures.json",), "split",
-        classes=47, pictures={"train": 2820, "validation": 1128, "test": 1692}, sources=sources_of("dtd")),
-    "eurosat": PublishedSet("EuroSAT", "kinds of land from above", "eurosat", "2750", ("split_zhou_EuroSAT.json",),
-        "split", classes=10, pictures={"train": 13_500, "validation": 5400, "test": 8100},
-        sources=sources_of("eurosat")),
-    "ucf101": PublishedSet("UCF101", "actions, in the middle frames of videos", "ucf101", "UCF-101-midframes",
-        ("split_zhou_UCF101.json",), "split", classes=101, pictures={"train": 7639, "validation": 1898, "test": 3783},
-        sources=sources_of("ucf101")),
-    "imagenetv2": PublishedSet("ImageNetV2", "new photos, taken as ImageNet's were (matched frequency)", "imagenetv2",
-        "imagenetv2-matched-frequency-format-val", (LISTING,), ClassFolders({"test": ""}, numbered=True),
-        classes=1000, pictures={"test": 10_000}, sources=sources_of("imagenetv2")),
-    "imagenet-sketch": PublishedSet("ImageNet-Sketch", "sketches of all of ImageNet's classes", "imagenet-sketch",
-        "images", (LISTING,), ClassFolders({"test": ""}), classes=1000, pictures={"test": 50_889},
-        sources=sources_of("imagenet-sketch")),
-    "imagenet-a": PublishedSet("ImageNet-A", "photos that fool a ResNet-50", "imagenet-adversarial", "imagenet-a",
-        (LISTING,), ClassFolders({"test": ""}, subset=True), classes=200, pictures={"test": 7500},
-        sources=sources_of("imagenet-a")),
-    "imagenet-r": PublishedSet("ImageNet-R", "art, toys and other renditions", "imagenet-rendition", "imagenet-r",
-        (LISTING,), ClassFolders({"test": ""}, subset=True), classes=200, pictures={"test": 30_000},
-        sources=sources_of("imagenet-r")),
-}  # fmt: skip
-"""Name -> what is known of the data set; the order is that of the papers' tables, then ImageNet's variants."""
+def _card(name: str, entry: dict[str, Any], entries: Mapping[str, dict[str, Any]]) -> DatasetCard:
+    """Return the card of an entry; whatever is a list there is a tuple here."""
+    fields = {key: tuple(value) if isinstance(value, list) else value for key, value in entry.items() if key != "same"}
+    downloaded = tuple(
+        DownloadedFile(file["what"], file["from"], file.get("exact", file.get("about")), "exact" in file)
+        for file in fields.get("files", ())
+    )
+    borrowed = ((f"the data set {other}", entries[other]["files"][0]["from"]) for other in fields.get("needs", ()))
+    domains, across = _written_out(fields.get("domains", ("",))), _written_out(fields.pop("across", ()))
+    fields |= {
+        "files": downloaded,
+        "sources": (*((file.what, file.address) for file in downloaded), *borrowed),
+        "pictures": {part: count or None for part, count in fields.get("pictures", {}).items()},
+        "domains": (*domains, *(f"{own} {other}" for other in across for own in domains)),
+        "alike": _written_out(fields.get("alike", ())),
+        "layout": ClassFolders(**fields["layout"]) if "layout" in fields else None,
+    }
+    for kind in ("listed", "sets"):
+        named = (dict(own) | {"lists": tuple(own["lists"])} for own in fields.get(kind, ()))
+        fields[kind] = {own.pop("name"): ListedSet(**own) for own in named}
+    if fields["listed"]:
+        fields["pictures"] = {part: own.count for part, own in fields["listed"].items()}
+        fields["domains"] = ("", *fields["sets"])
+    return DatasetCard(name=name, **{"family": "", "reader": name} | fields)
+
+
+def _written_out(domains: Iterable[str]) -> tuple[str, ...]:
+    return tuple(own for domain in domains for own in (CONDITIONS if domain == "corruptions" else (domain,)))
+
+
+def _of_family(family: str) -> dict[str, DatasetCard]:
+    return {name: card for name, card in cards().items() if card.family == family}
+
+
+PUBLISHED: dict[str, DatasetCard] = _of_family("coop")
+"""Name -> card of a data set in CoOp's layout; the order is that of the papers' tables, then ImageNet's variants."""
+
+SHIFTED: dict[str, DatasetCard] = _of_family("shifted")
+"""Name -> card of a data set of accuracy without labels."""
+
+BENCHMARKS: dict[str, DatasetCard] = _of_family("openood")
+"""Name -> card of a benchmark."""
+
+
+def find(name: str) -> DatasetCard:
+    """Return the card of a data set to download."""
+    for family in (PUBLISHED, SHIFTED, BENCHMARKS):
+        if name in family:
+            return family[name]
+    raise unknown_name("data set to download", name, [*PUBLISHED, *SHIFTED, *BENCHMARKS])
+
+
+def find_root(root: str | Path | None) -> Path:
+    """Return the folder of all data sets: `root`, or what `$OPENWORLD_DATA` names."""
+    named = root or os.environ.get(VARIABLE)
+    if not named:
+        raise OpenworldError(
+            f"where the data sets lie was not said; name their folder: --data of openworld run, --root of openworld "
+            f"data, root in Python, or {VARIABLE} in the environment."
+        )
+    return Path(named).expanduser()
+
+
+def with_needs(names: Iterable[str]) -> tuple[str, ...]:
+    """Return the names with all that they need, each once, what is needed before what needs it."""
+    found: dict[str, None] = {}
+    for name in names:
+        found |= dict.fromkeys((*with_needs(cards()[name].needs), name))
+    return tuple(found)

@@ -11,32 +11,12 @@ from pathlib import Path
 import numpy as np
 
 from openworld._errors import OpenworldError
-from openworld._plain import reading
+from openworld._plain import facts, reading
 from openworld.datasets.formats.pixel_tables import PixelTable
 from openworld.datasets.formats.split_files import Split
 from openworld.datasets.published.class_folders import ClassFolders, read_class_folders
 
-NAMES = (
-    "gaussian_noise",
-    "shot_noise",
-    "impulse_noise",
-    "defocus_blur",
-    "glass_blur",
-    "motion_blur",
-    "zoom_blur",
-    "snow",
-    "frost",
-    "fog",
-    "brightness",
-    "contrast",
-    "elastic_transform",
-    "pixelate",
-    "jpeg_compression",
-    "speckle_noise",
-    "gaussian_blur",
-    "spatter",
-    "saturate",
-)
+NAMES = tuple(facts("openworld.datasets", "corruptions/parameters.toml"))
 """The corruptions that are published, the first keys of `corruptions.CORRUPTIONS`; importing that takes a while."""
 
 _SEVERITIES = 5

@@ -1,23 +1,24 @@
-"""Loading what people downloaded: the published data sets below one folder, laid out as CoOp does."""
+"""Loading what people downloaded, below one folder of all data sets; every file is read as it is published."""
 
 import os
 import random
 import shlex
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 from openworld._errors import OpenworldError, unknown_name
 from openworld._types import checked
-from openworld.datasets.formats import files
+from openworld.datasets.formats import files, pixel_tables
+from openworld.datasets.formats.pixel_tables import PixelTable
 from openworld.datasets.formats.split_files import Split
 from openworld.datasets.image_set import ImageSet
-from openworld.datasets.published.catalogue import PUBLISHED, PublishedSet
-from openworld.datasets.published.class_folders import ClassFolders, find_listing, read_names
+from openworld.datasets.published import corrupted_files, fmow, imagenet_shifts, openood, small_images, tiny_imagenet
+from openworld.datasets.published.catalogue import VARIABLE, DatasetCard, find, find_root
+from openworld.datasets.published.class_folders import find_listing, read_names
 from openworld.datasets.splits import coop_draw, few_shot
-
-VARIABLE = "OPENWORLD_DATA"
-"""Environment variable that names the folder of all data sets."""
 
 
 def load(
@@ -29,37 +30,40 @@ def load(
     shots: int | None = None,
     seed: int = 0,
 ) -> ImageSet:
-    """Return a part of a published data set, in the order of its lists; every image is a group.
+    """Return a part of a data set that was downloaded, in the order of its lists.
 
     Of "validation", `shots` are the min(shots, 4) per class that CoOp draws after those of "train". The draw is over
-    all classes: runs on base classes and on all of them share their images. The options are those of `datasets.load`.
-    Raises OpenworldError without a root, for a part that is not there, and for files that are missing or not as
+    all classes: runs on base classes and on all of them share their images. Domains are a region of FMoW, "source" or
+    "target" of BREEDS, "fog 3" of CIFAR-10-C (an underscore or a space in "gaussian_noise 3"), a variant or a
+    corruption for ImageNet-200, a set of a benchmark; None is the first. The options are those of `datasets.load`.
+    Raises OpenworldError without a root, for an unknown domain or part, and for files that are missing or not as
     expected.
     """
     card = find(name)
-    if domain:
+    if card.family == "openood":
+        return openood.load(name, root=root, domain=domain, part=part, shots=shots, seed=seed)
+    if domain and card.domains == ("",):
         raise OpenworldError(f"{name!r} has no domains, so no {domain!r}; leave the domain out.")
-    if part not in card.parts:
-        raise unknown_name(f"part of {name}", part, card.parts)
-    drawing = part == "validation" and shots is not None
-    split = read(name, root, ("train", part) if drawing else (part,))
-    folder, chosen = find_root(root), _chosen(split, part, shots, seed)
-    try:
-        images = folder / card.folder / card.images
-        return files.image_set(name, images, split.classnames, split.parts[part], chosen)
-    except OpenworldError as error:
-        raise OpenworldError(f"{error} {_check_says(name, folder)} all that is missing or wrong.") from error
+    by_page = {one.replace("_", " "): one for one in card.domains}  # pages write spaces
+    domain = card.domains[0] if domain is None else by_page.get(domain.replace("_", " "), domain)
+    for kind, value, known in (("domain", domain, card.domains), ("part", part, card.parts)):
+        if value not in known:
+            raise unknown_name(f"{kind} of {name}", value, [one or "''" for one in known])
+    folder = find_root(root)
+    if card.has_lists:
+        return _listed(card, folder, part, shots, seed)
+    _require_folder(card, folder)
+    images = READERS[card.reader](card, folder, domain, part)
+    if shots is not None:
+        images = images.subset(few_shot(images.labels, shots, random.Random(seed)))
+    return replace(images, name=name, domain=domain)
 
 
 def read(name: str, root: str | Path | None, parts: tuple[str, ...]) -> Split:
-    """What a published data set's lists say: class names, WordNet ids and pictures, whether or not these are there."""
+    """What a data set's lists say: class names, WordNet ids and images, whether or not these are there."""
     card, folder = find(name), find_root(root)
-    if not (folder / card.folder).is_dir():
-        raise OpenworldError(
-            f"there is no folder {folder / card.folder}. {_check_says(name, folder)} what to download and where to put "
-            "it."
-        )
-    return card.read(folder, parts)
+    _require_folder(card, folder)
+    return card.split(folder, parts)
 
 
 @checked
@@ -70,29 +74,11 @@ def imagenet_labels(name: str, root: str | Path | None = None) -> np.ndarray:
     1,000 labels, 200 for A and R. Raises OpenworldError for another data set, or files that are missing.
     """
     card = find(name)
-    if not isinstance(card.layout, ClassFolders):
+    if card.layout is None:
         raise OpenworldError(f"{name!r} has no WordNet ids; only ImageNet and its variants have.")
     every, _ = read_names(find_listing(find_root(root) / card.folder))
     place = {wordnet_id: label for label, wordnet_id in enumerate(every)}
     return np.array([place[one] for one in read(name, root, ("test",)).wordnet_ids], dtype=np.int64)
-
-
-def find(name: str) -> PublishedSet:
-    """The card of a published data set by name."""
-    if name not in PUBLISHED:
-        raise unknown_name("data set to download", name, PUBLISHED)
-    return PUBLISHED[name]
-
-
-def find_root(root: str | Path | None) -> Path:
-    """The folder of all data sets: `root`, or what `$OPENWORLD_DATA` names."""
-    named = root or os.environ.get(VARIABLE)
-    if not named:
-        raise OpenworldError(
-            f"where the data sets lie was not said; name their folder: --data of openworld run, --root of openworld "
-            f"data, root in Python, or {VARIABLE} in the environment."
-        )
-    return Path(named).expanduser()
 
 
 @checked
@@ -114,10 +100,70 @@ def _check_says(name: str, root: Path) -> str:
     return f"openworld data check {name} --root {shlex.quote(str(root))} says"
 
 
-def _chosen(split: Split, part: str, shots: int | None, seed: int) -> np.ndarray | None:
-    """Which pictures of the part; None for all."""
-    if shots is None:
-        return None
-    if part == "validation":
-        return coop_draw(split.parts["train"].labels, split.parts[part].labels, shots, seed)[1]
-    return few_shot(split.parts[part].labels, shots, random.Random(seed))
+def _require_folder(card: DatasetCard, root: Path) -> None:
+    place = card.folder_in(root)
+    if not place.is_dir():
+        raise OpenworldError(
+            f"there is no folder {place}. {_check_says(card.name, root)} what to download and where to put it."
+        )
+
+
+def _listed(card: DatasetCard, root: Path, part: str, shots: int | None, seed: int) -> ImageSet:
+    """Return the images of a data set with lists; of a draw, only those that are drawn are looked for."""
+    beside = part == "validation" and shots is not None
+    rows = (split := read(card.name, root, ("train", part) if beside else (part,))).parts
+    chosen = None
+    if beside:
+        chosen = coop_draw(rows["train"].labels, rows[part].labels, shots, seed)[1]
+    elif shots is not None:
+        chosen = few_shot(rows[part].labels, shots, random.Random(seed))
+    try:
+        return files.image_set(card.name, root / card.folder / card.images, split.classnames, rows[part], chosen)
+    except OpenworldError as error:
+        raise OpenworldError(f"{error} {_check_says(card.name, root)} all that is missing or wrong.") from error
+
+
+Reader = Callable[[DatasetCard, Path, str, str], ImageSet]
+"""(card, folder of all data sets, domain, part) -> image set."""
+
+
+def _table(read: Callable[[Path, str], tuple[tuple[str, ...], PixelTable]], by_domain: bool = False) -> Reader:
+    """Return what reads a data set that is one array of images per part, or per domain."""
+
+    def reader(card: DatasetCard, root: Path, domain: str, part: str) -> ImageSet:
+        names, table = read(card.folder_in(root), domain if by_domain else part)
+        return pixel_tables.image_set(card.name, names, table)
+
+    return reader
+
+
+def _read_cifar_c(card: DatasetCard, root: Path, domain: str, part: str) -> ImageSet:
+    names = small_images.CIFAR10_NAMES
+    if card.needs:
+        names = small_images.read_cifar100_names(find(card.needs[0]).folder_in(root))
+    return pixel_tables.image_set(card.name, names, corrupted_files.read_cifar_c(card.folder_in(root), domain))
+
+
+def _read_fmow(card: DatasetCard, root: Path, domain: str, part: str) -> ImageSet:
+    folder = card.folder_in(root)
+    return files.image_set(card.name, folder, fmow.NAMES, fmow.read_fmow(folder, part, domain))
+
+
+READERS: dict[str, Reader] = {
+    "cifar10": _table(small_images.read_cifar10),
+    "cifar10.1": _table(small_images.read_cifar101, by_domain=True),
+    "cifar10.2": _table(small_images.read_cifar102),
+    "cifar100": _table(small_images.read_cifar100),
+    "cifar-c": _read_cifar_c,
+    "mnist": _table(small_images.read_mnist),
+    "qmnist": _table(small_images.read_qmnist),
+    "usps": _table(small_images.read_usps),
+    "svhn": _table(small_images.read_svhn),
+    "fmow": _read_fmow,
+    "imagenet-200": imagenet_shifts.read_200,
+    "imagenet-c": imagenet_shifts.read_c,
+    "breeds": imagenet_shifts.read_breeds,
+    "tiny-imagenet": tiny_imagenet.read,
+    "tiny-imagenet-c": tiny_imagenet.read_c,
+}
+"""Reader of a card -> what reads its images; lists and class folders are read by the card itself."""

@@ -18,11 +18,9 @@ from openworld._plain import require_plain
 from openworld.datasets.formats import files
 from openworld.datasets.formats.split_files import ImageRows, Split, read_lines, require_below
 from openworld.datasets.image_set import ImageSet
+from openworld.datasets.published.catalogue import DatasetCard
 from openworld.datasets.published.class_folders import IMAGENET_NAMES, class_folders, image_rows, read_names
-from openworld.datasets.published.corrupted_files import CONDITIONS
-from openworld.datasets.published.downloads import sources_of
-from openworld.datasets.published.imagenet_shifts import VARIANTS, read_variant
-from openworld.datasets.published.shifted_set import ShiftedSet
+from openworld.datasets.published.imagenet_shifts import read_variant
 
 _ANNOTATIONS = "val/val_annotations.txt"
 _EXTRA = "Tiny-ImageNet-C-extra"
@@ -103,11 +101,13 @@ def _words(folder: Path) -> Mapping[str, str]:
     return {wordnet_id: names.split(",")[0].strip() for wordnet_id, _, names in pairs}
 
 
-def _read(root: Path, folder: Path, domain: str, part: str) -> ImageSet:
+def read(card: DatasetCard, root: Path, domain: str, part: str) -> ImageSet:
+    """Return the images of a part, or of a variant of ImageNet, those of its classes."""
+    folder = card.folder_in(root)
     if domain:
-        return read_variant("tiny-imagenet", domain, partial(_shared, folder), root, part)
+        return read_variant(card.name, domain, partial(_shared, folder), root, part)
     found = read_tiny(folder, part)
-    return files.image_set("tiny-imagenet", folder, found.classnames, found.parts[part])
+    return files.image_set(card.name, folder, found.classnames, found.parts[part])
 
 
 def _shared(folder: Path, root: Path, split: Split, part: str) -> Split:
@@ -117,32 +117,7 @@ def _shared(folder: Path, root: Path, split: Split, part: str) -> Split:
     return Split(_names(ids, folder), {part: rows}, ids)
 
 
-def _read_c(root: Path, folder: Path, domain: str, part: str) -> ImageSet:
-    holder, found = read_tiny_c(folder, domain)
-    return files.image_set("tiny-imagenet-c", holder, found.classnames, found.parts[part])
-
-
-TINY: dict[str, ShiftedSet] = {
-    "tiny-imagenet": ShiftedSet(
-        title="Tiny-ImageNet",
-        what="200 of ImageNet's classes in 64 x 64 pixels",
-        folder="tiny-imagenet-200",
-        classes=200,
-        pictures={"train": 100_000, "test": 10_000},
-        sources=sources_of("tiny-imagenet"),
-        read=_read,
-        domains=("", *(variant for variant in VARIANTS if variant != "imagenet")),
-    ),
-    "tiny-imagenet-c": ShiftedSet(
-        title="Tiny-ImageNet-C",
-        what="Tiny-ImageNet's validation images, corrupted",
-        folder="Tiny-ImageNet-C",
-        classes=200,
-        pictures={"test": 10_000},
-        sources=sources_of("tiny-imagenet-c"),
-        read=_read_c,
-        domains=CONDITIONS,
-        alike=CONDITIONS,
-    ),
-}
-"""Name -> what is known of the data set."""
+def read_c(card: DatasetCard, root: Path, domain: str, part: str) -> ImageSet:
+    """Return the images of Tiny-ImageNet-C in a condition."""
+    holder, found = read_tiny_c(card.folder_in(root), domain)
+    return files.image_set(card.name, holder, found.classnames, found.parts[part])

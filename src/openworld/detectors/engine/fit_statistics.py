@@ -14,6 +14,17 @@ from openworld._types import checked, wrong
 from openworld.detectors.engine.activations import Activations
 from openworld.detectors.engine.fitted import ROWS, FittedDetector, OODDetector, is_sequential
 from openworld.detectors.engine.head import Head
+from openworld.detectors.engine.serialization import (
+    GATHERED,
+    OURS,
+    classes_beside,
+    detector_of,
+    put_together,
+    read,
+    settings_of,
+    take_apart,
+    write,
+)
 from openworld.detectors.engine.settings import solvable
 from openworld.detectors.engine.statistics import Least
 from openworld.detectors.engine.texts import Texts
@@ -101,9 +112,20 @@ class FitStatistics:
 
     def save(self, path: Path | str) -> None:
         """Write one safetensors file, which `load_gathered` reads."""
-        from openworld.detectors.engine.serialization import save_gathered
-
-        save_gathered(self, path)
+        tensors: dict[str, Tensor] = {}
+        pairs = zip(statistics_of(self.detectors), self.totals, strict=bool(self.totals))
+        form = {
+            "detectors": {label: settings_of(detector) for label, detector in self.detectors.items()},
+            "totals": [
+                take_apart(total, f"totals.{place}", tensors, classes_beside(statistic))
+                for place, (statistic, total) in enumerate(pairs)
+            ],
+            "head": take_apart(self.head, "head", tensors, OURS),
+            "texts": take_apart(self.texts, "texts", tensors, OURS),
+            "least": self.least,
+            "width": self.width,
+        }
+        write(path, GATHERED, form, tensors)
 
     def _merge(self, following: "FitStatistics") -> tuple:
         if not self.totals or not following.totals:
@@ -179,6 +201,20 @@ def fit_together(detectors: Mapping[str, OODDetector], batches: Iterable[Activat
             learns, and what each `learn` says.
     """
     return gather(detectors, batches).fit()
+
+
+@checked
+def load_gathered(path: Path | str, *, kinds: Iterable[type] = (), device: str = "cpu") -> FitStatistics:
+    """Read what `FitStatistics.save` wrote; arguments and errors as for `load_together`."""
+
+    def build(form: dict, tensors: dict[str, Tensor]) -> FitStatistics:
+        detectors = {label: detector_of(entry, kinds) for label, entry in form["detectors"].items()}
+        pairs = zip(statistics_of(detectors), form["totals"], strict=bool(form["totals"]))
+        totals = tuple(put_together(total, tensors, classes_beside(statistic)) for statistic, total in pairs)
+        head, texts = (put_together(form[part], tensors, OURS) for part in ("head", "texts"))
+        return FitStatistics(detectors, totals, head, texts, form["least"], form["width"])
+
+    return read(path, GATHERED, device, build)
 
 
 def fit(

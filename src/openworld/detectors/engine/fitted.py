@@ -1,6 +1,6 @@
 """A detector bound to what it learned: scores of any number of images, in parts; written to a file."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
@@ -14,6 +14,17 @@ from openworld._short_repr import short_repr
 from openworld._types import checked
 from openworld.detectors.engine.activations import Activations, require_finite
 from openworld.detectors.engine.head import Head
+from openworld.detectors.engine.serialization import (
+    FITTED,
+    OURS,
+    classes_beside,
+    detector_of,
+    put_together,
+    read,
+    settings_of,
+    take_apart,
+    write,
+)
 from openworld.detectors.engine.settings import solvable
 from openworld.detectors.engine.texts import Texts
 
@@ -86,8 +97,6 @@ class FittedDetector:
 
     def save(self, path: Path | str) -> None:
         """Write one safetensors file, which `load_fitted` reads; see `save_together`."""
-        from openworld.detectors.engine.serialization import save_together
-
         save_together({self.detector.name: self}, path)
 
 
@@ -223,3 +232,68 @@ def _complete(part: Activations, fitted: FittedDetector, completed: dict[tuple, 
 def plain_scores(scores: Mapping[str, Tensor]) -> dict[str, np.ndarray]:
     """Return scores by label as float64[N]."""
     return {label: values.double().cpu().numpy() for label, values in scores.items()}
+
+
+@checked
+def save_together(fitted: Mapping[str, FittedDetector], path: Path | str) -> None:
+    """Write fitted detectors into one file, scores of which are the same to the last bit when it was read again.
+
+    Args:
+        fitted: fitted detectors by a label of yours, as `fit_together` and `Plan.fit` give them.
+        path: of the file; its folder is made where it is missing.
+    Raises:
+        OpenworldError: a state that cannot be written (`PytorchOOD` has one), a file that cannot.
+    """
+    tensors: dict[str, Tensor] = {}
+    form = {}
+    for place, (label, own) in enumerate(fitted.items()):
+        form[label] = {
+            "detector": settings_of(own.detector),
+            "state": take_apart(own.state, f"{place}.state", tensors, classes_beside(own.detector)),
+            "head": take_apart(own.head, f"{place}.head", tensors, OURS),
+            "texts": take_apart(own.texts, f"{place}.texts", tensors, OURS),
+            "warnings": list(own.warnings),
+            "width": own.width,
+        }
+    write(path, FITTED, form, tensors)
+
+
+@checked
+def load_together(path: Path | str, *, kinds: Iterable[type] = (), device: str = "cpu") -> dict[str, FittedDetector]:
+    """Read what `save_together` or `FittedDetector.save` wrote.
+
+    Args:
+        kinds: classes of detectors in the file that are neither ours nor installed plug-ins.
+        device: where what was learned is to lie; that of the features which are to be scored is fastest.
+    Raises:
+        OpenworldError: no such file, another kind of file, one of another version, an unknown detector.
+    """
+
+    def build(form: dict, tensors: dict[str, Tensor]) -> dict[str, FittedDetector]:
+        fitted = {}
+        for label, entry in form.items():
+            detector = detector_of(entry["detector"], kinds)
+            state = put_together(entry["state"], tensors, classes_beside(detector))
+            head, texts = (put_together(entry[part], tensors, OURS) for part in ("head", "texts"))
+            fitted[label] = FittedDetector(detector, state, head, texts, tuple(entry["warnings"]), entry["width"])
+        return fitted
+
+    return read(path, FITTED, device, build)
+
+
+@checked
+def load_fitted(path: Path | str, *, kinds: Iterable[type] = (), device: str = "cpu") -> FittedDetector:
+    """Read what `FittedDetector.save` wrote; arguments and errors as for `load_together`, and a file of several is
+    refused.
+
+    >>> import tempfile, torch
+    >>> from openworld.detectors import KNN
+    >>> path = Path(tempfile.mkdtemp(), "knn.safetensors")
+    >>> KNN(k=1).fit(torch.eye(2)).save(path)
+    >>> load_fitted(path).score(torch.tensor([[-1.0, 0.0]])).tolist()
+    [-2.0]
+    """
+    detectors = load_together(path, kinds=kinds, device=device)
+    if len(detectors) != 1:
+        raise OpenworldError(f"{path} holds {len(detectors)} fitted detectors; read them with `load_together`.")
+    return next(iter(detectors.values()))

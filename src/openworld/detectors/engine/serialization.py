@@ -1,182 +1,131 @@
-"""Fitted detectors, and what was gathered for them, in one safetensors file: JSON in its header, no pickle.
+"""What detectors learned, in one sealed safetensors file: dataclasses of tensors taken apart, no pickle.
 
-Bounded by what is learned: a few MB for covariances and heads, the whole bank for KNN. Detectors that were fitted
-together are written together, and share head, texts and whatever tensor they have in common.
+A class is named, and found again only among the dataclasses of the module that brings the detector or statistic whose
+state it is. Nothing is imported, and no constructor runs, because a file names it. Bounded by what is learned: a few MB
+for covariances and heads, the whole bank for KNN; what is written together shares whatever tensor it has in common.
 """
 
-import json
-from collections.abc import Iterable, Mapping
-from contextlib import contextmanager
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import fields, is_dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
+import numpy as np
+import torch
 from torch import Tensor
 
 from openworld._errors import OpenworldError
-from openworld._plain import parse_json
-from openworld._types import checked
-from openworld.detectors.engine.fit_statistics import FitStatistics, statistics_of
-from openworld.detectors.engine.fitted import FittedDetector
 from openworld.detectors.engine.head import Head
-from openworld.detectors.engine.tensor_trees import classes_beside, put_together, take_apart
 from openworld.detectors.engine.texts import Texts
 from openworld.runs import to_json
-from openworld.runs.atomic import writing
+from openworld.runs.sealed_arrays import read_arrays, write_arrays
 
-FITTED, GATHERED = "openworld fitted detectors", "openworld gathered statistics"
-WRITERS = {FITTED: "`FittedDetector.save` or `save_together`", GATHERED: "`FitStatistics.save`"}
+FITTED = "a file of fitted detectors (`FittedDetector.save`, `save_together`)"
+GATHERED = "a file of gathered statistics (`FitStatistics.save`)"
 OURS = {"Head": Head, "Texts": Texts}
+Found = TypeVar("Found")
 
 
-@checked
-def save_together(fitted: Mapping[str, FittedDetector], path: Path | str) -> None:
-    """Write fitted detectors into one file, scores of which are the same to the last bit when it was read again.
-
-    Args:
-        fitted: fitted detectors by a label of yours, as `fit_together` and `Plan.fit` give them.
-        path: of the file; its folder is made where it is missing.
-    Raises:
-        OpenworldError: a state that cannot be written (`PytorchOOD` has one), a file that cannot.
-    """
-    tensors: dict[str, Tensor] = {}
-    form = {label: _fitted_form(fit, str(place), tensors) for place, (label, fit) in enumerate(fitted.items())}
-    _write(Path(path), FITTED, form, tensors)
+def write(path: Path | str, kind: str, form: dict, tensors: Mapping[str, Tensor]) -> None:
+    """Write a form and its tensors as a file of a kind."""
+    try:
+        write_arrays(Path(path), kind, form, {name: value.detach().cpu().numpy() for name, value in tensors.items()})
+    except OSError as error:
+        raise OpenworldError(f"{path} cannot be written ({error}); choose another place.") from error
 
 
-@checked
-def load_together(path: Path | str, *, kinds: Iterable[type] = (), device: str = "cpu") -> dict[str, FittedDetector]:
-    """Read what `save_together` or `FittedDetector.save` wrote.
+def read(path: Path | str, kind: str, device: str, build: Callable[[dict, dict[str, Tensor]], Found]) -> Found:
+    """Return what `build` makes of the form and the tensors of a file of a kind."""
 
-    Args:
-        kinds: classes of detectors in the file that are neither ours nor installed plug-ins.
-        device: where what was learned is to lie; that of the features which are to be scored is fastest.
-    Raises:
-        OpenworldError: no such file, another kind of file, one of another version, an unknown detector.
-    """
-    form, tensors = _read(Path(path), FITTED, device)
-    with _with_reasons(path, FITTED):
-        fitted = {}
-        for label, entry in form.items():
-            detector = _detector(entry["detector"], kinds)
-            state = put_together(entry["state"], tensors, classes_beside(detector))
-            head, texts = (put_together(entry[part], tensors, OURS) for part in ("head", "texts"))
-            fitted[label] = FittedDetector(detector, state, head, texts, tuple(entry["warnings"]), entry["width"])
-        return fitted
+    def found(form: dict, arrays: dict[str, np.ndarray], _: str) -> Found:
+        try:
+            # Copied: in the file they are not aligned, on which the last bit of a product depends.
+            tensors = {name: torch.from_numpy(array).clone().to(device) for name, array in arrays.items()}
+        except (RuntimeError, AssertionError) as error:  # the latter where torch knows no such kind of device
+            reason = str(error).partition("\n")[0]
+            raise OpenworldError(
+                f"{path} cannot be read to device {device!r} ({reason}); give one that is here."
+            ) from error
+        return build(form, tensors)
+
+    return read_arrays(Path(path), kind, found)
 
 
-@checked
-def load_fitted(path: Path | str, *, kinds: Iterable[type] = (), device: str = "cpu") -> FittedDetector:
-    """Read what `FittedDetector.save` wrote; arguments and errors as for `load_together`, and a file of several is
-    refused.
-
-    >>> import tempfile, torch
-    >>> from openworld.detectors import KNN
-    >>> path = Path(tempfile.mkdtemp(), "knn.safetensors")
-    >>> KNN(k=1).fit(torch.eye(2)).save(path)
-    >>> load_fitted(path).score(torch.tensor([[-1.0, 0.0]])).tolist()
-    [-2.0]
-    """
-    detectors = load_together(path, kinds=kinds, device=device)
-    if len(detectors) != 1:
-        raise OpenworldError(f"{path} holds {len(detectors)} fitted detectors; read them with `load_together`.")
-    return next(iter(detectors.values()))
-
-
-def save_gathered(gathered: FitStatistics, path: Path | str) -> None:
-    """Write what was gathered of a shard; what `FitStatistics.save` calls."""
-    tensors: dict[str, Tensor] = {}
-    classes = [classes_beside(statistic) for statistic in statistics_of(gathered.detectors)]
-    form = {
-        "detectors": {label: _settings(detector) for label, detector in gathered.detectors.items()},
-        "totals": [
-            take_apart(total, f"totals.{place}", tensors, classes[place]) for place, total in enumerate(gathered.totals)
-        ],
-        "head": take_apart(gathered.head, "head", tensors, OURS),
-        "texts": take_apart(gathered.texts, "texts", tensors, OURS),
-        "least": gathered.least,
-        "width": gathered.width,
-    }
-    _write(Path(path), GATHERED, form, tensors)
-
-
-@checked
-def load_gathered(path: Path | str, *, kinds: Iterable[type] = (), device: str = "cpu") -> FitStatistics:
-    """Read what `FitStatistics.save` wrote; arguments and errors as for `load_together`."""
-    form, tensors = _read(Path(path), GATHERED, device)
-    with _with_reasons(path, GATHERED):
-        detectors = {label: _detector(entry, kinds) for label, entry in form["detectors"].items()}
-        pairs = zip(statistics_of(detectors), form["totals"], strict=bool(form["totals"]))
-        totals = tuple(put_together(total, tensors, classes_beside(detector)) for detector, total in pairs)
-        head, texts = (put_together(form[part], tensors, OURS) for part in ("head", "texts"))
-        return FitStatistics(detectors, totals, head, texts, form["least"], form["width"])
-
-
-def _fitted_form(fitted: FittedDetector, where: str, tensors: dict[str, Tensor]) -> dict:
-    return {
-        "detector": _settings(fitted.detector),
-        "state": take_apart(fitted.state, f"{where}.state", tensors, classes_beside(fitted.detector)),
-        "head": take_apart(fitted.head, f"{where}.head", tensors, OURS),
-        "texts": take_apart(fitted.texts, f"{where}.texts", tensors, OURS),
-        "warnings": list(fitted.warnings),
-        "width": fitted.width,
-    }
-
-
-def _settings(detector: Any) -> dict:
+def settings_of(detector: Any) -> dict:
+    """Return what a file says of a detector."""
     return {"name": detector.name, "settings": to_json(detector, f"{detector.name}'s settings")}
 
 
-def _detector(form: dict, kinds: Iterable[type]) -> Any:
+def detector_of(form: dict, kinds: Iterable[type]) -> Any:
+    """Return the detector that a file says; of `kinds`, ours or a plug-in's."""
     from openworld.detectors import find_detector
 
     kind = {kind.name: kind for kind in kinds}.get(form["name"]) or find_detector(form["name"])
     return kind(**form["settings"])
 
 
-def _write(path: Path, what: str, form: dict, tensors: Mapping[str, Tensor]) -> None:
-    from safetensors.torch import save_file
-
-    try:
-        with writing(path) as file:  # not as bytes: banks are large
-            kept = {name: value.detach().cpu().contiguous() for name, value in tensors.items()}
-            for name, value in kept.items():
-                if value.untyped_storage().nbytes() != value.nbytes:  # safetensors wants memory of its own for each
-                    kept[name] = value.clone()
-            save_file(kept, file.name, metadata={what: json.dumps(form)})
-    except OSError as error:
-        raise OpenworldError(f"{path} cannot be written ({error}); choose another place.") from error
+PLAIN = (bool, int, float, str, type(None))
 
 
-def _read(path: Path, what: str, device: str) -> tuple[dict, dict[str, Tensor]]:
-    from safetensors import SafetensorError, safe_open
-
-    try:
-        with safe_open(path, "pt", device=device) as file:
-            headers = file.metadata() or {}
-            if what not in headers:
-                raise ValueError("it is a file of another kind")
-            names = file.keys()
-            # Copied: in the file they are not aligned, on which the last bit of a product depends.
-            return parse_json(headers[what]), {name: file.get_tensor(name).clone() for name in names}
-    except (OSError, SafetensorError, ValueError, RuntimeError) as error:
-        if isinstance(error, RuntimeError) and path.is_file():
-            raise OpenworldError(
-                f"{path} cannot be read to device {device!r} ({error}); give one that is here."
-            ) from error
-        raise OpenworldError(
-            f"{path} holds no {what.removeprefix('openworld ')} ({error}); give a file that {WRITERS[what]} wrote."
-        ) from error
+def classes_beside(owner: Any) -> dict[str, type]:
+    """Dataclasses by name in the modules of an object's class, of what it inherits from, and of its fields."""
+    parts = [owner, *(getattr(owner, field.name) for field in fields(owner))] if is_dataclass(owner) else [owner]
+    kinds = [kind for part in parts if part is owner or is_dataclass(part) for kind in reversed(type(part).__mro__)]
+    modules = [sys.modules[kind.__module__] for kind in kinds]
+    kinds = [kind for module in modules for kind in vars(module).values() if isinstance(kind, type)]
+    return {kind.__name__: kind for kind in kinds if is_dataclass(kind)}
 
 
-@contextmanager
-def _with_reasons(path: Path | str, what: str):
-    """What does not fit inside a file of the right kind is an error of the file."""
-    try:
-        yield
-    except OpenworldError:
-        raise
-    except (KeyError, ValueError, TypeError, AttributeError) as error:
-        raise OpenworldError(
-            f"{path} holds {what.removeprefix('openworld ')} of another version, or is damaged ({error}); "
-            f"write it again with {WRITERS[what]}."
-        ) from error
+def take_apart(value: Any, where: str, tensors: dict[str, Tensor], classes: Mapping[str, type]) -> Any:
+    """What JSON can hold of a value, its tensors put into `tensors` under names that start with `where`."""
+    if isinstance(value, PLAIN):
+        return value
+    if isinstance(value, Tensor):
+        # Matrices keep their order in memory, on which the last bit of a product depends: eigenvectors come by columns.
+        by_columns = value.dim() == 2 and value.stride(0) < value.stride(1)
+        rows = value.mT if by_columns else value
+        # A tensor that is there already, under whatever name, is kept once: heads, and their biases in masked heads.
+        name = next((name for name, tensor in tensors.items() if _place(tensor) == _place(rows)), where)
+        tensors[name] = rows
+        return {"tensor": name, "shape": list(value.shape)} | ({"by_columns": True} if by_columns else {})
+    if isinstance(value, torch.dtype):
+        return {"dtype": str(value).removeprefix("torch.")}
+    if isinstance(value, tuple):
+        return [take_apart(part, f"{where}.{place}", tensors, classes) for place, part in enumerate(value)]
+    if is_dataclass(value) and classes.get(type(value).__name__) is type(value):
+        parts = {field.name: getattr(value, field.name) for field in fields(value)}
+        taken = {name: take_apart(part, f"{where}.{name}", tensors, classes) for name, part in parts.items()}
+        return {"class": type(value).__name__, "fields": taken}
+    raise OpenworldError(
+        f"{where} holds a {type(value).__name__}, which cannot be written to a file; keep what is learned in tensors, "
+        "numbers, texts, None, tuples and dataclasses of these that the detector's module defines or imports."
+    )
+
+
+def put_together(form: Any, tensors: Mapping[str, Tensor], classes: Mapping[str, type]) -> Any:
+    """What `take_apart` took apart; raises KeyError or ValueError where the form does not fit."""
+    if isinstance(form, PLAIN):
+        return form
+    if isinstance(form, list):
+        return tuple(put_together(part, tensors, classes) for part in form)
+    if "tensor" in form:
+        tensor = tensors[form["tensor"]]
+        tensor = tensor.mT if form.get("by_columns") else tensor
+        if list(tensor.shape) != form.get("shape", list(tensor.shape)):  # files of the first version do not tell shapes
+            raise ValueError(f"{form['tensor']} has shape {list(tensor.shape)}, written was {form['shape']}")
+        return tensor
+    if "dtype" in form:
+        return {str(dtype).removeprefix("torch."): dtype for dtype in (torch.float32, torch.float64)}[form["dtype"]]
+    kind = classes[form["class"]]
+    if {field.name for field in fields(kind)} != set(form["fields"]):
+        raise ValueError(f"{kind.__name__} has other fields in this version")
+    # Not by its constructor: text embeddings, say, would be divided by their length a second time, and scores move.
+    made = object.__new__(kind)
+    for name, part in form["fields"].items():
+        object.__setattr__(made, name, put_together(part, tensors, classes))
+    return made
+
+
+def _place(tensor: Tensor) -> tuple:
+    return tensor.device, tensor.data_ptr(), tensor.dtype, tensor.shape, tensor.stride()

@@ -48,7 +48,7 @@ class ShiftTest:
     """Scores periods of about so many images, and says what a score adds to the alarm's statistic."""
 
     n: int  # source images that are compared
-    scales: Mapping[str, SignScale]  # by the name of the sign
+    scales: dict[str, SignScale]  # by the name of the sign
     limit: AlarmLimit  # for scores with their sign turned: high ones raise it
 
     def score(self, signs: ShiftSigns, n: int) -> tuple[float | None, str]:

@@ -12,9 +12,9 @@ import numpy as np
 from openworld._errors import OpenworldError
 from openworld._types import checked
 from openworld.estimators.engine.outputs import Outputs
-from openworld.estimators.engine.probability_rows import are_probabilities
 from openworld.estimators.engine.threshold import FEW
 from openworld.metrics.accuracy import wilson_interval
+from openworld.tables.probabilities import are_probabilities
 
 SHARE = 0.01  # of the images that share their scores from which that is said
 SOFTMAX = 0.05  # of the rows of logits that look like a softmax from which they are none

@@ -9,7 +9,7 @@ from openworld.datasets import DATASETS
 from openworld.datasets.corruptions import CORRUPTIONS, SEVERITIES
 from openworld.datasets.styles import STYLES
 from openworld.evaluations.entries import DecompositionSpec, require_distinct, settle
-from openworld.evaluations.image_selection import DRAWINGS, DatasetSpec, ImageSelection
+from openworld.evaluations.image_selection import DRAWINGS, DatasetSpec
 from openworld.shifts import DECOMPOSITIONS
 from openworld.shifts.appearance import PLAIN
 
@@ -60,16 +60,7 @@ class LabelledSetSpec(DatasetSpec):
         if self.as_drawn and not (self.dataset in DATASETS and self.dataset.startswith(DRAWINGS)):
             raise OpenworldError(f"{self.dataset!r} holds no embedded drawings to show as drawn; leave as_drawn out.")
 
-
-@dataclass(frozen=True)
-class NamedImages:
-    """An entry in one of its appearances: `images` of it, by the class names of the first entry."""
-
-    entry: LabelledSetSpec
-    appearance: str
-    images: ImageSelection
-
-    def __str__(self) -> str:
-        entry = self.entry
-        name = f"{entry.row}: {Path(entry.dataset).name}"
-        return ", ".join(filter(None, (name, entry.domain, entry.part, self.appearance)))
+    def title(self, appearance: str) -> str:
+        """What its images are called in one of its appearances."""
+        name = f"{self.row}: {Path(self.dataset).name}"
+        return ", ".join(filter(None, (name, self.domain, self.part, "as drawn" if self.as_drawn else "", appearance)))

@@ -10,22 +10,15 @@ LAYOUT = Layout(
     "",
     (
         Pivot(
-            name="decomposed",
-            title="Zero-shot accuracy with whole features and with halves",
-            metrics=RANKS,
+            "decomposed",
+            "Zero-shot accuracy with whole features and with halves",
+            RANKS,
             rows=("part", ENTITY),
             columns=("images", METRIC),
             note="By the nearest class text. Of several image sets under one name the mean.",
         ),
-        Pivot(
-            name="sets",
-            title="Every image set",
-            metrics=RANKS,
-            rows=("part", ENTITY, "set"),
-            per=("images",),
-            folded=True,
-        ),
-        Pivot(name="images", title="What it rests on", metrics=("images", "classes"), folded=True),
+        Pivot("sets", "Every image set", RANKS, rows=("part", ENTITY, "set"), per=("images",), folded=True),
+        Pivot("images", "What it rests on", ("images", "classes"), folded=True),
     ),
 )
 

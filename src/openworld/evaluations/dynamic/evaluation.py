@@ -1,22 +1,197 @@
-"""Dynamic scenarios as an evaluation: which parts they have."""
+"""Dynamic scenarios as an evaluation: a unit fits a learner once, and names the images of every view.
 
-from collections.abc import Iterator
+What it says of a view becomes rows and facts, and the tables of the scenario run.
+"""
 
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from openworld import metrics
 from openworld.datasets.names.forms import normalise_class_name
 from openworld.evaluations.class_lists import meeting, variants
-from openworld.evaluations.dynamic.spec import ALGORITHM_VERSION, DynamicSpec, summary, tasks
-from openworld.evaluations.dynamic.task import OF_CLASSES, DynamicTask
-from openworld.evaluations.dynamic.unit import evaluate
+from openworld.evaluations.dynamic import scenarios
+from openworld.evaluations.dynamic.curves import Scenario
+from openworld.evaluations.dynamic.predictions import ViewPredictions, predict_views
+from openworld.evaluations.dynamic.scenarios import ScenarioRun
+from openworld.evaluations.dynamic.spec import BASELINE, OF_CLASSES, DynamicSpec, summary, tasks
 from openworld.evaluations.encoding import learning
 from openworld.evaluations.evaluation import ClassList, Evaluation, Tuning
 from openworld.evaluations.image_selection import DatasetSpec
+from openworld.evaluations.learning import fit, training_facts
+from openworld.evaluations.record_images import with_names
+from openworld.evaluations.rows import rows_of_unit
+from openworld.evaluations.runtime import Clock, Machine, encoded_parts
+from openworld.evaluations.views import ImagePool, pool_of_two
+from openworld.features import Features
+from openworld.results import METRICS, Result, Value, interval_of
+from openworld.runs import UnitResult
+
+Columns = dict[str, np.ndarray]
+Rows = dict[str, Columns]
+ONE_KIND = "the view holds base images alone, or new ones alone"
 
 
-def data(spec: DynamicSpec) -> tuple[DatasetSpec, ...]:
-    """Return the data of the scenarios of a run."""
-    used = spec.used
-    tuned_on = (spec.source,) if used["variants"] or used["others"] else ()
-    return tuple(dict.fromkeys((*used["datasets"], *tuned_on, *used["variants"], *used["others"])))
+def evaluate(task: DynamicSpec, machine: Machine) -> UnitResult:
+    """Fit one learner once, predict every view of every scenario run, compute every metric."""
+    parts, clock = encoded_parts(task, machine), Clock(machine)
+    shots = parts["train"].of_classes(task.split.base)
+    fitted = fit(task, shots, machine)
+    clock.stop("fit")
+    courses, rows, columns, images = [], [], [], []
+    for pooled in pooled_runs(task, parts):
+        by_run = predict_views(fitted, pooled.pool, tuple(pooled.runs.values()))
+        for (scenario, run), views in zip(pooled.runs.items(), by_run, strict=True):
+            target = None if pooled.against is None else str(pooled.against)
+            place = {"scenario": scenario, "images": str(task.data), "target": target}
+            where = {key: value for key, value in place.items() if value}
+            facts, number = [], len(courses)
+            for predictions in views:  # one view after the other: the logits of all of them need not fit in memory
+                rows += view_results(predictions, pooled.pool, run, task.learner.label, where)
+                facts.append(view_facts(predictions, pooled.pool, run))
+                columns.append(view_rows(predictions, pooled.pool, number))
+            classes = {"n_base_classes": len(run.base), "n_new_classes": len(run.new)}
+            courses.append(place | {"views": facts, "classnames": pooled.pool.names} | classes)
+            images.append(_images(task, pooled, number))
+    clock.stop("score")
+    facts = {
+        **training_facts(task, fitted, shots),
+        "dataset": task.data.dataset,
+        "domain": task.data.domain,
+        "yardstick": task.learner.learner == BASELINE,
+        "courses": courses,
+        "tuned_on": task.tuned_on,
+        "left_out": task.data.left_out,
+    }
+    return UnitResult(
+        outputs=tables(columns) | {"images": stacked(images)},
+        metrics=facts,
+        attachments=rows_of_unit("dynamic", rows, seed=task.seed),
+        timing=clock.timing,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class PooledRuns:
+    """Scenario runs that show the same classes on one pool."""
+
+    pool: ImagePool
+    runs: dict[Scenario, ScenarioRun]
+    against: DatasetSpec | None = None  # what takes over from the source
+    sources: tuple[str, ...] = ("test",)  # of the task's, those of the pool's images
+
+
+def pooled_runs(task: DynamicSpec, parts: Mapping[str, Features]) -> Iterator[PooledRuns]:
+    """Prepare the scenario runs of a task on the encoded image sets of its sources, one pool at a time."""
+    test, base, new = parts["test"], task.split.base, task.split.new
+    if task.of_classes:
+        generators = {"emerging-classes": scenarios.emerging_classes, "varying-ratio": scenarios.varying_ratio}
+        runs = {name: generators[name](test.labels, base, new, task.levels) for name in task.scenarios}
+        yield PooledRuns(ImagePool((test,), test.classnames), runs)
+    for scenario, place, data in task.against:
+        part, shifts = f"{scenario} {place}", scenario == "distribution-shift"
+        pool = pool_of_two(test, parts[part], same_names=shifts)
+        run = (_shift if shifts else _take_over)(task, pool)
+        yield PooledRuns(pool, {scenario: run}, data, ("test", part))
+
+
+def _shift(task: DynamicSpec, pool: ImagePool) -> ScenarioRun:
+    """The classes are the variant's, in the seed's order."""
+    kept = task.split.base[np.isin(task.split.base, pool.parts[1].labels)]
+    limit = task.shift_limit
+    return scenarios.distribution_shift(pool.labels, pool.origin == 1, kept, task.seed, task.levels, image_limit=limit)
+
+
+def _take_over(task: DynamicSpec, pool: ImagePool) -> ScenarioRun:
+    """Of classes that both sides name, the source's is left out: no view could tell them apart."""
+    names = [normalise_class_name(name) for name in pool.names]
+    count = len(pool.parts[0].classnames)
+    source = [place for place in range(count) if names[place] not in set(names[count:])]
+    limits = {"class_limit": task.class_limit, "image_limit": task.image_limit}
+    new = range(count, len(names))
+    return scenarios.co_evolution(pool.labels, source, new, task.seed, task.levels, **limits)
+
+
+def _images(task: DynamicSpec, pooled: PooledRuns, number: int) -> dict[str, np.ndarray]:
+    """The images of the pool of scenario run `number`, by part and id as in its other tables."""
+    pool, tables = pooled.pool, []
+    for part, source in enumerate(pooled.sources):
+        of_part = pool.origin == part
+        table = {"course": np.full(of_part.sum(), number, np.int16), "part": np.full(of_part.sum(), part, np.int8)}
+        table |= {"id": pool.rows[of_part], "label": pool.labels[of_part]}
+        tables.append(with_names(table, pool.names, task.image_sets[source].load().path_of))
+    return stacked(tables)
+
+
+def view_results(
+    predictions: ViewPredictions, pool: ImagePool, run: ScenarioRun, learner: str, where: Mapping[str, str]
+) -> Iterator[Result]:
+    """Yield every number of one view, of whose images all are named among all its classes."""
+    view, place = predictions.view, {**where, "level": predictions.view.level}
+    labels, correct = pool.labels[view.images], _predict_classes(predictions) == pool.labels[view.images]
+    groups, is_new = pool.groups[view.images], np.isin(labels, run.new)
+    sides = {"accuracy": np.ones_like(is_new), "base_accuracy": ~is_new, "new_accuracy": is_new}
+    for name, side in sides.items():
+        share = metrics.accuracy(correct[side], groups=groups[side])
+        over = interval_of(share.interval, "images", len(np.unique(groups[side])))
+        value = Value(share.value, over) if share.value is not None else Value(None, reason=ONE_KIND)
+        yield Result(learner, METRICS[name], value, place)
+
+    if predictions.baseness is None:
+        area = Value(None, reason=f"there is no {'base' if is_new.any() else 'new'} class in this view")
+    else:
+        sides, of_groups = ([column[~is_new], column[is_new]] for column in (predictions.baseness, groups))
+        found = metrics.auroc(*sides, in_groups=of_groups[0], out_groups=of_groups[1])
+        over = interval_of(found.interval(), "images", len(np.unique(groups)))
+        area = Value(found.value, over, reason=found.reason or "")
+    yield Result(learner, METRICS["auroc"], area, place)
+
+
+def view_facts(predictions: ViewPredictions, pool: ImagePool, run: ScenarioRun) -> dict[str, Any]:
+    """Return what a view holds: images, groups of images that are not independent, and classes."""
+    view = predictions.view
+    return {
+        "level": view.level,
+        "n_images": view.size,
+        "n_new_images": int(np.isin(pool.labels[view.images], run.new).sum()),
+        "n_groups": len(np.unique(pool.groups[view.images])),
+        "n_classes": len(view.classes),
+        "n_new_classes": int(np.isin(view.classes, run.new).sum()),
+        "classes": view.classes.tolist(),
+    }
+
+
+def view_rows(predictions: ViewPredictions, pool: ImagePool, number: int) -> Rows:
+    """The rows of `tables` that one view of scenario run `number` gives."""
+    images, size = predictions.view.images, predictions.view.size
+    keys = {
+        "course": np.full(size, number, np.int16),
+        "level": np.full(size, predictions.view.level),
+        "part": pool.origin[images].astype(np.int8),
+        "id": pool.rows[images],
+    }
+    answers = {"group": pool.groups[images], "label": pool.labels[images], "prediction": _predict_classes(predictions)}
+    score = predictions.baseness
+    scores = {} if score is None else {"scores": keys | {"score": score.astype(np.float32)}}
+    return {"predictions": keys | answers} | scores
+
+
+def tables(rows: Sequence[Rows]) -> dict[str, Columns]:
+    """Return "predictions" of every view, and "scores" of those that hold base and new classes."""
+    names = dict.fromkeys(name for view in rows for name in view)
+    return {name: stacked([view[name] for view in rows if name in view]) for name in names}
+
+
+def stacked(parts: Sequence[Columns]) -> Columns:
+    """Tables of the same columns, one behind the other."""
+    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+
+
+def _predict_classes(predictions: ViewPredictions) -> np.ndarray:
+    """int64[n], the class that every image is given."""
+    return predictions.view.classes[predictions.logits.argmax(axis=1)]
 
 
 def class_lists(spec: DynamicSpec) -> Iterator[ClassList]:
@@ -36,12 +211,6 @@ def class_lists(spec: DynamicSpec) -> Iterator[ClassList]:
         yield from meeting(other, names, {str(spec.source): kept})
 
 
-def count(spec: DynamicSpec) -> int:
-    """Return the number of tasks: learners times seeds on every data set tuned on."""
-    of_classes = len(spec.datasets) if set(spec.scenarios) & set(OF_CLASSES) else 0
-    return len(spec.learners) * len(spec.seeds) * (of_classes + bool(set(spec.scenarios) - set(OF_CLASSES)))
-
-
 def tunings(spec: DynamicSpec) -> Iterator[Tuning]:
     """Return what learners are tuned on and asked about."""
     if set(spec.scenarios) & set(OF_CLASSES):
@@ -54,12 +223,11 @@ def tunings(spec: DynamicSpec) -> Iterator[Tuning]:
 EVALUATION = Evaluation(
     "dynamic",
     DynamicSpec,
-    DynamicTask,
-    evaluate=evaluate,
-    version=ALGORITHM_VERSION,
+    tasks,
+    evaluate,
+    version=5,
     summary=summary,
-    data=data,
     class_lists=class_lists,
     tunings=tunings,
-    **learning(tasks) | {"count": count},
+    **learning(tasks),
 )

@@ -1,11 +1,9 @@
 """What a run of dynamic scenarios shows."""
 
-from collections.abc import Iterator, Sequence
-
 from openworld.evaluations.dynamic.curves import PLACE
 from openworld.evaluations.dynamic.results import read_results
 from openworld.report.layout import ENTITY, METRIC, Brief, Layout, Lines, Pivot, Ranks, Tests
-from openworld.report.provenance import spent
+from openworld.report.provenance import unit_facts
 from openworld.report.report import Report
 from openworld.report.sentences import counted
 from openworld.results import RunFolder
@@ -23,37 +21,32 @@ LAYOUT = Layout(
     "While the world changes",
     "auc",
     (
-        Pivot(name="curves", title="The numbers", metrics=CURVE, per=PLACE, note=LEGEND),
+        Pivot("curves", "The numbers", CURVE, per=PLACE, note=LEGEND),
         Pivot(
-            name="levels",
-            title="The numbers",
-            metrics=("accuracy", "base_accuracy", "new_accuracy", "auroc"),
+            "levels",
+            "The numbers",
+            ("accuracy", "base_accuracy", "new_accuracy", "auroc"),
             rows=(METRIC, ENTITY),
             columns=("level",),
             per=PLACE,
             folded=True,
         ),
-        Lines(name="ageing", title="How does it age?", metrics=("accuracy",), along="level", per=PLACE),
+        Lines("ageing", "How does it age?", ("accuracy",), along="level", per=PLACE),
         Lines(
-            name="split",
-            title="What is lost, the old or the new?",
-            metrics=("base_accuracy", "new_accuracy", "auroc"),
+            "split",
+            "What is lost, the old or the new?",
+            ("base_accuracy", "new_accuracy", "auroc"),
             along="level",
             per=PLACE,
         ),
-        Ranks(name="critical-difference", title="Which ranks differ?", metrics=("area_rank",), per=("scenario",)),
-        Pivot(name="ranks", title="Which ranks differ?", metrics=("area_rank",), columns=("scenario",)),
-        Pivot(
-            name="friedman",
-            title="Which ranks differ?",
-            metrics=("friedman_p", "critical_difference"),
-            rows=("scenario",),
-        ),
-        Tests(name="nemenyi", title="Which ranks differ?", metrics=("area_rank",), folded=True),
-        Tests(name="tests", title="Every test", metrics=("auc",), per=PLACE, folded=True),
+        Ranks("critical-difference", "Which ranks differ?", ("area_rank",), per=("scenario",)),
+        Pivot("ranks", "Which ranks differ?", ("area_rank",), columns=("scenario",)),
+        Pivot("friedman", "Which ranks differ?", ("friedman_p", "critical_difference"), rows=("scenario",)),
+        Tests("nemenyi", "Which ranks differ?", ("area_rank",), folded=True),
+        Tests("tests", "Every test", ("auc",), per=PLACE, folded=True),
         Tests(
-            name="over-seeds",
-            title="Every test, over seeds",
+            "over-seeds",
+            "Every test, over seeds",
             of={"over": "seeds"},
             per=PLACE,
             note="Paired seed by seed, each with its own curve.",
@@ -79,13 +72,4 @@ def report(run: RunFolder) -> Report:
         f"seeds {seeds}",
         *(f"{count} left out of {dataset}" for dataset, count in left_out.items()),
     )
-    facts = (("seeds", seeds), ("records", str(len(units))), *_durations(run, learners))
-    return LAYOUT.report(Brief(results, baseline, subtitle=subtitle, facts=facts, run=run))
-
-
-def _durations(run: RunFolder, learners: Sequence[str]) -> Iterator[tuple[str, str]]:
-    for learner in learners:
-        records = [record for record in run.records if record.metrics["learner"] == learner]
-        words = spent([record.metrics.get("epochs") for record in records], [record.seconds for record in records])
-        if words:
-            yield learner, words
+    return LAYOUT.report(Brief(results, baseline, subtitle=subtitle, facts=unit_facts(run.records), run=run))

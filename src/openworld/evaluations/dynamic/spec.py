@@ -7,30 +7,39 @@ set. A unit is one learner with one seed on what it is tuned on; it is fitted on
 Zero-shot CLIP is always among the learners: every curve is compared with its own.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
+
+import numpy as np
 
 from openworld._arrays import require_at_least
 from openworld._errors import OpenworldError
 from openworld.backbones.precision import Precision
+from openworld.datasets import ClassSplit
 from openworld.evaluations.dynamic.curves import SCENARIOS, Scenario
-from openworld.evaluations.dynamic.scenarios import require_levels
-from openworld.evaluations.dynamic.task import BASELINE, DATA, OF_CLASSES, DynamicSettings, DynamicTask
-from openworld.evaluations.entries import LearnerSpec, part_of, require_distinct, settle
-from openworld.evaluations.image_selection import DatasetSpec
-from openworld.evaluations.learning import Learning, require_learners, resolved
+from openworld.evaluations.dynamic.scenarios import LEVELS, class_order, require_levels
+from openworld.evaluations.entries import LearnerSpec, require_distinct
+from openworld.evaluations.image_selection import DatasetSpec, ImageSelection
+from openworld.evaluations.learning import Learning, require_learners
 from openworld.evaluations.shots import shots_asked
 from openworld.learners import PublishedSetting
 
-ALGORITHM_VERSION = 4
+BASELINE = "zero-shot"
+"""The learner that tunes nothing, with which every other is compared."""
+
+OF_CLASSES = ("emerging-classes", "varying-ratio")
+DATA = {"distribution-shift": "variants", "co-evolution": "others"} | dict.fromkeys(OF_CLASSES, "datasets")
+"""Scenario -> the field of the spec that holds its data."""
 
 
-@dataclass(frozen=True)
-class DynamicSpec(DynamicSettings, Learning):
+@dataclass(frozen=True, kw_only=True)
+class DynamicSpec(Learning):
     """Tune once, then let classes and images change step by step (OpenPL).
 
     Args:
-        learners: what is compared; zero-shot CLIP is put before them where it is missing.
+        learners: what is compared; zero-shot CLIP is run before them where it is missing.
         scenarios: of the four which.
         datasets: in each are the two scenarios of classes, "emerging-classes" and "varying-ratio"; an entry may say
             which classes are base and new.
@@ -38,6 +47,10 @@ class DynamicSpec(DynamicSettings, Learning):
         variants: each takes over from the source in "distribution-shift"; its classes are some or all of the source's.
         others: each takes over from the source in "co-evolution"; of classes that both name, the source's is left out.
         seeds: of class orders, few-shot draws, initial prompts, shuffles and orders of images; not negative.
+        shots: training images of each class, at least 1.
+        levels: of change, increasing, in [0, 1].
+        class_limit, image_limit: most classes and most images of a view in co-evolution.
+        shift_limit: most images of a view in a distribution shift; left out for all of the smaller side.
         published: whose settings the learners start from; "openpl" is the paper's unified setting.
         precision: in which the frozen towers compute, "float32", "tf32", "bfloat16" or "float16"; what is learned stays
             in float32.
@@ -47,7 +60,6 @@ class DynamicSpec(DynamicSettings, Learning):
             range, a setting under `choose`.
     """
 
-    learners: tuple[LearnerSpec, ...]
     protocol: Literal["dynamic"] = "dynamic"
     scenarios: tuple[Scenario, ...] = SCENARIOS
     datasets: tuple[DatasetSpec, ...] = (DatasetSpec("emoji-concepts-200"),)
@@ -57,19 +69,15 @@ class DynamicSpec(DynamicSettings, Learning):
         DatasetSpec("emoji-concepts", "emojione-monotone"),
     )
     others: tuple[DatasetSpec, ...] = (DatasetSpec("emoji-concepts-b"), DatasetSpec("emoji-subgroups"))
-    seeds: tuple[int, ...] = (1, 2, 3)
+    shots: int = 16
+    levels: tuple[float, ...] = LEVELS
+    class_limit: int = 100
+    image_limit: int = 10_000
+    shift_limit: int | None = None
     published: PublishedSetting = "openpl"
     precision: Precision = "float32"
 
-    @property
-    def used(self) -> dict[str, tuple[DatasetSpec, ...]]:
-        """Field of data -> its entries, none where no scenario needs them."""
-        wanted = {DATA[scenario] for scenario in self.scenarios}
-        return {field: getattr(self, field) if field in wanted else () for field in ("datasets", "variants", "others")}
-
     def __post_init__(self):
-        if not any(entry.learner == BASELINE for entry in self.learners):
-            settle(self, learners=(LearnerSpec(BASELINE), *self.learners))
         require_learners(self)
         require_at_least(1, shots=self.shots, class_limit=self.class_limit, image_limit=self.image_limit)
         require_at_least(1, shift_limit=1 if self.shift_limit is None else self.shift_limit)
@@ -87,13 +95,84 @@ class DynamicSpec(DynamicSettings, Learning):
                 )
         require_levels(self.levels)
 
+    @property
+    def used(self) -> dict[str, tuple[DatasetSpec, ...]]:
+        """Field of data -> its entries, none where no scenario needs them."""
+        wanted = {DATA[scenario] for scenario in self.scenarios}
+        return {field: getattr(self, field) if field in wanted else () for field in ("datasets", "variants", "others")}
 
-def tasks(spec: DynamicSpec) -> list[DynamicTask]:
+    @property
+    def compared(self) -> tuple[LearnerSpec, ...]:
+        """The learners that are run: every curve is compared with that of zero-shot CLIP."""
+        has_baseline = any(entry.learner == BASELINE for entry in self.learners)
+        return self.learners if has_baseline else (LearnerSpec(BASELINE), *self.learners)
+
+    @property
+    def data(self) -> DatasetSpec:
+        """What a task tunes on."""
+        return self.datasets[0] if self.of_classes else self.source
+
+    @property
+    def name(self) -> str:
+        """What people call the unit."""
+        return f"{self.learner.label}, {self.data}, {self.tuned_on}, seed {self.seed}"
+
+    @property
+    def tuned_on(self) -> str:
+        """Which classes are, in words."""
+        if not self.of_classes:
+            return "all classes"
+        return "base classes" if self.data.says_classes else "base half"
+
+    @property
+    def of_classes(self) -> bool:
+        """Whether base classes are tuned on, not all."""
+        return self.scenarios[0] in OF_CLASSES
+
+    @cached_property
+    def split(self) -> ClassSplit:
+        """The classes tuned on, which are base, and the new ones of the same data set, in the seed's order."""
+        names = self.data.classnames
+        order = class_order(len(names), self.seed)
+        if not self.of_classes:
+            return ClassSplit(names, order, order[:0])
+        if not self.data.says_classes:
+            return ClassSplit.of(names, order)
+        is_base = np.isin(order, self.data.split.base)
+        return ClassSplit(names, order[is_base], order[~is_base])
+
+    @property
+    def image_sets(self) -> dict[str, ImageSelection]:
+        """The image sets that the unit reads: shots, test images, and those that take over."""
+        classes = tuple(sorted(self.split.base.tolist())) if self.of_classes else None
+        train = self.data.images("train", seed=self.seed, shots=self.shots, draw=self.draw, only=classes)
+        against = {f"{kind} {place}": entry for kind, place, entry in self.against}
+        tests = {"test": self.data} | against
+        return {"train": train} | {part: entry.images() for part, entry in tests.items()}
+
+    @property
+    def against(self) -> Iterator[tuple[Scenario, int, DatasetSpec]]:
+        """(scenario, number, image set) of all that take over from the source."""
+        for scenario, entries in (("distribution-shift", self.variants), ("co-evolution", self.others)):
+            for place, entry in enumerate(entries if scenario in self.scenarios else ()):
+                yield scenario, place, entry
+
+
+def tasks(spec: DynamicSpec) -> list[DynamicSpec]:
     """Every (data set tuned on, learner, seed), learners in the order of the spec."""
+    used, kinds = spec.used, []
+    of_classes, against = (
+        tuple(scenario for scenario in spec.scenarios if (scenario in OF_CLASSES) == kind) for kind in (True, False)
+    )
+    nothing_else = {"source": DynamicSpec.source, "variants": (), "others": ()}
+    for data in used["datasets"]:
+        kinds.append((data, {"scenarios": of_classes, "datasets": (data,), **nothing_else}))
+    if against:
+        kinds.append((spec.source, {**used, "scenarios": against, "datasets": ()}))
     return [
-        part_of(spec, DynamicTask, learner=learner, seed=seed, data=data, **entries)
-        for data, entries in _kinds(spec)
-        for learner in resolved(spec, data.dataset)
+        spec.only(learner=learner, seed=seed, **cut)
+        for data, cut in kinds
+        for learner in spec.resolved(data.dataset)
         for seed in spec.seeds
     ]
 
@@ -104,15 +183,4 @@ def summary(spec: DynamicSpec) -> list[str]:
     tuned_on = (spec.source, *spec.datasets)
     shots = shots_asked(spec.shots, *(entry.dataset for entry in tuned_on))
     cut = [f"{entry}: {entry.sides_in_words}" for entry in spec.used["datasets"] if entry.says_classes]
-    return [", ".join(runs), *cut, f"{len(spec.learners)} learners", shots]
-
-
-def _kinds(spec: DynamicSpec) -> list[tuple[DatasetSpec, dict]]:
-    """(what is tuned on, its scenarios and what takes over from it) of either kind of scenario."""
-    of_classes, against = (
-        tuple(scenario for scenario in spec.scenarios if (scenario in OF_CLASSES) == kind) for kind in (True, False)
-    )
-    used = spec.used
-    kinds = [(data, {"scenarios": of_classes, "variants": (), "others": ()}) for data in used["datasets"]]
-    taking_over = {"scenarios": against, "variants": used["variants"], "others": used["others"]}
-    return kinds + ([(spec.source, taking_over)] if against else [])
+    return [", ".join(runs), *cut, f"{len(spec.compared)} learners", shots]

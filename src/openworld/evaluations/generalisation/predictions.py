@@ -14,11 +14,12 @@ from functools import cached_property
 import numpy as np
 import torch
 
-from openworld.datasets import ClassSplit
+from openworld.datasets import ClassSplit, ImageSet
 from openworld.datasets.names.forms import normalise_class_name
-from openworld.evaluations.answer_slices import default_scores, scored_by_default
-from openworld.evaluations.generalisation.task import GeneralisationTask, Target, kept_classes, split_as
-from openworld.features import Features
+from openworld.evaluations.generalisation.spec import GeneralisationSpec, Target, kept_classes, split_as
+from openworld.evaluations.image_selection import ImageSelection
+from openworld.evaluations.views import ImagePool, SharedAnswer, distinct_pairs, joined_answers, numbers_among
+from openworld.features import Features, View
 from openworld.learners import Answer, FittedLearner
 from openworld.learners.engine.settings import with_sentences_of
 
@@ -30,6 +31,7 @@ class EncodedTarget:
     target: Target
     base: Features
     new: Features
+    sets: Mapping[str, ImageSelection]  # of the task, by part
     moved: int = 0  # added to the numbers of new images of another set, so that ids differ; 0 where both are of one
 
     @cached_property
@@ -51,38 +53,45 @@ class EncodedTarget:
     def groups(self) -> np.ndarray:
         """int64[N], equal for images of one image set that are not independent."""
         side = np.repeat([0, int(self.moved > 0)], [len(self.base), len(self.new)])
-        pairs = np.stack([side, np.concatenate([self.base.groups, self.new.groups])])
-        return np.unique(pairs, axis=1, return_inverse=True)[1].reshape(-1)[self.order]
+        return distinct_pairs(side, np.concatenate([self.base.groups, self.new.groups]))[self.order]
 
     @cached_property
     def order(self) -> np.ndarray:
         """int64[N]: the base images' places, then the new ones', sorted by id."""
         return np.argsort(self._ids, kind="stable")
 
-    def locate(self, number: int) -> tuple[str, int]:
-        """The part and the number in its image set of the image with an id."""
-        if self.moved and number < self.moved:
-            return "test", number
-        return self.target.part, number - self.moved
+    def path_of(self, number: int) -> str:
+        """The path of the image with an id."""
+        images, row = self._locate(number)
+        return images.path_of(row)
+
+    def image(self, number: int):
+        """The image with an id."""
+        images, row = self._locate(number)
+        return images.image(row)
+
+    def _locate(self, number: int) -> tuple[ImageSet, int]:
+        at_home = self.moved and number < self.moved
+        return self.sets["test" if at_home else self.target.part].load(), number if at_home else number - self.moved
 
     @cached_property
     def _ids(self) -> np.ndarray:
         return np.concatenate([self.base.rows, self.new.rows + self.moved])
 
 
-def encoded_targets(task: GeneralisationTask, parts: Mapping[str, Features]) -> Iterator[EncodedTarget]:
+def encoded_targets(task: GeneralisationSpec, parts: Mapping[str, Features]) -> Iterator[EncodedTarget]:
     """Yield every target of a task, in order, of the encoded image sets of its sources."""
-    source, beyond = parts["test"].split, len(task.sources["test"].load())
+    source, beyond = parts["test"].split, len(task.image_sets["test"].load())
     at_home = parts["test"].of_classes(source.base)
     for target in task.targets:
         images = parts[target.part]
         if target.kind == "other":
             kept = images.of_classes(kept_classes(images.classnames, target.left_out))
-            yield EncodedTarget(target, at_home, kept, beyond)
+            yield EncodedTarget(target, at_home, kept, task.image_sets, beyond)
         else:
             split = split_as(source, images.classnames, task.source.left_out)
             base = at_home if target.kind == "source" else images.of_classes(split.base)
-            yield EncodedTarget(target, base, images.of_classes(split.new))
+            yield EncodedTarget(target, base, images.of_classes(split.new), task.image_sets)
 
 
 def answer_targets(
@@ -96,16 +105,25 @@ def answer_targets(
     at_home = [
         target for target, other in zip(targets, moved, strict=True) if target.base is targets[0].base and not other
     ]
-    shared = None if fitted.learner.depends_on_other_names else _SharedAnswer.of(fitted, at_home)
+    shared = None if fitted.learner.depends_on_other_names else _shared(fitted, at_home)
     for target, other in zip(targets, moved, strict=True):
         new_side = away[target.target.data.dataset] if other else None
         yield answer_target(fitted, target, shared if target in at_home else None, new_side)
 
 
+def _shared(fitted: FittedLearner, targets: Sequence[EncodedTarget]) -> SharedAnswer:
+    """The answer about the base images of all targets among base names and every new name that some target has."""
+    base, base_names = targets[0].base, targets[0].split.base_names
+    names = {normalise_class_name(name): name for target in targets for name in target.split.new_names}
+    pool = ImagePool((base,), (*base_names, *names.values()))
+    sides = np.split(np.arange(len(pool.names)), [len(base_names)])
+    return SharedAnswer(fitted, pool, np.arange(len(base)), *sides)
+
+
 def answer_target(
     fitted: FittedLearner,
     target: EncodedTarget,
-    shared: "_SharedAnswer | None" = None,
+    shared: SharedAnswer | None = None,
     new_side: FittedLearner | None = None,
 ) -> Answer:
     """Return the answer at one target; without `shared` nothing is sliced, and `answer_targets` must equal it."""
@@ -113,32 +131,10 @@ def answer_target(
     if new_side is not None:
         away = new_side.text_bank(target.split.base_names, target.split.new_names)
         bank = replace(bank, text=torch.cat([bank.text[: bank.base_count], away.text[bank.base_count :]]))
-    base = fitted.answer(target.base, bank) if shared is None else shared.slice(fitted, target, bank)
-    both = base, fitted.answer(target.new, bank)
-    parts = ([getattr(answer, name) for answer in both] for name in Answer.__annotations__)
-    return Answer(*(None if part[0] is None else np.concatenate(part)[target.order] for part in parts))
-
-
-@dataclass(frozen=True, eq=False)
-class _SharedAnswer:
-    """The answer about base images among base names and every new name that some target has."""
-
-    answer: Answer
-    places: dict[str, int]
-    default: bool
-
-    @classmethod
-    def of(cls, fitted: FittedLearner, targets: Sequence[EncodedTarget]) -> "_SharedAnswer":
-        base, base_names = targets[0].base, targets[0].split.base_names
-        names = {normalise_class_name(name): name for target in targets for name in target.split.new_names}
-        answer = fitted.answer(base, fitted.text_bank(base_names, names.values()))
-        places = {name: place for place, name in enumerate(names, len(base_names))}
-        return cls(answer, places, scored_by_default(answer, len(base_names)))
-
-    def slice(self, fitted: FittedLearner, target: EncodedTarget, bank) -> Answer:
-        """The part of a target, whose names `bank` holds."""
-        base_count = len(target.split.base)
-        new = [self.places[normalise_class_name(name)] for name in target.split.new_names]
-        logits = self.answer.logits[:, [*range(base_count), *new]]
-        scores = default_scores(logits, base_count) if self.default else fitted.answer(target.base, bank).baseness
-        return Answer(logits, scores, self.answer.base_logits)
+    if shared is None:
+        base = fitted.answer(target.base, bank)
+    else:
+        new = numbers_among(shared.pool.names, target.split.new_names)
+        base = shared.of(View(shared.images, np.concatenate([shared.base, new])))
+    both = joined_answers((base, fitted.answer(target.new, bank)))
+    return Answer(*(None if part is None else part[target.order] for part in vars(both).values()))

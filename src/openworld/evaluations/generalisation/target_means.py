@@ -4,11 +4,9 @@ The source is no target of its own: it is what the targets are compared with. Im
 source's base images beside the new classes of several data sets, count once in the interval of the mean.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-
-import numpy as np
 
 from openworld.evaluations.recognition.comparison import AUC, Place, average_over_seeds
 from openworld.evaluations.recognition.results import RecognitionResults, SettingResults
@@ -53,27 +51,30 @@ def target_means(results: RecognitionResults) -> tuple[TargetMean, ...]:
 
 
 def _mean(kind: str, targets: Sequence[SettingResults]) -> Results:
-    place, groups = {"setting": f"mean over {counted(len(targets), NOUNS[kind])}"}, _groups(targets)
-    estimates = {learner: _estimate(targets, learner, groups) for learner in targets[0].learners}
-    rows = [row for learner, estimate in estimates.items() for row in _results(targets, learner, estimate, place)]
-    tests = correct_for_many(_test(*pair, estimates, place) for pair in combinations(estimates, 2))
-    return Results("generalisation", tuple(rows), tests)
-
-
-def _estimate(targets: Sequence[SettingResults], learner: str, groups) -> MetricEstimate | None:
-    """The mean over targets of the means over seeds; None where seeds were scored on different images."""
-    averages = [average_over_seeds([outcome.test for outcome in target.outcomes[learner]]) for target in targets]
-    return None if None in averages else mean_over_sets(averages, groups)
-
-
-def _groups(targets: Sequence[SettingResults]) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Return each target's groups of base and new images, numbered over all; shared base images keep theirs."""
+    """The means of every number over the targets of a kind, and the tests between them."""
+    place = {"setting": f"mean over {counted(len(targets), NOUNS[kind])}"}
+    # Groups of images are numbered over all targets; the base images that other data sets share keep theirs.
     pairs = [target.first.test.groups for target in targets]
     beyond = 1 + max(int(side.max(initial=0)) for pair in pairs for side in pair)
-    shared = targets[0].first.facts["kind"] == "other"
-    return [
-        (base if shared else base + place * beyond, new + place * beyond) for place, (base, new) in enumerate(pairs, 1)
+    groups = [
+        (base if kind == "other" else base + number * beyond, new + number * beyond)
+        for number, (base, new) in enumerate(pairs, 1)
     ]
+    rows, estimates = [], {}
+    for learner in targets[0].learners:
+        averages = [average_over_seeds([outcome.test for outcome in target.outcomes[learner]]) for target in targets]
+        estimates[learner] = None if None in averages else mean_over_sets(averages, groups)
+        rows += _results(targets, learner, estimates[learner], place)
+
+    tests = []
+    for pair in combinations(estimates, 2):
+        compared = [estimates[name] for name in pair]
+        if None in compared:
+            reason = "their seeds were not scored on the same images"
+            tests.append(Comparison(*pair, AUC, None, None, reason, where=place))
+        else:
+            tests.append(comparison_of(*pair, AUC, paired_test(*compared), where=place))
+    return Results("generalisation", tuple(rows), correct_for_many(tests))
 
 
 def _results(
@@ -89,11 +90,3 @@ def _results(
         else:
             over_images = interval_of(estimate and estimate.interval(), "images") if row.metric == AUC else ()
             yield mean_of([target.result(learner, key) for target in targets], place, over_images)
-
-
-def _test(learner: str, other: str, estimates: Mapping[str, MetricEstimate | None], place: Place) -> Comparison:
-    pair = estimates[learner], estimates[other]
-    if None in pair:
-        reason = "their seeds were not scored on the same images"
-        return Comparison(learner, other, AUC, None, None, reason, where=place)
-    return comparison_of(learner, other, AUC, paired_test(*pair), where=place)

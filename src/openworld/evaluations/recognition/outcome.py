@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from openworld._coded import narrow
 from openworld._errors import OpenworldError
 from openworld.evaluations.rows import read_rows
 from openworld.metrics import OpenworldAUC, openworld_auc
 from openworld.report.sentences import counted
 from openworld.results import Result, RunFolder
 from openworld.runs import Record
+from openworld.tables.coded import narrow
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,7 +21,7 @@ from openworld.evaluations.recognition_metrics import LOSSES
 from openworld.metrics import CLOSED_SET
 from openworld.report.layout import ENTITY, METRIC, Bars, Brief, Layout, Lines, Own, Pivot, Ranks, Scatter, Tests
 from openworld.report.layout.parts import Part
-from openworld.report.provenance import spent
+from openworld.report.provenance import unit_facts
 from openworld.report.report import Report
 from openworld.report.run_comparison import RunComparison
 from openworld.report.sentences import listed, span
@@ -69,7 +69,7 @@ def story_of(
         numbers or results.results(),
         next(iter(results.baselines), ""),
         subtitle=tuple(_subtitle(results)),
-        facts=tuple(_durations(results)),
+        facts=unit_facts(run.records),
         notes=dict.fromkeys(("settings", "numbers"), grouped(results)) | {"mixes": shrunk},
         words=_operating_words(results),
         sentences=tuple(_sentences(results)),
@@ -78,7 +78,7 @@ def story_of(
         run=run,
     )
     headline = CLOSED[0] if all(setting.closed_set for setting in results.settings) else MAIN[0]
-    parts = tuple(_parts(results))
+    parts = (*_tables(results), *_charts(results))
     return Layout(title or known, headline, parts, SETTING, BESIDE).report(replace(brief, **fields))
 
 
@@ -104,79 +104,67 @@ def styles(results: RecognitionResults) -> dict[str, SeriesStyle]:
     return series_styles(results.learners, results.baselines)
 
 
-def _parts(results: RecognitionResults) -> Iterator[Part]:
-    """What is shown: of several settings first OpenworldAUC of all of them."""
-    several, numbers = len(results.settings) > 1, "The numbers"
+def _tables(results: RecognitionResults) -> Iterator[Part]:
+    """Numbers, other mixes and operating points; of several settings first OpenworldAUC of all of them."""
+    numbers = "The numbers"
     closed = all(setting.closed_set for setting in results.settings)
-    shots = {setting.key.shots for setting in results.settings}
-    if several and not closed:
-        yield Pivot(name="settings", title=numbers, metrics=MAIN[:1], columns=SETTING)
-    yield Pivot(name="numbers", title=numbers, metrics=CLOSED if closed else MAIN, per=SETTING, terminal=True)
-    yield Pivot(name="further", title=numbers, metrics=FURTHER, per=SETTING, folded=True)
-    yield Tests(
-        name="pairs", title="Every pair", metrics=MAIN[:2] + CLOSED[:1], per=(*SETTING, "mix", "over"), folded=True
-    )
+    if len(results.settings) > 1 and not closed:
+        yield Pivot("settings", numbers, MAIN[:1], columns=SETTING)
+    yield Pivot("numbers", numbers, CLOSED if closed else MAIN, per=SETTING, terminal=True)
+    yield Pivot("further", numbers, FURTHER, per=SETTING, folded=True)
+    yield Tests("pairs", "Every pair", MAIN[:2] + CLOSED[:1], per=(*SETTING, "mix", "over"), folded=True)
     mixes = tuple(key for key in reversed(MIXED) if key not in MIXES)
     variances = tuple(metric.key for metric in VARIANCES.values())
-    yield Pivot(name="mixes", title=MIX, metrics=MIXES, columns=("mix",), per=SETTING, note=OF_MIXES)
-    yield Pivot(
-        name="further-mixes", title=MIX, metrics=mixes + variances, columns=("mix", METRIC), per=SETTING, folded=True
-    )
-    yield Pivot(name="ratios", title=MIX, metrics=MIXES + mixes, rows=(ENTITY, "new_share"), per=SETTING, folded=True)
+    yield Pivot("mixes", MIX, MIXES, columns=("mix",), per=SETTING, note=OF_MIXES)
+    yield Pivot("further-mixes", MIX, mixes + variances, columns=("mix", METRIC), per=SETTING, folded=True)
+    yield Pivot("ratios", MIX, MIXES + mixes, rows=(ENTITY, "new_share"), per=SETTING, folded=True)
     yield from (part for _, part in operating_parts(results))
     yield Pivot(
-        name="validation",
-        title="Where to run it",
-        metrics=REACHED,
-        per=(*SETTING, "rule", "part"),
-        of={"part": "validation"},
-        folded=True,
+        "validation", "Where to run it", REACHED, per=(*SETTING, "rule", "part"), of={"part": "validation"}, folded=True
     )
-    yield Ranks(name="critical-difference", title="Which ranks differ?", metrics=("mean_rank",), per=SETTING)
-    if len(shots) > 1:
-        yield Lines(
-            name="shots",
-            title="What do more images buy?",
-            metrics=MAIN[:1],
-            along="shots",
-            per=("task", "target", "domain"),
-        )
+
+
+def _charts(results: RecognitionResults) -> Iterator[Part]:
+    """What can be seen, and last what all of it rests on."""
+    yield Ranks("critical-difference", "Which ranks differ?", ("mean_rank",), per=SETTING)
+    if len({setting.key.shots for setting in results.settings}) > 1:
+        yield Lines("shots", "What do more images buy?", MAIN[:1], along="shots", per=("task", "target", "domain"))
     yield Own(
-        name="setting",
-        title="What does a setting do?",
+        "setting",
+        "What does a setting do?",
         draw=lambda brief: [setting_sweep(_learners(brief), brief.results, brief.styles)],
     )
     yield Bars(
-        name="points-lost",
-        title="Where the points are lost",
-        metrics=(MAIN[0], *LOSSES),
+        "points-lost",
+        "Where the points are lost",
+        (MAIN[0], *LOSSES),
         per=SETTING,
         stacked=True,
         note="The longest hatched part is what to work on first.",
     )
-    yield Own(name="miss-hit", title="Few misses, many hits?", draw=_miss_hit)
+    yield Own("miss-hit", "Few misses, many hits?", draw=_miss_hit)
     yield Scatter(
-        name="trade-off",
-        title="Naming against noticing",
-        metrics=("auroc", "harmonic_mean"),
+        "trade-off",
+        "Naming against noticing",
+        ("auroc", "harmonic_mean"),
         per=SETTING,
         dots=("seed",),
         guide="products",
         note="A dot per seed; the thin lines join equal products of the two.",
     )
     yield Scatter(
-        name="costs",
-        title="What does it cost?",
-        metrics=COSTS,
+        "costs",
+        "What does it cost?",
+        COSTS,
         per=SETTING,
         guide="frontier",
-        folded=several,
+        folded=len(results.settings) > 1,
         note="Nothing that costs as little or less reaches above the thin steps.",
     )
     yield Lines(
-        name="ratio",
-        title="Does the mix matter?",
-        metrics=("openworld_auc", "overall_accuracy"),
+        "ratio",
+        "Does the mix matter?",
+        ("openworld_auc", "overall_accuracy"),
         along="new_share",
         per=SETTING,
         show="deviation",
@@ -184,9 +172,9 @@ def _parts(results: RecognitionResults) -> Iterator[Part]:
     )
     yield from prediction_parts(SETTING)
     rests = "What this rests on"
-    yield Pivot(name="sides", title=rests, metrics=("images", "classes"), rows=("setting", "side"), folded=True)
-    yield Pivot(name="groups", title=rests, metrics=SIZES, rows=SETTING, folded=True)
-    yield Own(name="images", title="The images", draw=lambda brief: albums(brief.source))
+    yield Pivot("sides", rests, ("images", "classes"), rows=("setting", "side"), folded=True)
+    yield Pivot("groups", rests, SIZES, rows=SETTING, folded=True)
+    yield Own("images", "The images", draw=lambda brief: albums(brief.source))
 
 
 def _learners(brief: Brief) -> dict[str, Mapping[str, tuple[Outcome, ...]]]:
@@ -213,9 +201,9 @@ def operating_parts(results: RecognitionResults) -> Iterator[tuple[SettingResult
             yield (
                 setting,
                 Pivot(
-                    name=f"operating-{number}",
-                    title="Where to run it",
-                    metrics=RATES,
+                    f"operating-{number}",
+                    "Where to run it",
+                    RATES,
                     per=(*SETTING, "rule"),
                     of={"setting": setting.title},
                     beside=BESIDE,
@@ -302,18 +290,3 @@ def _describe(setting: SettingResults) -> list[str]:
         key.backbone: True,
     }
     return [part for part, holds in parts.items() if holds]
-
-
-def _durations(results: RecognitionResults) -> Iterator[tuple[str, str]]:
-    """Seeds, the number of records, and how long each learner took."""
-    yield "seeds", " ".join(map(str, sorted({outcome.seed for outcome in results.outcomes})))
-    yield "records", str(sum(outcome.has_own_fit for outcome in results.outcomes))
-    for learner in results.learners:
-        of_learner = [outcome for outcome in results.outcomes if outcome.learner == learner]
-        if text := spent([outcome.facts.get("epochs") for outcome in of_learner], map(_seconds, of_learner)):
-            yield learner, text
-
-
-def _seconds(outcome: Outcome) -> dict[str, float]:
-    """The seconds of every stage, those of a fit only once."""
-    return {stage: value for stage, value in outcome.seconds.items() if stage != "fit" or outcome.has_own_fit}

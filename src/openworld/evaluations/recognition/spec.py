@@ -1,6 +1,12 @@
-"""The spec of a run of recognition: open-world recognition by learners that were tuned on half of the classes."""
+"""Open-world recognition (OpenworldAUC, Hua et al., 2025, section 6): tune on base classes, meet base and new ones.
 
+Classes in label order are cut into a base half, first ceil(n / 2), and a new half, or as the spec says. Every (learner,
+shots, seed) is one unit.
+"""
+
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
+from itertools import product
 from pathlib import Path
 from typing import Literal
 
@@ -8,43 +14,23 @@ from openworld._arrays import require_at_least
 from openworld._errors import OpenworldError
 from openworld.backbones.precision import Precision
 from openworld.datasets import DATASETS
-from openworld.evaluations.entries import LearnerSpec, require_distinct, settle
-from openworld.evaluations.image_selection import DatasetSpec
+from openworld.evaluations.encoding import require_learnable
+from openworld.evaluations.entries import require_distinct, settle
+from openworld.evaluations.image_selection import DatasetSpec, ImageSelection
 from openworld.evaluations.learning import Learning, require_learners
 from openworld.evaluations.own_data import OwnData, own_data, settle_classes
-from openworld.evaluations.recognition.operating_point import OperatingSpec
+from openworld.evaluations.recognition.operating_point import (
+    OperatingSpec,
+    ScoredValidation,
+    require_sides,
+    scored_validation,
+)
+from openworld.evaluations.runtime import Machine
+from openworld.evaluations.shots import shots_asked
 from openworld.features.encoding import usual_crop_scale
-from openworld.learners import PublishedSetting
+from openworld.report.sentences import counted
 
 PUBLISHED_RATIOS = (10.0, 5.0, 3.0, 2.0, 1.0, 0.7, 0.5, 0.3, 0.2, 0.1)
-
-
-@dataclass(frozen=True, kw_only=True)
-class RecognitionSettings(OwnData):
-    """Fields of a spec of recognition and of its tasks."""
-
-    # A name of `openworld list datasets`, or a folder of class folders. Instead `base` and `new` may be two folders of
-    # images; else they say which classes are known (see `OwnData`), by default the first half.
-    dataset: str = "emoji-concepts"
-    # Domains of the data set (styles, in the embedded world); equal ones give the same-drawing split there, different
-    # ones the redrawn split. Left out: its first or only domain to train in, and the same to test in.
-    train_domain: str | None = None
-    test_domain: str | None = None
-    imbalance_factor: float = 5.0  # by how much one half is shrunk for Table 3, class by class, at least 1
-    ratios: tuple[float, ...] = PUBLISHED_RATIOS  # Tables 11 and 12: r > 1 keeps 1/r of base images, r < 1 r of new
-    resamples: int = 20  # how often each of these mixes is drawn, at least 1; the paper draws once
-    keep_learners: bool = True  # in the run's folder, for `openworld predict`
-    operating: OperatingSpec | None = None  # the rule that chooses thresholds on validation images; None for none
-
-    @property
-    def trained(self) -> DatasetSpec:
-        """What is tuned on."""
-        return DatasetSpec(self.dataset, self.train_domain, **own_data(self))
-
-    @property
-    def tested(self) -> DatasetSpec:
-        """What is tested on."""
-        return DatasetSpec(self.dataset, self.test_domain, **own_data(self))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,37 +48,48 @@ class RecognisedSet(OwnData):
         return ", ".join(dict.fromkeys(filter(None, (self.dataset, self.train_domain, self.test_domain))))
 
 
-@dataclass(frozen=True)
-class RecognitionSpec(RecognitionSettings, Learning):
+@dataclass(frozen=True, kw_only=True)
+class RecognitionSpec(OwnData, Learning):
     """Tune on base classes, then meet base and new ones (OpenworldAUC, Hua et al., 2025).
 
     Args:
-        learners: what is compared; the order is the order of the tables.
+        dataset: a name of `openworld list datasets`, or a folder of class folders. Instead `base` and `new` may be two
+            folders of images; else they say which classes are known (see `OwnData`), by default the first half.
+        train_domain, test_domain: of the data set (styles, in the embedded world); equal ones give the same-drawing
+            split there, different ones the redrawn split. Left out: its first or only domain to train in, and the same
+            to test in.
         datasets: several data sets in the place of `dataset`: names, or tables that say more. Every learner is tuned
             and tested on each by itself; means, ranks and tests over the data sets are reported beside every one.
-        seeds: of few-shot draws, initial prompts and shuffles, not negative; every learner runs once per seed.
         shots: training images of each base class, at least 1; a list such as (1, 2, 4, 8, 16) runs every learner with
             each of them, and the report gains OpenworldAUC against shots.
-        published: whose settings the learners start from: "base-to-new" (OpenworldAUC's comparison), "openpl" (OpenPL's
-            unified setting) or "ood".
         precision: in which the frozen towers compute, "float32", "tf32", "bfloat16" or "float16"; what is learned stays
             in float32.
+        imbalance_factor: by how much one half is shrunk for Table 3, class by class, at least 1.
+        ratios: of Tables 11 and 12: r > 1 keeps 1/r of base images, r < 1 r of new ones.
+        resamples: how often each of these mixes is drawn, at least 1; the paper draws once.
+        keep_learners: in the run's folder, for `openworld predict`.
         keep_validation: score validation images too, where the data set has any, for `openworld decide`; they touch
             nothing else.
+        operating: the rule that chooses thresholds on validation images; left out for none.
 
     Raises:
         OpenworldError: no learner, no seed, labels or seeds that repeat, a number outside its range; base and new
             classes that are not understood; data sets that repeat, or `dataset` or what belongs to it beside them.
     """
 
-    learners: tuple[LearnerSpec, ...]
     protocol: Literal["recognition"] = "recognition"
-    seeds: tuple[int, ...] = (1, 2, 3)
-    shots: int | tuple[int, ...] = 16
-    published: PublishedSetting = "base-to-new"
-    precision: Precision = "float32"
-    keep_validation: bool = True
+    dataset: str = "emoji-concepts"
+    train_domain: str | None = None
+    test_domain: str | None = None
     datasets: tuple[str | RecognisedSet, ...] = ()
+    shots: int | tuple[int, ...] = 16
+    precision: Precision = "float32"
+    imbalance_factor: float = 5.0
+    ratios: tuple[float, ...] = PUBLISHED_RATIOS
+    resamples: int = 20
+    keep_learners: bool = True
+    keep_validation: bool = True
+    operating: OperatingSpec | None = None
 
     def __post_init__(self):
         require_learners(self, may_choose=True)
@@ -119,7 +116,7 @@ class RecognitionSpec(RecognitionSettings, Learning):
         entries = tuple(RecognisedSet(dataset=entry) if isinstance(entry, str) else entry for entry in self.datasets)
         own = {each.name: each.default for each in fields(RecognisedSet) if each.name != "dataset"}
         beside = [name for name, usual in own.items() if getattr(self, name) != usual]
-        if self.dataset not in (RecognitionSettings.dataset, ""):
+        if self.dataset not in (RecognitionSpec.dataset, ""):
             beside = ["dataset", *beside]
         if beside:
             raise OpenworldError(
@@ -142,7 +139,7 @@ class RecognitionSpec(RecognitionSettings, Learning):
         """Name the data set after the folder of base images."""
         if not (isinstance(self.new, str) and Path(self.new).is_dir()):
             raise OpenworldError(f"base is the folder {self.base}, and new is {self.new!r}; give a folder for each.")
-        if self.dataset not in (RecognitionSettings.dataset, self.base):
+        if self.dataset not in (RecognitionSpec.dataset, self.base):
             raise OpenworldError(f"base and new are folders, and dataset is {self.dataset!r}; leave dataset out.")
         settle(self, dataset=self.base, base=())
 
@@ -150,3 +147,74 @@ class RecognitionSpec(RecognitionSettings, Learning):
     def every_shots(self) -> tuple[int, ...]:
         """The numbers of shots, in the order of the run."""
         return self.shots if isinstance(self.shots, tuple) else (self.shots,)
+
+    @property
+    def trained(self) -> DatasetSpec:
+        """What is tuned on."""
+        return DatasetSpec(self.dataset, self.train_domain, **own_data(self))
+
+    @property
+    def tested(self) -> DatasetSpec:
+        """What is tested on."""
+        return DatasetSpec(self.dataset, self.test_domain, **own_data(self))
+
+    @property
+    def scored_validation(self) -> ScoredValidation:
+        """Of which classes a unit scores validation images."""
+        return scored_validation(self.dataset, self.train_domain, self.operating, self.keep_validation)
+
+    @property
+    def image_sets(self) -> dict[str, ImageSelection]:
+        """The image sets that a unit reads: shots, test images, and validation images where they are needed."""
+        sources = {
+            "train": self.trained.images("train", seed=self.seed, shots=self.shots, draw=self.draw, base_only=True),
+            "test": self.tested.images("test"),
+        }
+        scored = self.scored_validation
+        if self.learner.choose or scored != "nothing":
+            sources["validation"] = self.trained.images("validation", base_only=scored != "all")
+        return sources
+
+    @property
+    def whole_sets(self) -> tuple[ImageSelection, ...]:
+        """Those in which no class that is asked for may lack an image; a threshold needs but some of a side."""
+        whole = [source for part, source in self.image_sets.items() if part != "validation"]
+        chosen_on = [replace(self.image_sets["validation"], base_only=True)] if self.learner.choose else []
+        return (*whole, *chosen_on)
+
+
+def tasks(spec: RecognitionSpec) -> list[RecognitionSpec]:
+    """Every (data set, learner, shots, seed), data sets and learners in the order of the spec."""
+    return [
+        each.only(learner=learner, shots=shots, seed=seed)
+        for each in spec.each
+        for learner, shots, seed in product(each.resolved(each.dataset), each.every_shots, each.seeds)
+    ]
+
+
+def title(spec: RecognitionSpec, task: RecognitionSpec) -> str:
+    """Return what people call a unit, with its shots where the run has several numbers of them."""
+    shots = "" if len(spec.every_shots) == 1 else f"{task.shots} shots, "
+    domains = dict.fromkeys(filter(None, (task.train_domain, task.test_domain)))
+    place = f"{' '.join((task.dataset, *domains))}, " if spec.datasets else ""
+    return f"{place}{task.learner.label}, {shots}seed {task.seed}"
+
+
+def summary(spec: RecognitionSpec) -> list[str]:
+    """What is run on what, in a few words each."""
+    shots = shots_asked(" ".join(map(str, spec.every_shots)), *(each.dataset for each in spec.each))
+    if spec.datasets:
+        sizes = [f"{each.dataset} ({each.tested.sides_in_words})" for each in spec.each]
+        return [counted(len(sizes), "data set"), *sizes, shots]
+    domain = spec.test_domain if spec.train_domain == spec.test_domain else f"{spec.train_domain} → {spec.test_domain}"
+    return [spec.dataset + (f" in {domain} style" if domain else ""), spec.tested.sides_in_words, shots]
+
+
+def require(tasks: Sequence[RecognitionSpec], machine: Machine) -> None:
+    """Refuse what no learner could learn, and validation images on which the rule could choose no threshold."""
+    require_learnable(tasks, machine)
+    of_each_set = {(task.trained, task.tested): task for task in tasks}  # the same in all of one data set
+    for task in of_each_set.values():
+        if task.scored_validation != "nothing":
+            names = task.image_sets["test"].load().classnames
+            require_sides(task.image_sets["validation"].load(), names, task.operating)

@@ -6,6 +6,8 @@ and new images have moved away together; the first reference is zero-shot CLIP w
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
 
 import numpy as np
 import torch
@@ -17,7 +19,6 @@ from openworld.estimators import Outputs
 from openworld.estimators.open_world import OPEN_WORLD_ESTIMATORS, OpenWorldEstimate, OpenWorldOutputs, two_shares
 from openworld.evaluations.estimates import Answers, class_texts, fit_all
 from openworld.evaluations.image_selection import ImageSelection
-from openworld.evaluations.recognition_by_shift.predictions import LearnerAnswers
 from openworld.evaluations.recognition_by_shift.quantities import (
     ALARM,
     NO_ESTIMATE,
@@ -27,7 +28,7 @@ from openworld.evaluations.recognition_by_shift.quantities import (
     cell,
     estimated,
 )
-from openworld.evaluations.recognition_by_shift.task import ShiftTask
+from openworld.evaluations.recognition_by_shift.spec import RecognitionByShiftSpec
 from openworld.evaluations.runtime import Machine, encoded
 from openworld.evaluations.shift_cells import DividedPool
 from openworld.results import METRICS, Result, Value
@@ -40,8 +41,17 @@ TRUE, ESTIMATED = METRICS["accuracy"], METRICS["estimated_accuracy"]
 NO_IMAGE = "the level has no image"
 
 
+@dataclass(frozen=True, eq=False)
+class LearnerAnswers:
+    """Answers on n images."""
+
+    table: dict[str, np.ndarray]  # the columns of `image_table`, labels by all names
+    logits: np.ndarray | None  # float32[n, C], where estimators need them
+    base_logits: np.ndarray | None = None  # of a learner that has others for base names
+
+
 def estimate_cells(
-    task: ShiftTask, validation: LearnerAnswers, pool: LearnerAnswers, grid: ShiftGrid, similar: Mapping
+    task: RecognitionByShiftSpec, validation: LearnerAnswers, pool: LearnerAnswers, grid: ShiftGrid, similar: Mapping
 ) -> tuple[list[Result], dict[str, list[str]]]:
     """Return rows of true and estimated accuracy by cell, and {estimator: a warning for every cell where it warned}."""
     learner, at_home = task.learner.label, _right(validation)
@@ -67,7 +77,7 @@ def estimate_cells(
 
 
 def similarities_of(
-    task: ShiftTask, split: ClassSplit, parts: Mapping[str, tuple[ImageSelection, ...]], machine: Machine
+    task: RecognitionByShiftSpec, split: ClassSplit, parts: Mapping[str, tuple[ImageSelection, ...]], machine: Machine
 ) -> dict:
     """What every reference says of some images: part -> reference -> float32[n, C], cosines with all names."""
     dataset, every = task.ground.sources[0].dataset, split.names
@@ -96,7 +106,12 @@ def _right(answers: LearnerAnswers) -> np.ndarray:
 
 
 def open_world_rows(
-    task: ShiftTask, validation: LearnerAnswers, pool: LearnerAnswers, divided: DividedPool, base: int, similar: Mapping
+    task: RecognitionByShiftSpec,
+    validation: LearnerAnswers,
+    pool: LearnerAnswers,
+    divided: DividedPool,
+    base: int,
+    similar: Mapping,
 ) -> Iterator[Result]:
     """Yield what open-world estimators say of the images of every level of appearance, and whether to trust them."""
     # Validation images are labelled ones of the `base` first names; those of the pool are in the order of `divided`.
@@ -112,12 +127,15 @@ def open_world_rows(
             for part in OPEN_WORLD:
                 yield Result(name, estimated(part), value_or(estimate.value_of(part), reason), where)
     for level, stream in enumerate(streams):
-        alarm = value_or(_alarm(known, stream), "there are too few images")
-        yield Result(learner, ALARM, alarm, {"view": SAME, "axis": "covariate", "level": level})
+        alarm = None  # where the two signs cannot be read
+        with suppress(OpenworldError):
+            alarm = None if stream is None else two_shares(known, stream).alarm
+        value = value_or(alarm, "there are too few images")
+        yield Result(learner, ALARM, value, {"view": SAME, "axis": "covariate", "level": level})
 
 
 def _open_world_outputs(
-    task: ShiftTask, answers: LearnerAnswers, rows, base: int, similar: Mapping, *, labelled: bool = False
+    task: RecognitionByShiftSpec, answers: LearnerAnswers, rows, base: int, similar: Mapping, *, labelled: bool = False
 ) -> OpenWorldOutputs:
     reference = next(iter(task.references), None)
     own = reference is not None and reference.backbone == task.backbone
@@ -144,11 +162,3 @@ def _estimates(
             yield OpenWorldEstimate().without(tuple(OPEN_WORLD), refusal or NO_IMAGE)
         else:
             yield fitted.estimate(stream)
-
-
-def _alarm(known: OpenWorldOutputs, stream: OpenWorldOutputs | None) -> bool | None:
-    """Whether one of the two signs stands; None where they cannot be read."""
-    try:
-        return None if stream is None else two_shares(known, stream).alarm
-    except OpenworldError:
-        return None

@@ -66,7 +66,12 @@ def read_results(run: RunFolder) -> Results:
     learners = [*dict.fromkeys(record.metrics["learner"] for record in run.records)]
     areas = _Areas({name: [_Images.read(record) for record in by_learner[name]] for name in learners})
 
-    rows = [_alarm(row) if row.metric == ALARM else row for row in join_seeds(rows_of_run(run), areas.over_images)]
+    rows = []
+    for row in join_seeds(rows_of_run(run), areas.over_images):
+        if row.metric == ALARM:  # the share of the seeds where it is known whether the alarm stands
+            known = [value for value in row.per_seed if value is not None]
+            row = Result(row.entity, ALARM, Value(mean(known), reason="" if known else row.value.reason), row.where)
+        rows.append(row)
     known = Results("recognition-by-shift", tuple(rows))
     errors = (*accuracy_errors(known), *open_world_errors(known))
 
@@ -78,12 +83,6 @@ def read_results(run: RunFolder) -> Results:
         levels = known.where(entity=learners[0], metric=AUC.key, view=view, axis=axis)
         tests += _tests(areas, pairs, [row.where for row in levels if row.value.value is not None])
     return Results("recognition-by-shift", (*rows, *errors), tuple(tests))
-
-
-def _alarm(row: Result) -> Result:
-    """The share of the seeds where it is known whether the alarm stands."""
-    known = [value for value in row.per_seed if value is not None]
-    return Result(row.entity, ALARM, Value(mean(known), reason="" if known else row.value.reason), row.where)
 
 
 def _tests(areas: "_Areas", pairs, places: Sequence[Mapping]) -> Sequence[Comparison]:

@@ -6,32 +6,39 @@ OpenworldAUC and its parts compare base test images with the new images of every
 validation images, say how accurate the learner is in every cell. Every (learner, seed) is one unit.
 """
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Literal
 
+import numpy as np
+
 from openworld._errors import OpenworldError, unknown_name
+from openworld.datasets import ClassSplit
+from openworld.datasets.names.forms import normalise_class_name
 from openworld.estimators.open_world import OPEN_WORLD_ESTIMATORS
-from openworld.evaluations.entries import EstimatorSpec, LearnerSpec, ReferenceSpec, part_of, require_distinct, settle
+from openworld.evaluations.encoding import EncodingStage, inputs_of, require_learnable
+from openworld.evaluations.entries import EstimatorSpec, ReferenceSpec, part_of, require_distinct, settle
+from openworld.evaluations.image_selection import ImageSelection
 from openworld.evaluations.learning import Learning, require_learners
-from openworld.evaluations.shift_cells import Division, settle_shift
-from openworld.evaluations.shift_images import ShiftGround, ShiftImages
+from openworld.evaluations.model_outputs import ModelOutputs
+from openworld.evaluations.runtime import Machine, backbone
+from openworld.evaluations.shift_cells import ShiftSpec
+from openworld.evaluations.shift_images import Pool, ShiftGround
+from openworld.evaluations.views import numbers_among
 from openworld.features.encoding import usual_crop_scale
-from openworld.learners import PublishedSetting
 
 USUAL_OPEN_WORLD = ("hybrid", "positive-unlabelled")
 USUAL = tuple(map(EstimatorSpec, ("AC", "DoC", "ATC-MC", "COT", "FRAP")))
 
 
-@dataclass(frozen=True)
-class RecognitionByShiftSpec(ShiftImages, Division, Learning):
+@dataclass(frozen=True, kw_only=True)
+class RecognitionByShiftSpec(ShiftSpec, Learning):
     """OpenworldAUC, its parts, and label-free accuracy by semantic and covariate shift.
 
     Args:
-        learners: what is compared; the order is the order of the tables.
         base_part: the sources' base images that new ones are compared with.
         validation_part: the sources' labelled base images that estimators are fitted on.
-        seeds: of initial prompts, views and shuffles, not negative; every learner runs once per seed.
-        published: whose settings the learners start from.
         references: two-tower models that FRAP and its kin compare with.
         estimators: of accuracy without labels; an empty list for none, and no validation images then.
         open_world_estimators: names of those of OpenworldAUC and its parts without labels, by level of appearance; none
@@ -42,12 +49,9 @@ class RecognitionByShiftSpec(ShiftImages, Division, Learning):
             images; an estimator that needs what there is not; a setting under `choose`; a number outside its range.
     """
 
-    learners: tuple[LearnerSpec, ...]
     protocol: Literal["recognition-by-shift"] = "recognition-by-shift"
     base_part: str = "test"
     validation_part: str = "validation"
-    seeds: tuple[int, ...] = (1, 2, 3)
-    published: PublishedSetting = "base-to-new"
     references: tuple[ReferenceSpec, ...] = (ReferenceSpec("CLIP", backbone="embedded"),)
     estimators: tuple[EstimatorSpec, ...] = USUAL
     open_world_estimators: tuple[str, ...] = USUAL_OPEN_WORLD
@@ -58,7 +62,7 @@ class RecognitionByShiftSpec(ShiftImages, Division, Learning):
             raise OpenworldError(
                 f"draw is {self.draw!r}, which recognition and generalisation have; here it is 'coop'."
             )
-        settle_shift(self)
+        self.settle_shift()
         require_distinct({"pool": self.pool})
         names = {"names of references": [reference.name for reference in self.references]}
         names["labels of estimators"] = [estimator.label for estimator in self.estimators]
@@ -75,9 +79,9 @@ class RecognitionByShiftSpec(ShiftImages, Division, Learning):
             if name not in OPEN_WORLD_ESTIMATORS:
                 raise unknown_name("open-world estimator", name, OPEN_WORLD_ESTIMATORS)
         if not self.estimators:
-            settle(self, open_world_estimators=())
+            settle(self, references=(), open_world_estimators=())
 
-    @property
+    @cached_property
     def ground(self) -> ShiftGround:
         """The images of the run."""
         return part_of(self, ShiftGround, id_part=self.base_part, cells=None)
@@ -110,3 +114,104 @@ class RecognitionByShiftSpec(ShiftImages, Division, Learning):
         if not names or (estimator.reference and estimator.reference not in names):
             raise OpenworldError(f"{estimator.label} needs a reference of {names}; name one of them, or list it.")
         return estimator.resolved(estimator.reference or names[0])
+
+    @property
+    def image_sets(self) -> dict[str, ImageSelection]:
+        """The image sets that the learner sees: shots, base test images, validation images, and the pool's."""
+        sets = {"train": self.ground.training, "base": self.ground.test}
+        if self.estimators:
+            sets["validation"] = self.validation
+        return sets | {f"pool {place}": images for place, images in enumerate(self.ground.tested, 1)}
+
+    whole_sets = ()
+    """None: `require` looks for classes without an image."""
+
+    @property
+    def validation(self) -> ImageSelection:
+        """Labelled images of base classes in the training appearance that nobody learned from."""
+        return replace(self.ground, id_part=self.validation_part).test
+
+    @property
+    def shift_backbones(self) -> tuple[str, ...]:
+        """The references look at all images."""
+        return tuple(dict.fromkeys(reference.backbone for reference in self.references))
+
+    @property
+    def outputs(self) -> tuple[ModelOutputs, ...]:
+        """What is embedded for the degrees and for the references."""
+        if not self.references:
+            return self.shift_outputs
+        validation = ModelOutputs("validation images", self.validation, (), self.shift_backbones, self.threads)
+        return (*self.shift_outputs, validation)
+
+    def weights(self, machine: Machine) -> dict[str, str]:
+        """Fingerprints of the models beside the learner's own: for the degrees, and as references."""
+        names = {self.decomposition.backbone, *self.shift_backbones}
+        return {f"weights of {name}": backbone(name, machine.device).fingerprint for name in sorted(names)}
+
+
+def names_of(ground: ShiftGround, pool: Pool | None = None) -> ClassSplit:
+    """Return all names of a run, base names first; a pool that is given spares reading it again."""
+    pool, base = pool or ground.load_pool(), ground.names
+    known = {normalise_class_name(name) for name in base}
+    split = ClassSplit.joined(
+        base, [name for name in pool.images.classnames if normalise_class_name(name) not in known]
+    )
+    is_base = np.isin(numbers_among(split.names, pool.images.classnames), split.base)[pool.images.labels]
+    if not np.array_equal(is_base, pool.known):
+        number = int(np.flatnonzero(is_base != pool.known)[0])
+        raise OpenworldError(
+            f"the pool calls a base class {pool.images.classnames[pool.images.labels[number]]!r}, which no learner can "
+            "read; name its folders by class names, not by WordNet ids."
+        )
+    if is_base.all():
+        raise OpenworldError("the pool shows base classes alone; add images of other classes, which are new.")
+    return split
+
+
+def require(tasks: Sequence[RecognitionByShiftSpec], machine: Machine) -> None:
+    """Refuse a base class without an image to learn from or to test on, what `names_of` and what learners refuse."""
+    task = tasks[0]
+    for part in ("train", "base"):
+        images = task.image_sets[part].load()
+        without = np.setdiff1d(np.arange(len(images.classnames)), images.labels)
+        if without.size:
+            raise OpenworldError(
+                f"{without.size} base class(es) have no {part} image, first {images.classnames[without[0]]!r}; add "
+                "images or leave the class out."
+            )
+    names_of(task.ground)
+    require_learnable(tasks, machine)
+
+
+def tasks(spec: RecognitionByShiftSpec) -> list[RecognitionByShiftSpec]:
+    """Every (learner, seed), learners in the order of the spec."""
+    learners = spec.resolved(spec.sources[0].dataset)
+    return [spec.only(learner=learner, seed=seed) for learner in learners for seed in spec.seeds]
+
+
+def preparations(spec: RecognitionByShiftSpec, machine: Machine) -> tuple:
+    """Return the stages: encoding, running models, fitting the decomposition, and measuring the degrees."""
+    planned = tasks(spec)
+    first = planned[0]
+    return EncodingStage(planned, machine), *first.shift_stages(machine, lambda: first.outputs)
+
+
+def summary(spec: RecognitionByShiftSpec) -> list[str]:
+    """What is run on what, in a few words each."""
+    sides = []
+    if spec.says_classes:
+        split, left_out = names_of(spec.ground), len(spec.ground.left_out)
+        sides.append(f"{len(split.base)} base + {len(split.new)} new classes")
+        sides[0] += f", {left_out} left out" if left_out else ""
+    return [
+        f"{' + '.join(map(str, spec.sources))} against {len(spec.pool)} image set(s)",
+        *sides,
+        f"{len(spec.learners)} learner(s)",
+        f"{len(spec.estimators)} estimator(s)",
+    ]
+
+
+def inputs(task: RecognitionByShiftSpec, machine: Machine) -> dict[str, str]:
+    """Fingerprints of everything that a unit reads: a result depends on them."""
+    return inputs_of(task, machine) | task.weights(machine) | {"decomposition": task.split.key}

@@ -1,8 +1,10 @@
 """A learner bound to what it learned; how it is fitted, saved and loaded."""
 
+import hashlib
 import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, fields, replace
+from functools import cached_property
 from itertools import repeat
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
@@ -94,6 +96,14 @@ class FittedLearner:
         """How many numbers were learned; what the learner names as `measured` was not, and is kept beside them."""
         measured = getattr(self.learner, "measured", ())
         return sum(tensor.numel() for name, tensor in self.parameters.items() if name not in measured)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """SHA-256 (hex) of the backbone and of what `files` gives."""
+        digest = hashlib.sha256(self.clip.fingerprint.encode())
+        for content in self.files().values():
+            digest.update(content)
+        return digest.hexdigest()
 
     @torch.no_grad()
     @checked

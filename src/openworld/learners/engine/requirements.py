@@ -56,5 +56,7 @@ def _ask(clip: DualEncoder, learner: Learner) -> None:
     if learner.consumes in ("patches", "pixels"):
         require_class_token(clip.image, f"{learner.consumes} need")
     if hasattr(learner, "start"):
-        learner.start(clip, _NAMES, torch.Generator().manual_seed(0))
-        learner.prepare(clip, _NAMES)
+        # Embeddings of class names are of these alone.
+        names = tuple(getattr(clip, "classnames", _NAMES))[: len(_NAMES)]
+        learner.start(clip, names, torch.Generator().manual_seed(0))
+        learner.prepare(clip, names)

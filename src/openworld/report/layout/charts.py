@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from math import log
 
 from openworld.report.charts import (
@@ -24,7 +24,7 @@ from openworld.report.series_style import SeriesStyle
 from openworld.results import METRICS, Metric, Result, Results
 from openworld.results.standing import CHANCE
 
-MOST = 36  # charts of a figure
+MOST, MARKS = 36, 3000  # charts of a figure, and points, bars or cells of all of them
 WIDE = 20  # numbers without a limit, the largest so many times the least, are drawn on a logarithmic axis
 SEED = "seed"
 """The key of dots that are a row's numbers of every seed."""
@@ -43,10 +43,12 @@ class Charts(Part):
             return None
         about = figure_caption(self, rows, brief, self._spread, each_seed=SEED in getattr(self, "dots", ()))
         about = tuple(filter(None, (*about, self._legend(rows))))
-        if len(charts) > MOST:
-            about = (*about, f"The first {MOST} of {len(charts)} charts; results.parquet has all numbers.")
+        marks = accumulate(len(list(chart.rows())) for chart in charts)
+        most = min(MOST, max(1, sum(count <= MARKS for count in marks)))
+        if len(charts) > most:
+            about = (*about, f"The first {most} of {len(charts)} charts; results.parquet has all numbers.")
         small, series = len(charts) > 6, "series" if ENTITY in (*self.per,) else brief.label
-        return Figure(self.name, self.title, about, charts[:MOST], styles, small=small, names=("panel", series))
+        return Figure(self.name, self.title, about, charts[:most], styles, small=small, names=("panel", series))
 
     def rows_of(self, results: Results) -> list[Result]:
         """Return the rows that it draws."""

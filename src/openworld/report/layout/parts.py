@@ -94,11 +94,11 @@ class Brief:
 
 @dataclass(frozen=True, kw_only=True)
 class Part:
-    """A part of a report."""
+    """A part of a report: name, title and metrics in this order, all else by its name."""
 
-    name: str  # of its tables or its figure, in small letters with hyphens
-    title: str  # a heading; parts that follow one another under the same title share a section
-    metrics: tuple[str, ...] = ()  # keys, in order; () for all that lie in its places
+    name: str = field(kw_only=False)  # of its tables or its figure, in small letters with hyphens
+    title: str = field(kw_only=False)  # a heading; parts that follow one another under the same title share a section
+    metrics: tuple[str, ...] = field(default=(), kw_only=False)  # keys, in order; () for all that lie in its places
     per: tuple[str, ...] = ()  # keys that tell one table or chart from the next; a row need not have them
     of: Mapping[str, Place] = field(default_factory=dict)  # what else the place of a row must have, and what it must be
     beside: tuple[str, ...] = ()  # keys that rows may have and that tell nothing apart, since another key says the same

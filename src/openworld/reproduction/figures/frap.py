@@ -8,15 +8,15 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from openworld.evaluations.accuracy_estimation.arrays import RunArrays
-from openworld.evaluations.accuracy_estimation.reference_figures import (
+from openworld.label_free.benchmark.arrays import RunArrays
+from openworld.label_free.benchmark.reference_figures import (
     ABOUT_TEMPERATURES,
     TEMPERATURES,
     alignment_gap,
     example_probabilities,
     temperature_chart,
 )
-from openworld.evaluations.accuracy_estimation.results import ALL, read_results
+from openworld.label_free.benchmark.results import ALL, read_results
 from openworld.papers import TABLES, published_numbers
 from openworld.papers.results import PaperRun
 from openworld.report.charts import Reference

@@ -9,10 +9,9 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from openworld.evaluations.ood_detection.charts import cell_images, marginal_figure
-from openworld.evaluations.ood_detection.facts import ShiftFacts
-from openworld.evaluations.ood_detection.metrics import AGAINST, ALL, slope_of
-from openworld.evaluations.ood_detection.results import read_results
+from openworld.ood.by_shift.charts import cell_images, marginal_figure
+from openworld.ood.by_shift.metrics import AGAINST, ALL, slope_of
+from openworld.ood.by_shift.results import DetectionRun, read_results
 from openworld.papers import TABLES, published_numbers
 from openworld.report.figure import Figure
 from openworld.report.layout import Brief, Lines, Map
@@ -54,21 +53,21 @@ CELLS = Map(
 )
 CURVES = Lines(name="levels", title="", along="level", per=("axis", "cells"))
 
-Read = tuple[Results, ShiftFacts]
+Read = tuple[Results, DetectionRun]
 """A finished run."""
 
 
 def draw_part(read: Read, part: Map | Lines, metric: str) -> Figure | None:
     """Return a metric as a part of a layout draws it, of the images that the run's tables count."""
-    results, facts = read
-    counted = {} if "id_classes" in part.per else {"id_classes": facts.counting}
-    styles = {} if isinstance(part, Map) else series_styles([each.title for each in facts.detectors])
+    results, units = read
+    counted = {} if "id_classes" in part.per else {"id_classes": units.counting}
+    styles = {} if isinstance(part, Map) else series_styles([each.title for each in units.detectors])
     return replace(part, metrics=(metric,), of=counted).figure(Brief(results, label="detector"), styles)
 
 
 def draw_curves(read: Read, metric: str, title: str, table: str) -> Figure:
     """Return a metric by semantic and by covariate level, over all cells as in the paper, and over common ones."""
-    results, facts = read
+    results, units = read
     figure = draw_part(read, CURVES, metric)
     caption = [*figure.caption]
     for axis in AXES:
@@ -77,8 +76,8 @@ def draw_curves(read: Read, metric: str, title: str, table: str) -> Figure:
             for number in published_numbers(PAPER, table)
             if number.setting == f"{axis} shift" and number.metric.startswith("sensitivity")
         }
-        place, known = {"id_classes": facts.counting, "axis": axis, "cells": ALL}, []
-        for detector in facts.detectors:
+        place, known = {"id_classes": units.counting, "axis": axis, "cells": ALL}, []
+        for detector in units.detectors:
             slope = results.value(detector.title, slope_of(METRICS[metric]).key, **place).value
             if slope is not None and detector.label in printed:
                 known.append(f"{detector.title} {100 * abs(slope):.2f} ({printed[detector.label]:.2f})")

@@ -18,7 +18,7 @@ import numpy as np
 
 from openworld._arrays import require_at_least
 from openworld._errors import OpenworldError
-from openworld._plain import parse_json
+from openworld._plain import parse_json, read_text
 from openworld.datasets.names.forms import readable_class_name
 from openworld.datasets.templates import fill
 from openworld.shifts.decomposition import Decomposition
@@ -65,10 +65,11 @@ def prompt_styles(path: str | Path | None = None) -> tuple[PromptStyle, ...]:
     path = Path(path or BUILT_IN)
     if path.suffix.lower() == ".json":
         return _sdxl_styles(path)
+    text = read_text(path)
     try:
-        entries = tomllib.loads(path.read_text(encoding="utf-8"))["style"]
+        entries = tomllib.loads(text)["style"]
         return tuple(PromptStyle(**entry) for entry in entries)
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, KeyError, TypeError) as error:
+    except (tomllib.TOMLDecodeError, RecursionError, KeyError, TypeError) as error:
         raise OpenworldError(
             f"{path} is no table of styles ({error!r}); expected TOML with [[style]] entries of name, prompt, negative."
         ) from error
@@ -100,11 +101,12 @@ def published_styles(path: str | Path) -> tuple[PromptStyle, ...]:
 
 
 def _sdxl_styles(path: Path) -> tuple[PromptStyle, ...]:
+    text = read_text(path)
     try:
-        entries = parse_json(path.read_text(encoding="utf-8"))
+        entries = parse_json(text)
         texts = [(str(entry["name"]), entry["prompt"], entry.get("negative_prompt") or "") for entry in entries]
         return tuple(PromptStyle(name, text.replace("{prompt}", "{}"), negative) for name, text, negative in texts)
-    except (OSError, UnicodeDecodeError, ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise OpenworldError(
             f"{path} is no list of SDXL's styles ({error!r}); expected JSON of entries with name, prompt, "
             "negative_prompt."

@@ -1,0 +1,158 @@
+"""Types of the parameters of public functions, by name, and what text on the command line means for each.
+
+A type says what a function takes in Python. `OnCommandLine` beside it says which type text becomes where a person types
+it, since an object can only be given in Python. What cannot be checked by type is checked by what reads the value.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from openworld._errors import OpenworldError
+
+
+@dataclass(frozen=True)
+class OnCommandLine:
+    """What a person types for a parameter: text of this type, and what makes the parameter's value of it."""
+
+    kind: Any = str
+    read: Callable[[Any], Any] | None = None
+
+
+@dataclass(frozen=True)
+class OutputFile:
+    """A file that a function writes: never an input, a file of another command, a device, a pipe or a link."""
+
+    kind: str = ""  # what a file of ours that it replaces may be
+    option: str = "--out"
+
+    def admit(self, value: Path | str, others: Mapping[str, Any]) -> Path:
+        """Return the path, or refuse it before any work; `others` are the other arguments of the call."""
+        from openworld.runs.outputs import require_file
+
+        require_file(self.option, Path(value), kind=self.kind, inputs=_flat(others.values()))
+        return Path(value)
+
+
+@dataclass(frozen=True)
+class OutputFolder:
+    """A folder that a function writes into: never that of another command, nor one that holds an input."""
+
+    own: tuple[str, ...] = ()  # what it may hold, of `openworld.runs.outputs.MARKS`
+    pages: tuple[str, ...] = ()  # evaluations whose results may lie in it; (EVERY,) for those of runs
+    beside: tuple[str, ...] = ()  # arguments that may be the same folder
+
+    def admit(self, value: Path | str, others: Mapping[str, Any]) -> Path:
+        """Return the path, or refuse it before any work; `others` are the other arguments of the call."""
+        from openworld.runs.outputs import require_folder
+
+        pages = self.pages
+        if EVERY in pages:
+            from openworld.evaluations import EVALUATIONS, PLUGINS
+
+            pages = (*EVALUATIONS, *PLUGINS.offered())
+        inputs = _flat(other for name, other in others.items() if name not in self.beside)
+        require_folder("--out", Path(value), own=self.own, pages=pages, inputs=inputs)
+        return Path(value)
+
+
+EVERY = "every evaluation"
+
+
+def _flat(values) -> list[Any]:
+    """The values, and those in lists and mappings among them, which may be inputs; runs by their folders."""
+    found = []
+    for value in values:
+        if isinstance(value, list | tuple):
+            found += _flat(value)
+        elif isinstance(value, Mapping):
+            found += _flat(value.values())
+        else:
+            folder = getattr(value, "run_folder", None)
+            found.append(value if folder is None else folder.folder)
+    return found
+
+
+def _listed(text: str) -> tuple[str, ...]:
+    """Names with commas between them."""
+    return tuple(filter(None, map(str.strip, text.split(","))))
+
+
+def _numbers(text: str) -> tuple[int, ...]:
+    """Whole numbers in a text, with commas or without.
+
+    >>> _numbers("1 2, 3")
+    (1, 2, 3)
+    """
+    words = text.replace(",", " ").split()
+    if not words or not all(word.isdigit() for word in words):
+        raise OpenworldError(f'is {text!r}, expected whole numbers, such as "1 2 3".')
+    return tuple(map(int, words))
+
+
+def _places(texts: Sequence[str]) -> dict[str, str | int | float]:
+    """Names and values, which are numbers where they read as such.
+
+    >>> _places(["level=3", "setting=emoji=1"])
+    {'level': 3, 'setting': 'emoji=1'}
+    """
+    found = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not (name and equals):
+            raise OpenworldError(f"{text!r} is not understood; write it as level=3.")
+        found[name] = value
+        for kind in (float, int):
+            with suppress(ValueError):
+                found[name] = kind(value)
+    return found
+
+
+def _views(text: str) -> int | str:
+    """A number of views, or "fresh"."""
+    if text != "fresh" and not text.isdigit():
+        raise OpenworldError(f"is {text!r}, expected a whole number, or fresh.")
+    return text if text == "fresh" else int(text)
+
+
+if TYPE_CHECKING:
+    from openworld.backbones import TwoTower
+    from openworld.classifiers import Classifier
+    from openworld.datasets import ImageSet
+    from openworld.learners import FittedLearner
+    from openworld.report.report import Report
+
+    Table = Mapping[str, Any]  # columns by name, or a table of pandas, polars or pyarrow
+    Run = Report | Path | str
+    Runs = Sequence[Run] | Mapping[str, Run]
+    Spec = Path | str | Mapping[str, Any] | object
+    Scores = Path | str | Table
+    SeveralScores = Scores | Sequence[Scores]
+    ScoresOfModels = Sequence[Scores]
+    Stream = Scores | Report
+    Images = Path | str | Table | ImageSet
+    SeveralImages = Images | Sequence[Images]
+    ScoresOrImages = Images | Scores | Sequence[Path | str]
+    NamedImages = Sequence[str] | Mapping[str, Images]
+    Model = str | Path | Classifier | TwoTower | FittedLearner | Callable
+    Models = Sequence[Model]
+    PredictingModel = Run | FittedLearner | Table
+    Backbone = str | TwoTower | Table
+    Names = Path | str | Sequence[str]
+    Listed = Sequence[str]
+    Numbers = Sequence[int]
+    Views = int | str
+    Places = Mapping[str, str | int | float]
+else:
+    _one, _several = Annotated[object, OnCommandLine(str)], Annotated[object, OnCommandLine(list[str])]
+    Run = Spec = Scores = Stream = Images = Model = PredictingModel = Backbone = _one
+    Names = Annotated[Path | str | Sequence[str], OnCommandLine(str)]
+    Runs = SeveralScores = SeveralImages = ScoresOrImages = _several
+    Models = ScoresOfModels = Annotated[Sequence[object], OnCommandLine(list[str])]
+    NamedImages = Annotated[Sequence[str] | Mapping[str, object], OnCommandLine(list[str])]
+    Listed = Annotated[Sequence[str], OnCommandLine(str, _listed)]
+    Numbers = Annotated[Sequence[int], OnCommandLine(str, _numbers)]
+    Views = Annotated[int | str, OnCommandLine(str, _views)]
+    Places = Annotated[Mapping[str, str | int | float], OnCommandLine(list[str], _places)]

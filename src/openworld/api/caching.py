@@ -1,0 +1,130 @@
+"""Encoded images on disk: how large they are, and taking them away: `openworld cache`."""
+
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from openworld._errors import OpenworldError
+from openworld._sizes import parse_size, size_in_words
+from openworld._types import checked
+from openworld.api.answers import TextReport
+
+
+@checked
+def cache(
+    cache: Path | str | None = None,
+    *,
+    clear: bool = False,
+    limit: str = "",
+    dataset: str = "",
+    backbone: str = "",
+    yes: bool = False,
+) -> TextReport:
+    """List the encoded images that are kept on disk, how large they are, and remove them where you say so.
+
+    Every image set is encoded once by each backbone and kept; to remove a set costs encoding it again, and nothing
+    else. `--clear` removes all that is listed. `--limit 50GB` removes the sets that were used longest ago until no more
+    than that is left: patch features and pixels before embeddings. Trained classifiers and their answers stay, and so
+    does what another process is reading. A folder that holds anything but such sets is left alone.
+
+    Weights of downloaded backbones lie elsewhere, where huggingface_hub keeps them (`hf cache` lists them).
+
+    Args:
+        cache: the folder; default: what `openworld doctor` says.
+        clear: remove what is listed, after asking.
+        limit: remove what was used longest ago, after asking, until so much is left, such as 50GB.
+        dataset: only the sets of this data set.
+        backbone: only the sets of this backbone.
+        yes: do not ask.
+
+    Returns:
+        What is, or was, there.
+
+    Raises:
+        OpenworldError: a folder that holds anything else, or nobody who can be asked.
+    """
+    from openworld.backbones import known_name
+    from openworld.features import default_cache
+    from openworld.features.cache import look, remove
+
+    kept = look(default_cache() if cache is None else Path(cache))
+    named = known_name(backbone)
+    chosen = [
+        entry
+        for entry in kept.sets
+        if dataset in ("", entry.dataset, entry.dataset.partition(" · ")[0]) and named in ("", entry.backbone)
+    ]
+    times = [{name: getattr(entry, name).isoformat() for name in ("written", "used")} for entry in chosen]
+    sets = [asdict(entry) | {"folder": entry.folder.name} | own for entry, own in zip(chosen, times, strict=True)]
+    plain = {"folder": str(kept.folder), "sets": sets, "foreign": kept.foreign}
+    listed = TextReport(tuple(_listed(kept, chosen)), plain)
+    if limit:
+        return _with(listed, _shrunk(kept, parse_size(limit, "--limit"), bool(dataset or backbone or clear), yes))
+    if not clear or not chosen:
+        return listed
+    if not yes and not kept.foreign and not _agreed(listed, "--clear", f"{len(chosen)} set(s), {_total(chosen)}"):
+        return TextReport(("Nothing was removed.",), plain)
+    size = remove(kept, chosen)
+    left = [entry for entry in chosen if entry.folder.exists()]
+    lines = [f"Removed {len(chosen) - len(left)} set(s), {size_in_words(size)}."]
+    return _with(listed, [*lines, *([f"{len(left)} set(s) are being read and stay."] if left else [])])
+
+
+def _with(listed: TextReport, lines: Sequence[str]) -> TextReport:
+    return TextReport((*listed.parts, *lines), listed.plain)
+
+
+def _shrunk(kept: Any, limit: int, chosen: bool, yes: bool) -> list[str]:
+    from openworld.features.cache import shrink
+
+    if chosen:
+        raise OpenworldError(
+            "--limit chooses by itself what to remove; give it without --clear, --dataset, --backbone."
+        )
+    if kept.foreign:
+        raise OpenworldError(
+            f"{kept.folder} holds {kept.foreign[0]!r}, which openworld did not put there; move it away."
+        )
+    more = f"sets used longest ago, {size_in_words(kept.size - limit)} or a little more" if kept.size > limit else ""
+    if more and not yes and not _agreed(TextReport(tuple(_listed(kept, kept.sets))), "--limit", more):
+        return ["Nothing was removed."]
+    removed = set(shrink(kept.folder, limit))
+    gone, left = ([entry for entry in kept.sets if (entry.folder in removed) == out] for out in (True, False))
+    return [f"Removed {len(gone)} set(s), {_total(gone)}; {_total(left)} are left."]
+
+
+def _total(sets: Sequence[Any]) -> str:
+    return size_in_words(sum(entry.size for entry in sets))
+
+
+def _agreed(listed: TextReport, option: str, what: str) -> bool:
+    """Whether the person at the terminal agrees, who sees first what it is about."""
+    from rich.prompt import Confirm
+
+    from openworld._console import output
+
+    if not sys.stdin.isatty():
+        raise OpenworldError(f"{option} asks before it removes anything, and nobody can answer here; add --yes.")
+    listed.show(output())
+    return Confirm.ask(f"Remove {what}?", default=False)
+
+
+def _listed(kept: Any, chosen: Sequence[Any]) -> list[Any]:
+    from openworld import _terminal as terminal
+
+    parts: list[Any] = [f"{kept.folder}: {len(chosen)} encoded image set(s), {_total(chosen)}"]
+    if chosen:
+        heads = [*map(terminal.name, ("data set", "backbone")), *map(terminal.Head, ("images", "size"))]
+        heads += map(terminal.name, ("with", "used", "folder"))
+        rows = []
+        for entry in chosen:
+            images = "not whole" if entry.images is None else f"{entry.images:,}"
+            name, used = entry.dataset or "?", f"{entry.used:%Y-%m-%d %H:%M}"
+            size = size_in_words(entry.size)
+            rows.append((name, entry.backbone or "?", images, size, entry.holds, used, entry.folder.name))
+        parts.append(terminal.TerminalTable(heads, rows))
+    if kept.foreign:
+        parts.append(f"Not ours, left alone: {', '.join(kept.foreign)}")
+    return parts

@@ -1,0 +1,183 @@
+"""Accuracy where there are no labels: `openworld estimate`."""
+
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from openworld._types import Count, checked
+from openworld.api.answers import ALERTED, UNKNOWN, ending
+from openworld.api.arguments import Model, Models, Names, OutputFolder, Scores, ScoresOfModels, ScoresOrImages
+from openworld.api.progress import made_by, observing
+
+if TYPE_CHECKING:
+    from openworld.report.report import Report
+
+
+@checked
+def estimate(
+    source: ScoresOrImages,
+    target: ScoresOrImages,
+    *,
+    model: Model = "",
+    estimator: Sequence[str] = (),
+    out: Annotated[Path | str | None, OutputFolder(own=("an estimate",))] = None,
+    quiet: bool = False,
+    seed: int = 0,
+    architecture: Sequence[str] = (),
+    template: str = "",
+    reference: Model = "",
+    partner: Models = (),
+    device: str = "auto",
+    classnames: Names | None = None,
+    source_partner: ScoresOfModels = (),
+    target_partner: ScoresOfModels = (),
+    labelled_shift: Sequence[str] = (),
+    same_shares: bool = False,
+    other_shares: bool = False,
+    labels: Scores | None = None,
+    propose: Count = 0,
+    chunks: Count = 0,
+    chunk_rows: Count = 0,
+    timestamps: str = "",
+    period: str = "",
+    alert: float | None = None,
+    false_alarms: float | None = None,
+    by_class: bool = False,
+    levels: str = "",
+    zero_shot: str = "",
+    open_world: bool = False,
+    new_share: float | None = None,
+    base_names: Names | None = None,
+) -> "Report":
+    """Tell how accurate a model is on a target without labels, from a labelled source and what the model says of both.
+
+    ```
+    openworld estimate --source val.npz --target live.parquet --out runs/live
+    openworld estimate --source val/ --target new/ --model my-classifier
+    openworld estimate --source val.npz --target live.parquet \\
+        --timestamps time --period 1d --alert 0.8
+    ```
+
+    One number with an interval, or that it cannot be told, why, and between what bounds it lies. No target label is
+    looked at.
+
+    **Score files** (.npz, .safetensors, .parquet, .csv, .jsonl) have an entry per image: `logits` [n, C] or
+    `probabilities`, and `labels` of the source; perhaps `classnames` [C], `reference` and `partner_1`, ... [n, C] of
+    other models. Files with `embeddings` [n, D] need `classnames` and `class_embeddings` [C, D], there or in the file
+    that is `--model`. In Python: columns, as a mapping of arrays or a table of pandas, polars or pyarrow.
+
+    **Images** are a folder, for a source with a sub-folder per class, or NAME/DOMAIN/PART of `openworld list datasets`.
+    They need `--model`: a saved classifier, a state dict, `timm:NAME`, a backbone, or `module:function`. In Python
+    images may also be a table with a column `path` (of the source also `label`), a `datasets.Dataset` or an `ImageSet`,
+    and models objects as docs/own-models.md lists them.
+
+    Over time there are two alarms: that the accuracy is below `--alert`, and that images are unlike the source's.
+
+    Exit codes: 0; 3 an alarm stands, beside `--alert`; 4 the accuracy cannot be told; 2 wrong use; 1 failure.
+
+    More on files, models, time, labelled shifts and late labels: docs/estimate.md, docs/own-models.md; on streams with
+    new classes (`--open-world`): docs/open-world-without-labels.md; on `--levels`: docs/curve-without-labels.md. As a
+    daily job: `openworld estimate fit`, then `openworld estimate watch` (docs/monitoring.md).
+
+    Args:
+        source: labelled scores (files), or labelled images (a folder).
+        target: the same without labels; files that go on are given one after the other.
+        model: for images: folder of a classifier, or name of a backbone.
+        estimator: only these (openworld list); the first is quoted.
+        out: folder that keeps page, plots, numbers, and scores of images.
+        quiet: show no progress; on the command line, print nothing but errors.
+        seed: of samples and intervals.
+        architecture: package.module:function that builds a saved classifier of yours; again for partners.
+        template: sentence for class names; default: "a photo of a {}.".
+        reference: backbone that scores the images too.
+        partner: further model, as `model`.
+        device: auto: a GPU where there is one; cpu, cuda, cuda:1, mps.
+        classnames: text file, a class name per line, in order; in Python also names.
+        source_partner: another model's scores on the source.
+        target_partner: the same model's on the target.
+        labelled_shift: labelled scores under a known shift, FILE or FAMILY=FILE; or: corruptions.
+        same_shares: classes come as often as on the source; you vouch for it.
+        other_shares: classes come in other shares, and nothing else differs; you vouch for it.
+        labels: labels of some target images that came late: the column that names images, label, inclusion.
+        propose: write about so many images to label, those that would tell most, to `out`.
+        chunks: cut the target into so many equal parts.
+        chunk_rows: cut it after every so many rows.
+        timestamps: the target's column of time stamps.
+        period: beside `timestamps`: 6h, 1d, 2w, 1month.
+        alert: fraction: exit code 3, `.found.alerts` in Python, where the accuracy is found below.
+        false_alarms: share of years of 365 chunks in which either alarm may be raised by chance; default: 0.05.
+        by_class: also class by class.
+        levels: by level of change: the target's column of levels, 0 to 1.
+        zero_shot: beside `levels`: the table of zero-shot's scores: reference, partner_1, ...
+        open_world: bounds of OpenworldAUC and of the share of new images, of streams of `openworld predict --out`; in
+            Python also columns such as {"logits": [n, C], "classnames": [C], "n_base": 50}, of the source with `side`
+            and `label`.
+        new_share: beside `open_world`: share of new images in (0, 1), where it is known.
+        base_names: beside `open_world`: text file of base names, where the streams lack them; in Python also names.
+
+    Returns:
+        A report that shows its answer; `.found` is the estimate as numbers (with `levels`, a curve), `.results` are its
+        rows.
+
+    Raises:
+        OpenworldError: inputs that do not go together or cannot be read, as the message says.
+    """
+    from openworld.api.inputs import class_embeddings_of, sources_of
+    from openworld.label_free.estimate import command
+
+    names = Path(classnames) if isinstance(classnames, str) else classnames
+    if isinstance(model, str) and not model:
+        model = class_embeddings_of(source, "source") or ""
+    with observing(quiet=quiet) as observer:
+        report = command.estimate(
+            sources_of(source, "source"),
+            sources_of(target, "target"),
+            model=model,
+            architecture=architecture,
+            classnames=names,
+            template=template,
+            reference=reference,
+            partner=partner,
+            source_partner=[_partner(scores, "source partner") for scores in source_partner],
+            target_partner=[_partner(scores, "target partner") for scores in target_partner],
+            labelled_shift=labelled_shift,
+            estimator=estimator,
+            chunks=chunks,
+            chunk_rows=chunk_rows,
+            timestamps=timestamps,
+            period=period,
+            same_shares=same_shares,
+            other_shares=other_shares,
+            alert=alert,
+            false_alarms=false_alarms,
+            labels=None if labels is None else sources_of(labels, "labels")[0],
+            propose=propose,
+            levels=levels,
+            zero_shot=zero_shot,
+            by_class=by_class,
+            open_world=open_world,
+            new_share=new_share,
+            base_names=base_names,
+            out=out,
+            seed=seed,
+            device=device,
+            observer=observer,
+            made={"command": shlex.join(made_by("estimate"))},
+        )
+    return _ended(report, out)
+
+
+def _ended(report: "Report", out: Path | None) -> "Report":
+    """Return the report with where it lies, and with the exit code that it asks for."""
+    found = report.found
+    alarm = found.alerts or (getattr(found, "alert", None) is not None and found.shift_alerts)
+    code = ALERTED if alarm else UNKNOWN if found.unknown else 0
+    return ending(report, out, f"Numbers: {out}/estimate.json   Plots: {out}/*.svg", exit_code=code)
+
+
+def _partner(scores: Any, name: str) -> Any:
+    """Another model's scores: a file, or arrays."""
+    from openworld.api.inputs import sources_of
+
+    return Path(scores) if isinstance(scores, str | Path) else sources_of(scores, name)[0]

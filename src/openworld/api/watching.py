@@ -1,0 +1,190 @@
+"""Accuracy without labels as a daily job: `openworld estimate fit` and `openworld estimate watch`."""
+
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from openworld._errors import OpenworldError
+from openworld._types import Count, Positive, checked
+from openworld.api.answers import ALERTED, UNKNOWN, ending
+from openworld.api.arguments import Names, OutputFile, OutputFolder, Scores, SeveralScores
+from openworld.api.progress import made_by, observing
+
+if TYPE_CHECKING:
+    from openworld.report.report import Report
+
+
+@checked
+def fit_watch(
+    source: SeveralScores,
+    out: Annotated[Path | str, OutputFile(kind="what `openworld estimate fit` writes")],
+    *,
+    classnames: Names | None = None,
+    estimator: Sequence[str] = (),
+    timestamps: str = "",
+    period: str = "",
+    chunk_rows: Count = 0,
+    images: Sequence[Positive] = (),
+    alert: float | None = None,
+    false_alarms: float | None = None,
+    seed: int = 0,
+    quiet: bool = False,
+) -> "Report":
+    """Fit once, on a labelled source, what `openworld estimate watch` needs every day.
+
+    ```
+    openworld estimate fit --source val.npz --out watch.safetensors \\
+        --timestamps time --period 1d --alert 0.8
+    openworld estimate watch watch.safetensors monday.parquet
+    ```
+
+    Everything that depends on the source alone is done here: the methods, what they say of sets like the source, the
+    checks of the source, and the limits of both alarms for periods of the sizes that --images names. Another size is
+    measured when it is first met, which takes some seconds, and kept.
+
+    **Two alarms**, each false in --false-alarms of years of 365 periods: the shift alarm, that images are no longer
+    like the source's, always; the accuracy alarm, that the accuracy is below --alert. That one is refused where the
+    model's confidence hardly tells right answers from wrong ones, unless there is a reference.
+
+    The file is a safetensors file with JSON and no pickle. It holds a sample of the source (all of it up to 50,000
+    images, of 1,000 classes 20,000: 80 MB), its SHA-256 and the settings. Nothing else needs the source any more.
+
+    **Periods** are those of the calendar (--timestamps time --period 1d), so many rows (--chunk-rows 500), or, without
+    either, every file is one. **Score files** are those of `openworld estimate --help`.
+
+    Args:
+        source: files of labelled scores, as for `estimate`; in Python also columns.
+        out: file to write, such as watch.safetensors.
+        classnames: text file, a class name per line, in order; in Python also names.
+        estimator: only these (openworld list); the first is quoted.
+        timestamps: column of time stamps of the files to come.
+        period: beside `timestamps`: 6h, 1d, 2w, 1month.
+        chunk_rows: in place of `period`: a period has so many rows.
+        images: images that a period usually has; default: 1000.
+        alert: fraction: an alarm where the accuracy is found below.
+        false_alarms: share of years of 365 periods in which either alarm may be raised by chance; default: 0.05.
+        seed: of samples and draws.
+        quiet: show no progress; on the command line, print nothing but errors.
+
+    Returns:
+        A report that shows its answer; `.found` is the `Watch`.
+
+    Raises:
+        OpenworldError: a source that cannot be read or has no labels, methods that it does not allow.
+    """
+    from openworld.api.inputs import sources_of
+    from openworld.label_free.watch import command
+
+    with observing(quiet=quiet) as observer:
+        return command.fit_watch(
+            sources_of(source, "source"),
+            out,
+            classnames=Path(classnames) if isinstance(classnames, str) else classnames,
+            estimator=estimator,
+            timestamps=timestamps,
+            period=period,
+            chunk_rows=chunk_rows,
+            images=images,
+            alert=alert,
+            false_alarms=false_alarms,
+            seed=seed,
+            observer=observer,
+            made={"command": shlex.join(made_by("fit_watch"))},
+        )
+
+
+@checked
+def watch(
+    fitted: Path | str,
+    new: SeveralScores = (),
+    *,
+    state: Annotated[
+        Path | str | None, OutputFile(kind="the state of `openworld estimate watch`", option="--state")
+    ] = None,
+    json_lines: Path | str | None = None,
+    prometheus: Annotated[
+        Path | str | None, OutputFile(kind="numbers that a watch wrote for Prometheus", option="--prometheus")
+    ] = None,
+    close: bool = False,
+    labels: Scores | None = None,
+    propose: Count = 0,
+    out: Annotated[Path | str | None, OutputFolder(own=("the page of a watch",))] = None,
+    quiet: bool = False,
+) -> "Report":
+    """Add new files to a watch, and say what the accuracy of the periods is that they finish: a daily job.
+
+    ```
+    openworld estimate watch watch.safetensors monday.parquet
+    openworld estimate watch watch.safetensors tuesday.parquet --close \\
+        --json-lines accuracy.jsonl --prometheus /var/lib/node_exporter/watch.prom
+    openworld estimate watch watch.safetensors --propose 50 --out runs/live
+    openworld estimate watch watch.safetensors --labels runs/live/labels-to-make-2026-11-22.csv
+    ```
+
+    Only the new files are read. A state file keeps the alarm, the last time stamp, the period that is not finished, and
+    the history: days that come one by one give the numbers of a year that is read at once. A file that was counted is
+    recognised by its content and not counted again; images before those that were counted are refused.
+
+    **Periods.** A period is finished by the first image of a later one, or by --close, and counts for the alert then.
+    One that is not finished is estimated, too, but raises no alarm: looks at half a day would be further chances to be
+    wrong, and --false-alarms speaks of 365 looks a year.
+
+    **Numbers.** Estimated accuracy with its interval (or bounds, where it cannot be told, and while the shift alarm
+    stands); the statistics of both alarms relative to their limits, above 1 an alarm; how far the predicted classes,
+    and the confidences, lie from the source (energy distances); images counted.
+
+    **Late labels**: `--labels FILE` has a row an image: `id` (what the files that were counted call it; or `row`, its
+    place among all images of the watch, from 0), `label`, a class or `other`, and `inclusion`, the probability with
+    which it was drawn to be labelled. Drawn labels turn the estimate of a finished period, one of the last 60, into an
+    interval that holds, and correct periods that end later; labels without `inclusion` only stand beside it. They are
+    read before new files; a sheet that was read is recognised and not read again. `--propose 50` draws the images of
+    the last finished period whose labels tell most.
+
+    **Safe.** The state is written in one step. After a kill or a full disk run the same command again: it goes on, and
+    lines that were not written are written. A second call on the same state is refused while the first is at work.
+
+    Exit codes: 0; 3 where either alarm stands in a new period; 4 where the accuracy of one cannot be told; 2 wrong use;
+    1 failure.
+
+    Args:
+        fitted: file that `openworld estimate fit` wrote.
+        new: new files of scores, in order of time; none to look again. In Python also columns.
+        state: file that lets the next call go on; default: beside the fitted file.
+        json_lines: append a line per finished period to this file, pipe or device.
+        prometheus: write the numbers to this file, for node_exporter's textfile collector (.prom).
+        close: the last period ends with the last file.
+        labels: labels of images of finished periods that came late: id or row, label, inclusion.
+        propose: write about so many images of the last finished period to label to `out`.
+        out: folder that keeps page, plots and numbers.
+        quiet: show no progress; on the command line, print nothing but errors.
+
+    Returns:
+        A report that shows its answer; `.found.new` are the periods that were finished, `.results` all as rows.
+
+    Raises:
+        OpenworldError: images out of order, scores that do not fit the watch, another call at work on the state,
+            labels of images that are not kept.
+    """
+    from openworld.api.inputs import sources_of
+    from openworld.label_free.watch import command
+
+    if not Path(fitted).name:
+        raise OpenworldError(f"{fitted} is a folder; give the file that openworld estimate fit wrote.")
+    with observing(quiet=quiet) as observer:
+        report = command.watch(
+            Path(fitted),
+            [] if isinstance(new, list | tuple) and not new else sources_of(new, "new images"),
+            state=state,
+            json_lines=None if json_lines is None else Path(json_lines),
+            prometheus=prometheus,
+            close=close,
+            labels=None if labels is None else sources_of(labels, "labels")[0],
+            propose=propose,
+            out=out,
+            observer=observer,
+            made={"command": shlex.join(made_by("watch"))},
+        )
+    found = report.found
+    code = ALERTED if found.alerts or found.shift_alerts else UNKNOWN if found.unknown else 0
+    return ending(report, out, f"Numbers: {out}/watch.json", exit_code=code)

@@ -1,0 +1,190 @@
+"""A function of `openworld.api` as a command: options and help from its signature and docstring, by cyclopts.
+
+What is added here is what cyclopts cannot know: which parameters are given by their place, what text means where a
+parameter takes objects in Python, `--json` for what is returned, and help that shows what most people need first.
+"""
+
+import inspect
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib import import_module
+from types import NoneType, SimpleNamespace, UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
+
+from cyclopts import App, Group, Parameter
+
+from openworld._errors import OpenworldError
+from openworld.api.arguments import OnCommandLine
+from openworld.cli import console
+
+MACHINE = ("device", "workers", "engine", "cache", "cache_limit", "allow_corrupt", "data", "root")
+OPTIONS, ON_MACHINE = Group("Options", sort_key=1), Group("Machine and storage", sort_key=98)
+ARGUMENTS = Group("Arguments", sort_key=0)
+JSON = "Print JSON instead."
+
+
+# No --no-flag; of an option that is given twice the last one counts, as where an alias of a shell is overruled.
+_PARAMETER = Parameter(negative=(), show_default=lambda value: str(value) if value else None, allow_repeating=True)
+
+
+@dataclass(frozen=True)
+class Command:
+    """How a function becomes a command.
+
+    Args:
+        function: module of `openworld.api` and name of the function.
+        arguments: parameters that are given by their place; all others are options.
+        names: parameter -> option, where they are not called alike; the first is shown, others still work.
+        groups: title -> parameters, in a panel of help below the options that most people need.
+        show: prints what the function returned, in place of `console.show`; takes it and the options.
+        options: further options, by name, that only say how it is shown -> their help.
+    """
+
+    function: str
+    arguments: tuple[str, ...] = ()
+    names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    groups: Mapping[str, str] = field(default_factory=dict)
+    show: Callable | None = None
+    options: Mapping[str, str] = field(default_factory=dict)
+
+    def app(self, name: str, **settings: Any) -> App:
+        """Return the command; its function is imported, and what that needs is not."""
+        module, _, attribute = self.function.partition(":")
+        function = getattr(import_module(f"openworld.api.{module}"), attribute)
+        first, details = help_text(function)
+        made = App(
+            name=name,
+            help=first,
+            help_epilogue=details or None,
+            help_format="markdown",
+            default_parameter=_PARAMETER,
+            group_arguments=ARGUMENTS,
+            group_parameters=OPTIONS,
+            **settings,
+        )
+        made.default(self._typed(function))
+        return made
+
+    def option(self, name: str) -> str:
+        """Return what people type for a parameter."""
+        if name in self.arguments:
+            return name.upper()
+        return self.names.get(name, (f"--{name.replace('_', '-')}",))[0]
+
+    def _typed(self, function: Callable) -> Callable:
+        """Return a function that has the signature of the command, and calls the one of the API."""
+        parameters, hints = inspect.signature(function).parameters, hints_of(function)
+        read, typed = {name: on_command_line(hints[name]) for name in parameters}, []
+        groups = dict.fromkeys(MACHINE, ON_MACHINE)
+        for place, (title, names) in enumerate(self.groups.items(), 2):
+            groups |= dict.fromkeys(names.split(), Group(title, sort_key=place))
+        several = [name for name, each in parameters.items() if each.kind is each.VAR_POSITIONAL]
+        for name in (*self.arguments, *(name for name in parameters if name not in self.arguments)):
+            kind, by_place = read[name][0], name in self.arguments
+            further = {"converter": _whole_numbers} if kind in (int, list[int]) else {}
+            text = {"metavar": "PATH" if "Path" in str(hints[name]) else "TEXT"} if kind in (str, list[str]) else {}
+            if kind == list[str]:
+                text["metavar"] += "..."
+            about = Parameter(
+                name=() if by_place else self.names.get(name, (self.option(name),)),
+                group=ARGUMENTS if by_place else groups.get(name, OPTIONS),
+                **text,
+                **further,
+            )
+            annotation = Annotated[list[kind] if name in several else kind, about]
+            place = inspect.Parameter.POSITIONAL_ONLY if by_place else inspect.Parameter.KEYWORD_ONLY
+            typed.append(inspect.Parameter(name, place, default=parameters[name].default, annotation=annotation))
+        helps = dict(self.options) | ({"json": JSON} if makes_answer(function) else {})
+        for name, text in helps.items():
+            about = Parameter(name=f"--{name}", help=text, group=OPTIONS)
+            typed.append(
+                inspect.Parameter(
+                    f"_{name}", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=Annotated[bool, about]
+                )
+            )
+
+        def run(*by_place: Any, **given: Any) -> None:
+            given |= dict(zip(self.arguments, by_place, strict=False))
+            shown = {name: given.pop(f"_{name}", False) for name in helps}
+            if "quiet" in parameters:
+                shown["quiet"] = given.get("quiet", False)
+                given["quiet"] = any(shown.values())
+            try:
+                for name in given.keys() & read.keys():
+                    if read[name][1] is not None:
+                        given[name] = _read(given[name], read[name][1], self.option(name))
+                entries = [entry for name in several for entry in given.pop(name, ())]
+                answer = function(*entries, **given)
+            except OpenworldError as error:
+                error.args = (self._with_options(str(error), parameters),)
+                raise
+            (self.show or console.show)(answer, **shown)
+
+        run.__name__, run.__doc__ = function.__name__, function.__doc__
+        run.__signature__ = inspect.Signature(typed)
+        return run
+
+    def _with_options(self, message: str, parameters: Mapping[str, Any]) -> str:
+        """Return a refusal of an argument with its option in the place of its name."""
+        name = re.match(r"\w*", message)[0]
+        is_argument = name in parameters and re.match(r"(\[\d+\])?: ", message[len(name) :])
+        return self.option(name) + message[len(name) :] if is_argument else message
+
+
+def _whole_numbers(kind: Any, tokens: Sequence[Any]) -> Any:
+    """Return whole numbers; cyclopts itself would take 1.5 for 2, and 0x10 for 16."""
+    for token in tokens:
+        if not re.fullmatch(r"[+-]?\d+", token.value, flags=re.ASCII):
+            raise ValueError(f"{token.value!r} came, expected a whole number.")
+    numbers = [int(token.value) for token in tokens]
+    return numbers[0] if kind is int else numbers
+
+
+def _read(text: Any, reader: Callable, option: str) -> Any:
+    """Return what a reader makes of text; its refusal names the option."""
+    try:
+        return reader(text)
+    except OpenworldError as error:
+        raise OpenworldError(f"{option} {error}") from error
+
+
+def hints_of(function: Callable) -> dict[str, Any]:
+    """Return the annotations of the parameters of a function."""
+    target = inspect.unwrap(function)
+    written = {name: kind for name, kind in target.__annotations__.items() if name != "return"}
+    return get_type_hints(SimpleNamespace(__annotations__=written, __globals__=target.__globals__), include_extras=True)
+
+
+def on_command_line(hint: Any) -> tuple[Any, Callable | None]:
+    """Return the type that text becomes for a parameter, and what makes the parameter's value of that; None for itself.
+
+    >>> on_command_line(str | None), on_command_line(float | None)
+    ((<class 'str'>, None), (<class 'float'>, None))
+    """
+    origin, arguments = get_origin(hint), get_args(hint)
+    if origin is Annotated:
+        ways = [each for each in arguments[1:] if isinstance(each, OnCommandLine)]
+        return (ways[0].kind, ways[0].read) if ways else on_command_line(arguments[0])
+    if origin in (Union, UnionType):
+        kinds = [each for each in arguments if each is not NoneType]
+        several = [each for each in kinds if get_origin(each) is Sequence]  # one, or several: it may be repeated
+        return on_command_line(str if str in kinds and not several else (several or kinds)[0])
+    if origin in (Sequence, tuple, list):
+        return list[on_command_line(arguments[0])[0]], None
+    return (hint if hint in (bool, int, float) or origin is Literal else str), None
+
+
+def makes_answer(function: Callable) -> bool:
+    """Whether a function returns numbers, which can be had as JSON, and not text alone."""
+    return "str" not in str(inspect.unwrap(function).__annotations__["return"])
+
+
+def help_text(function: Callable) -> tuple[str, str]:
+    """Return what stands above the options in the help of a command, and what stands below them.
+
+    Above are the first sentence of the docstring and the examples behind it. What is for Python alone is left out.
+    """
+    text = re.split(r"^(?:Args|Returns|Raises|Examples):$", inspect.getdoc(function), maxsplit=1, flags=re.MULTILINE)[0]
+    first = re.match(r".*?(?:\Z|\n\n)(?:```.*?\n```\n*)?", text.strip(), flags=re.DOTALL)[0]
+    return first.strip(), text.strip()[len(first) :].strip()

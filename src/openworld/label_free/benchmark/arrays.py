@@ -1,0 +1,240 @@
+"""The rows of a run as arrays over methods, judged models and conditions.
+
+A judged model is one checkpoint of one training; a condition is one set of target images. What no unit measured, or a
+method could not say, is NaN in the arrays, and never in results. Read without torch.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from openworld._errors import OpenworldError
+from openworld.evaluations.image_selection import ImageSelection
+from openworld.evaluations.rows import rows_of_run
+from openworld.label_free.benchmark.cards import ESTIMATED, TRUE_ACCURACY
+from openworld.results import Metric, Result, Results, RunFolder, Value
+
+NAME = "accuracy-estimation"
+AVERAGE = "Average"
+"""The line of the table that is the unweighted mean of the others."""
+
+BASELINE = "AC"
+"""The estimator that costs nothing and knows of no shift."""
+
+NO_ESTIMATE = "no estimate was given"
+EXAMPLES, THUMBNAILS = "examples", "pictures"
+"""Folders of attachments: images by their ids, of which references are asked; others by the number of a condition."""
+
+
+@dataclass(frozen=True)
+class Method:
+    """An estimator with its settings; `label` names it in tables, `reference` the model that it consults."""
+
+    label: str
+    estimator: str
+    reference: str | None = None
+    settings: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Model:
+    """One checkpoint of one training; `checkpoint` is its place among those kept."""
+
+    name: str
+    seed: int
+    epoch: int
+    checkpoint: int = 0
+
+    @property
+    def training(self) -> tuple[str, int]:
+        """What its checkpoints have in common: they are drawn together."""
+        return self.name, self.seed
+
+    @property
+    def title(self) -> str:
+        """The model and its epoch, without its seed."""
+        return f"{self.name}, epoch {self.epoch}"
+
+    @property
+    def place(self) -> dict[str, str | int]:
+        """What tells its results apart, but for its seed."""
+        return {"model": self.name, "epoch": self.epoch}
+
+
+@dataclass(frozen=True)
+class Condition:
+    """One set of target images; `row` is the line of the table that it counts in."""
+
+    row: str
+    name: str
+    kind: str
+    dataset: str = ""
+    domain: str | None = None
+    corruption: str | None = None
+    severity: int | None = None
+    images: ImageSelection | None = None  # a record does not tell them
+
+    @property
+    def facts(self) -> dict[str, str | int | None]:
+        """What a record says of it."""
+        return {name: fact for name, fact in vars(self).items() if name != "images"}
+
+    @property
+    def shift(self) -> str:
+        """What moved: a corruption at any severity, or a data set's domain. Conditions of one shift are alike."""
+        return self.corruption or (f"{self.dataset}, {self.domain}" if self.domain else self.name)
+
+    @property
+    def place(self) -> dict[str, str | int]:
+        """What tells its results apart: its line and name, and what else is known of it."""
+        known = {key: fact for key, fact in self.facts.items() if key not in ("row", "name") and fact not in (None, "")}
+        return {"images": self.row, "condition": self.name, **known}
+
+
+@dataclass(frozen=True, eq=False)
+class RunArrays:
+    """Everything that a run measured, in arrays K methods, M judged models, C conditions; NaN for what is not there."""
+
+    run: RunFolder
+
+    def __post_init__(self) -> None:
+        for record in self.run.records:
+            if record.metrics.get("protocol") != NAME:
+                raise OpenworldError(f"record {record.name!r} of {self.run.folder} is of another kind than {NAME}.")
+
+    @cached_property
+    def units(self) -> tuple[Results, ...]:
+        """The rows that were measured of each model."""
+        return rows_of_run(self.run)
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What the first record says of its unit; sources, classes, references and taxonomy are those of all."""
+        return self.run.records[0].metrics
+
+    @cached_property
+    def methods(self) -> tuple[Method, ...]:
+        """The estimators, in order of first appearance."""
+        by_label: dict[str, Method] = {}
+        for record in self.run.records:
+            for method in record.metrics["estimators"]:
+                by_label.setdefault(method["label"], Method(**method))
+        return tuple(by_label.values())
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Names of the methods."""
+        return tuple(method.label for method in self.methods)
+
+    @cached_property
+    def models(self) -> tuple[Model, ...]:
+        """The judged models, one for every record."""
+        facts = [record.metrics for record in self.run.records]
+        return tuple(Model(unit["model"], unit["seed"], unit["epoch"], unit["checkpoint"]) for unit in facts)
+
+    @cached_property
+    def conditions(self) -> tuple[Condition, ...]:
+        """In order of first appearance."""
+        every = (Condition(**facts) for record in self.run.records for facts in record.metrics["conditions"])
+        return tuple(dict.fromkeys(every))
+
+    @cached_property
+    def single(self) -> tuple[tuple[int, Result], ...]:
+        """(place of the model, number) of every model under every condition."""
+        return tuple((model, row) for model, rows in enumerate(self.units) for row in rows if "condition" in row.where)
+
+    @cached_property
+    def _arrays(self) -> dict[tuple[str, str, str], np.ndarray]:
+        """{(entity, key of a metric, kind of calibration): float[M, C]} of what units measured under conditions."""
+        places = {condition.name: place for place, condition in enumerate(self.conditions)}
+        arrays: dict[tuple[str, str, str], np.ndarray] = {}
+        for model, row in self.single:
+            if row.value.value is not None:
+                key = row.entity, row.metric.key, str(row.where.get("calibration", ""))
+                values = arrays.setdefault(key, np.full((len(self.models), len(places)), np.nan))
+                values[model, places[row.where["condition"]]] = row.value.value
+        return arrays
+
+    def read(self, entity: str, metric: Metric, calibration: str = "") -> np.ndarray:
+        """Return float[M, C] of a number of every model under every condition."""
+        missing = np.full((len(self.models), len(self.conditions)), np.nan)
+        return self._arrays.get((entity, metric.key, calibration), missing)
+
+    @cached_property
+    def accuracy(self) -> np.ndarray:
+        """float[M, C], true."""
+        return self.read("", TRUE_ACCURACY)
+
+    @cached_property
+    def estimated(self) -> np.ndarray:
+        """float[K, M, C], accuracy in [0, 1]."""
+        return np.stack([self.read(label, ESTIMATED) for label in self.labels])
+
+    @cached_property
+    def signed_error(self) -> np.ndarray:
+        """float[K, M, C], estimated minus true accuracy: above 0 where a method overestimates."""
+        return self.estimated - self.accuracy
+
+    @cached_property
+    def rows(self) -> tuple[str, ...]:
+        """Lines of the table without the average, in order of first appearance."""
+        return tuple(dict.fromkeys(condition.row for condition in self.conditions))
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """All lines of the table; the average where there are several."""
+        return (*self.rows, AVERAGE) if len(self.rows) > 1 else self.rows
+
+    @property
+    def main(self) -> str:
+        """The line that sums up the others: the average, or the only one."""
+        return self.lines[-1]
+
+    def place(self, line: str) -> dict[str, str]:
+        """Return what tells the results of a line apart; nothing of what is of the run as a whole."""
+        return {} if line == self.main else {"images": line}
+
+    @property
+    def shifts(self) -> tuple[tuple[str, str], ...]:
+        """(row, shift) of all conditions, in order of first appearance."""
+        return tuple(dict.fromkeys((condition.row, condition.shift) for condition in self.conditions))
+
+    @property
+    def seeds(self) -> tuple[int, ...]:
+        """All seeds, in increasing order."""
+        return tuple(sorted({model.seed for model in self.models}))
+
+    @property
+    def baseline(self) -> str:
+        """The method that the others are tested against: the first AC, or the first of all."""
+        labels = (method.label for method in self.methods if method.estimator == BASELINE)
+        return next(labels, self.labels[0])
+
+    @property
+    def references(self) -> tuple[str, ...]:
+        """Names of the reference models."""
+        return tuple(dict.fromkeys(name for record in self.run.records for name in record.metrics["references"]))
+
+    def chosen(self, **facts: str | int) -> np.ndarray:
+        """Return bool[C], the conditions with these facts, such as `row` or `severity`."""
+        return np.array(
+            [all(getattr(condition, name) == fact for name, fact in facts.items()) for condition in self.conditions]
+        )
+
+    def of_line(self, line: str) -> np.ndarray:
+        """Return bool[C], which conditions belong to a line: all of them to the average."""
+        return self.chosen(row=line) if line in self.rows else self.chosen()
+
+
+def finite(values: np.ndarray) -> np.ndarray:
+    """Return the values that are there, in one line."""
+    return values[np.isfinite(values)]
+
+
+def value_of(summarise: Callable, values: np.ndarray, reason: str = NO_ESTIMATE) -> Value:
+    """Return what a function such as `np.median` says of the values that are there; None with a reason without any."""
+    known = finite(values)
+    return Value(float(summarise(known))) if known.size else Value(None, reason=reason)

@@ -1,0 +1,262 @@
+"""From saved scores of a source and of a stream by level to the rows of a dynamic robustness curve, by every method.
+
+Accuracies are fractions in [0, 1]; None is a number that is not given, with a reason.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from openworld._errors import OpenworldError, unknown_name
+from openworld.estimators import Outputs, find_estimator
+from openworld.estimators.by_level import LevelAccuracies, accuracy_by_level
+from openworld.label_free.estimate.accuracy_estimate import ScoredSet
+from openworld.label_free.estimate.by_level.reading import (
+    LevelScores,
+    StreamLevel,
+    levels_of,
+    names_present,
+)
+from openworld.label_free.estimate.reading import Progress
+from openworld.label_free.estimate.results import DIFFERENCE, ESTIMATED, IMAGES, NO_ACCURACY, TARGET, TRUE
+from openworld.metrics import curve_intervals, robustness
+from openworld.metrics.estimate import LEVEL, share_interval
+from openworld.metrics.robustness import area_weights
+from openworld.results import METRICS, Metric, Result, Results, Value, interval_of
+from openworld.tables.classes import UNKNOWN
+
+OWN_NUMBERS = ("initial_accuracy", "auc", "worst_accuracy", "variation", "slope_variance")
+COMPARISONS = ("positive_area", "negative_area", "delta_auc", "delta_pn")
+USUAL = ("ATC-MC", "AC", "ATC-NE")
+"""Estimated unless somebody names estimators; the first is quoted."""
+
+CLASSES = METRICS["classes"]
+NAMED_DIFFERENTLY = Metric("named_differently", "zero-shot differs", better=0)
+UNLABELLED = Metric("unlabelled_accuracy", "of its own images", better=0)
+BOUND = Metric("delta_auc_bound", "|ΔAUC| at most", "points", better=0, bounds=(0.0, 1.0))
+BY_CONSTRUCTION = (
+    "{name} takes {table} for right wherever the two part, so that zero-shot wins by construction, whatever the truth"
+)
+UNSEEN = (
+    "where the truth was known, the difference of two estimates had the wrong sign in a quarter of the cases or more"
+)
+NEEDS_LABELS = "a difference to zero-shot needs labels where the two name images differently: "
+NO_ZERO_SHOT = "no zero-shot scores were named"
+NO_GROUPS = (
+    "the stream has no column group, id, image or path: every row counts as an image of its own in intervals; name "
+    "images that stand at several levels"
+)
+
+
+@dataclass(frozen=True)
+class CurveEstimate:
+    """What `openworld estimate --levels` says: rows, and what no row tells."""
+
+    results: Results  # a row's place says its level; without one it is of the curve
+    source: ScoredSet
+    target: ScoredSet
+    methods: tuple[str, ...]  # the first is quoted
+    levels: tuple[str, ...]  # as the stream names them
+    not_compared: str  # why no difference to zero-shot is quoted
+    differing: int | None = None  # images that zero-shot names otherwise, each counted once; None without zero-shot
+    grouped_by: str = ""  # the column that says which rows are not independent; "" where all are
+    warnings: tuple[str, ...] = ()
+    made: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def quoted(self) -> str:
+        """The method whose curve is quoted."""
+        return self.methods[0]
+
+    @property
+    def area(self) -> Value:
+        """The area under the quoted curve."""
+        return self.results.value(self.quoted, "auc", **TARGET)
+
+    @property
+    def alerts(self) -> tuple[str, ...]:
+        """Nothing: a curve is tested against no alert."""
+        return ()
+
+    @property
+    def unknown(self) -> tuple[str, ...]:
+        """The stream's name where the quoted method gives no area."""
+        return () if self.area.value is not None else (self.target.name,)
+
+
+def estimate_curve(
+    source: LevelScores,
+    stream: LevelScores,
+    estimators: Sequence[str] = (),
+    zero_shot: str = "",
+    progress: Progress | None = None,
+) -> CurveEstimate:
+    """Estimate the dynamic robustness curve of a stream without labels; the first of `estimators` is quoted."""
+    # `zero_shot` is the table of zero-shot's scores in the stream, to say where the two part.
+    source = source.take(np.flatnonzero(source.labels != UNKNOWN))
+    if not len(source):
+        raise OpenworldError(f"{source.name} has no labels; the source must say what its images are: add `labels`.")
+    if source.logits.shape[1] != stream.logits.shape[1]:
+        raise OpenworldError(
+            f"{stream.name} has {stream.logits.shape[1]} classes and {source.name} {source.logits.shape[1]}; score "
+            "both for all names of all levels, and write -inf for those that stand nowhere in one of them."
+        )
+    levels, methods = levels_of(stream), tuple(estimators) or USUAL
+    if zero_shot and zero_shot not in stream.tables:
+        raise unknown_name(f"table of scores in {stream.name}:", zero_shot, stream.tables)
+    home_names, home_rows = _home(source, levels)
+    home = source.take(home_rows)
+    known, at_home = source.outputs(), home.outputs(home_names)
+    own = levels[0] if levels[0].level == 0 else None  # the stream's own images of level 0
+    behind = [level for level in levels if level.level > 0]
+    views = [_unlabelled(stream, level) for level in behind]
+    groups = [stream.groups[level.rows] for level in behind]
+    found: dict[str, LevelAccuracies] = {}
+    for done, name in enumerate(methods):
+        if progress:
+            progress(f"reading {len(levels)} levels", done)
+        _require(name, (known, *views))
+        found[name] = accuracy_by_level(find_estimator(name)(), known, at_home, views, groups, home_rows=home_rows)
+
+    # Level 0 is the labelled source; of the stream's own images there only what was not looked at, and what differs.
+    at = np.array([0.0, *(level.level for level in behind)])
+    images = [home if own is None else stream.take(own.rows), *(stream.take(level.rows) for level in behind)]
+    right = float((~at_home.wrong).mean())
+    truth = [_true(level) for level in images]
+    if own is None:
+        truth[0] = None if (stream.labels == UNKNOWN).all() else right
+    differ = [float(level.named_otherwise(zero_shot).mean()) if zero_shot in level.tables else None for level in images]
+    names = (own.name if own else "source", *(level.name for level in behind))
+    counts = [(len(home_rows), len(home_names)), *((len(level.rows), len(level.classes)) for level in behind)]
+    rows: list[Result] = []
+    for place, level in enumerate(at.tolist()):
+        where = {**TARGET, "level": level, "level_name": names[place]}
+        rows += [
+            Result("", metric, Value(n), where) for metric, n in zip((IMAGES, CLASSES), counts[place], strict=True)
+        ]
+        if truth[place] is not None:
+            rows.append(Result("", TRUE, Value(truth[place]), where))
+        if differ[place] is not None:
+            rows.append(Result("zero-shot", NAMED_DIFFERENTLY, Value(differ[place]), where))
+        for name, accuracies in found.items():
+            value = _point(accuracies, place)
+            rows.append(Result(name, ESTIMATED, value, where))
+            if place and truth[place] is not None and value.value is not None:
+                rows.append(Result(name, DIFFERENCE, Value(value.value - truth[place]), where))
+    for name in methods if own else ():
+        said = find_estimator(name)().fit(known).estimate(_unlabelled(stream, own), interval=False).accuracy
+        if said is not None:
+            where = {**TARGET, "level": 0.0, "level_name": own.name}
+            rows.append(Result(name, UNLABELLED, Value(said), where))
+    sides = {"source": len(source), "target": len(stream)}
+    rows += [Result("", IMAGES, Value(n), {"images": side}) for side, n in sides.items()]
+
+    not_compared = _not_compared(methods, zero_shot)
+    for name, accuracies in found.items():
+        rows += _numbers(name, accuracies, at)
+        rows += [Result(name, METRICS[key], Value(None, reason=not_compared), TARGET) for key in COMPARISONS]
+    if None not in truth:
+        curve = robustness(at, truth)
+        rows += [Result("truth", METRICS[key], Value(float(getattr(curve, key))), TARGET) for key in OWN_NUMBERS]
+    otherwise = stream.named_otherwise(zero_shot) if zero_shot else None
+    if otherwise is not None:  # names that part are all that a difference of the areas can come from
+        bound = area_weights(at) @ np.array([1.0 if share is None else share for share in differ])
+        rows.append(Result("zero-shot", BOUND, Value(float(bound)), TARGET))
+        rows.append(Result("zero-shot", NAMED_DIFFERENTLY, Value(float(otherwise.mean())), TARGET))
+    wider = own is None and counts[0][1] > counts[1][1]
+    return CurveEstimate(
+        results=Results("estimate", tuple(rows)),
+        source=ScoredSet(source.name, len(source), source.logits.shape[1], right),
+        target=ScoredSet(stream.name, len(stream), stream.logits.shape[1]),
+        methods=methods,
+        levels=names,
+        not_compared=not_compared,
+        differing=None if otherwise is None else len(np.unique(stream.groups[otherwise])),
+        grouped_by=stream.grouped_by,
+        warnings=tuple(dict.fromkeys(_warnings(found, stream, names[1], [n for _, n in counts[:2]] if wider else []))),
+    )
+
+
+def _home(source: LevelScores, levels: Sequence[StreamLevel]) -> tuple[np.ndarray, np.ndarray]:
+    """Return the names of level 0, those of the stream's own level 0 or else all of the source's; and its images."""
+    names = names_present(source.logits, source.name)
+    if levels[0].level == 0:
+        names = np.intersect1d(levels[0].classes, names)
+    rows = np.flatnonzero(np.isin(source.labels, names))
+    if len(names) < 2 or len(rows) < 2:
+        raise OpenworldError(
+            f"{len(rows)} labelled images of {source.name} are of the {len(names)} names that stand at level 0, "
+            "expected two or more: the curve begins with the accuracy on labelled images of level 0."
+        )
+    return names, rows
+
+
+def _unlabelled(stream: LevelScores, level: StreamLevel) -> Outputs:
+    part = stream.take(level.rows)
+    part.labels[:] = UNKNOWN
+    return part.outputs(level.classes)
+
+
+def _require(name: str, every: Sequence[Outputs]) -> None:
+    """Refuse a method that needs what some outputs lack."""
+    estimator = find_estimator(name)
+    given = {need: [getattr(outputs, need) for outputs in every] for need in estimator.needs if need != "labels"}
+    missing = [need for need, own in given.items() if any(each is None or not len(each) for each in own)]
+    if hasattr(estimator, "score") or missing:
+        raise OpenworldError(
+            f"{name} needs {' and '.join(missing) or 'labelled shifted sets'} beside the logits of both files; "
+            f"{', '.join(USUAL)} need none."
+        )
+
+
+def _point(found: LevelAccuracies, place: int) -> Value:
+    value = float(found.accuracy[place])
+    if np.isnan(value):
+        return Value(None, reason=found.reason or NO_ACCURACY)
+    if found.errors is None:
+        return Value(value)
+    spread = found.errors.spread(np.eye(found.accuracy.size)[None, place])
+    return Value(value, interval_of(share_interval(value, spread, LEVEL), "images"))
+
+
+def _numbers(name: str, found: LevelAccuracies, at: np.ndarray) -> Iterator[Result]:
+    """Yield the numbers of a method's curve."""
+    if np.isnan(found.accuracy).any():
+        nothing = Value(None, reason=found.reason or NO_ACCURACY)
+        yield from (Result(name, METRICS[key], nothing, TARGET) for key in OWN_NUMBERS)
+        return
+    curve = robustness(at, found.accuracy)
+    intervals = {} if found.errors is None else curve_intervals(found.errors, at, 0)
+    for key in OWN_NUMBERS:
+        ends = intervals.get(key)
+        value = Value(float(getattr(curve, key)), interval_of(ends and (ends.low, ends.high), "images"))
+        yield Result(name, METRICS[key], value, TARGET)
+
+
+def _true(images: LevelScores) -> float | None:
+    known = not (images.labels == UNKNOWN).any()
+    return float((images.logits.argmax(axis=1) == images.labels).mean()) if known else None
+
+
+def _not_compared(methods: Sequence[str], zero_shot: str) -> str:
+    """Return why no difference to zero-shot is quoted."""
+    if not zero_shot:
+        return NO_ZERO_SHOT
+    resting = [name for name in methods if "reference" in find_estimator(name).needs]
+    if resting and zero_shot == "reference":
+        return NEEDS_LABELS + BY_CONSTRUCTION.format(name=" and ".join(resting), table=zero_shot)
+    return NEEDS_LABELS + UNSEEN
+
+
+def _warnings(
+    found: Mapping[str, LevelAccuracies], stream: LevelScores, first: str, names: Sequence[int]
+) -> Iterator[str]:
+    yield from (f"{name}: {warning}" for name, own in found.items() for warning in own.warnings)
+    if not stream.grouped_by:
+        yield NO_GROUPS
+    if names:
+        yield (
+            f"level 0 stands among {names[0]} names and level {first} among {names[1]}: "
+            "write -inf in the source for names that have not come at level 0, or give the stream images of level 0"
+        )

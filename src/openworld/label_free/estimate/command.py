@@ -1,0 +1,301 @@
+"""From what a person names to a report: files of scores, or images that models score, and then an estimate."""
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+from functools import partial
+from inspect import signature
+from pathlib import Path
+from typing import Any
+
+from openworld import __version__
+from openworld._arrays import require_fraction
+from openworld._errors import OpenworldError
+from openworld._observer import SILENT, Observer
+from openworld.datasets import ImageSet
+from openworld.datasets.names.class_names import class_names
+from openworld.estimators.engine.temperature import temperature_of
+from openworld.label_free.estimate import open_world as quality
+from openworld.label_free.estimate.accuracy_estimate import AccuracyEstimate
+from openworld.label_free.estimate.by_level import report as curve_report
+from openworld.label_free.estimate.by_level.estimation import estimate_curve
+from openworld.label_free.estimate.by_level.reading import read_scores
+from openworld.label_free.estimate.embedded import embedded_scores, is_embedded
+from openworld.label_free.estimate.estimation import estimate_accuracy
+from openworld.label_free.estimate.inputs import CORRUPTIONS, NamedShift, checksums, named_shift, title_of
+from openworld.label_free.estimate.late_labels import SHEET, proposal, read_late_labels
+from openworld.label_free.estimate.reading import LabelledTable, Pass
+from openworld.label_free.estimate.report import report
+from openworld.label_free.estimate.score_tables import ScoreTable, open_table
+from openworld.label_free.settings import RATE, Settings
+from openworld.own_data.images import are_images
+from openworld.own_data.predict import read_names
+from openworld.report.class_names import FILE as AUDIT
+from openworld.report.data_files import json_text
+from openworld.report.report import Report
+from openworld.runs import to_json
+from openworld.runs.outputs import ESTIMATE, require_folder
+from openworld.runs.scratch import ScratchFolder
+from openworld.tables.stream import read_stream
+
+JSON, SCORES = "estimate.json", "scores"
+ENOUGH = 97  # labels at random tell any accuracy to ten points either way: 1.96^2 / 4 / .1^2
+Names = Path | str | Sequence[str] | None
+
+
+def estimate(
+    source: Sequence[Any],
+    target: Sequence[Any],
+    *,
+    levels: str = "",
+    open_world: bool = False,
+    out: Path | None = None,
+    seed: int = 0,
+    observer: Observer = SILENT,
+    made: Mapping[str, str] | None = None,
+    **options: Any,
+) -> Report:
+    """Answer one of three questions of a target without labels, and write the report to `out`.
+
+    Its accuracy (`estimate_whole`); with `levels` its curve (`estimate_levels`); with `open_world` bounds of the
+    quality on a stream (`estimate_stream`). Each takes the options that its signature names, and no other one.
+    """
+    answer = estimate_stream if open_world else partial(estimate_levels, levels=levels) if levels else estimate_whole
+    cut = "--open-world" if open_world else "--levels" if levels else ""
+    options = _options_of(answer, cut, options)
+    named = (options.get(name) for name in ("source_partner", "target_partner", "labels", "base_names"))
+    inputs = [*source, *target, *(file for own in named for file in (own if isinstance(own, list | tuple) else [own]))]
+    inputs += [named_shift(each).place for each in options.get("labelled_shift", ())]
+    require_folder("--out", out, own=(ESTIMATE,), inputs=inputs)
+    if out is not None:
+        (out / AUDIT).unlink(missing_ok=True)  # of an earlier call, maybe on other class names
+    facts = {**(made or {}), "openworld": __version__, "seed": str(seed)}
+    found = answer(source, target, seed=seed, out=out, observer=observer, made=facts, **options)
+    if out is not None:
+        found.write(out)
+    return found
+
+
+def _options_of(answer: Callable, cut: str, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options that a question takes; refuse others that are not as they are by default."""
+    questions = {"--levels": estimate_levels, "--open-world": estimate_stream, "": estimate_whole}
+    takes = {option: signature(question).parameters for option, question in questions.items()}
+    for name, value in options.items():
+        default = next((own[name].default for own in takes.values() if name in own), None)
+        same = (len(value) == 0) if isinstance(value, list | tuple) else value is default or value == default
+        if name in takes[cut] or name == "device" or same:
+            continue
+        option = "--" + name.replace("_", "-")
+        if cut:
+            raise OpenworldError(f"{option} does not go with {cut}; leave one of the two out.")
+        (other,) = (other for other, own in takes.items() if name in own)
+        raise OpenworldError(f"{option} came without {other}; give both, or neither.")
+    return {name: value for name, value in options.items() if name in takes[cut]}
+
+
+def estimate_whole(
+    source: Sequence[Any],
+    target: Sequence[Any],
+    *,
+    model: Any = "",
+    architecture: Sequence[str] = (),
+    classnames: Names = None,
+    template: str = "",
+    reference: Any = "",
+    partner: Sequence[Any] = (),
+    source_partner: Sequence[Any] = (),
+    target_partner: Sequence[Any] = (),
+    labelled_shift: Sequence[str] = (),
+    estimator: Sequence[str] = (),
+    chunks: int = 0,
+    chunk_rows: int = 0,
+    timestamps: str = "",
+    period: str = "",
+    same_shares: bool = False,
+    other_shares: bool = False,
+    alert: float | None = None,
+    false_alarms: float | None = None,
+    by_class: bool = False,
+    labels: Any = None,
+    propose: int = 0,
+    device: str = "auto",
+    seed: int = 0,
+    out: Path | None = None,
+    observer: Observer = SILENT,
+    made: Mapping[str, str],
+) -> Report:
+    """Estimate a target as a whole, and its periods; name images to label where that is wanted or nothing is told."""
+    if propose and out is None:
+        raise OpenworldError("--propose writes a worksheet; say where with --out FOLDER.")
+    if propose and (out / SHEET).exists():
+        raise OpenworldError(f"{out / SHEET} is there already, and may be filled in; give another --out.")
+    if same_shares and other_shares:
+        raise OpenworldError("--same-shares and --other-shares exclude one another; give what you know to hold.")
+    if len(source_partner) not in (0, len(target_partner)):
+        raise OpenworldError("--source-partner and --target-partner go in pairs; GDE can do without the first.")
+    settings = Settings(
+        estimators=tuple(estimator),
+        chunks=chunks,
+        chunk_rows=chunk_rows,
+        timestamps=timestamps,
+        period=period,
+        alert=alert,
+        false_alarms=RATE if false_alarms is None else false_alarms,
+        shares="same" if same_shares else "other" if other_shares else "unknown",
+        seed=seed,
+    )
+    if false_alarms is not None and alert is None and not settings.cuts:
+        raise OpenworldError("--false-alarms is the rate of false alarms of --alert, or over time; add --alert.")
+    models = {"model": model, "reference": reference, "partners": tuple(partner)}
+    models |= {"template": template, "device": device, "architectures": tuple(architecture)}
+    facts, shifts = dict(made), tuple(map(named_shift, labelled_shift))
+    with ExitStack() as scratch:
+        sources, targets, shifts, read = _scored(
+            source, target, shifts, models, classnames, seed, facts, out, scratch, observer
+        )
+        facts |= checksums([*read, *(shift.place for shift in shifts if not shift.artificial)])
+        names = _names_in(classnames)
+        known = open_table(sources, classnames=names, partners=source_partner, title=title_of(source))
+        names = names or known.classnames
+        unlabelled = open_table(
+            targets, classnames=names, partners=target_partner, times=timestamps, title=title_of(target)
+        )
+        labelled = [
+            LabelledTable(
+                shift.family, open_table([shift.place], title=shift.title, classnames=names), shift.artificial
+            )
+            for shift in shifts
+        ]
+        late = None if labels is None else read_late_labels(labels)
+        progress = partial(observer.progress, total=None)
+        found = estimate_accuracy(
+            known, unlabelled, settings, progress, by_class=by_class, labelled=labelled, late=late
+        )
+        sheet = _worksheet(found, known, unlabelled, propose, out, seed)
+    rows = sum(text.count(b"\n") - 1 for text in sheet.values())
+    found = replace(found, made=facts, worksheet=rows)
+    gone = out is None and any(name.startswith("pictures target") for name in facts)
+    text = json_text(json_of(found))
+    answer = report(found, Path(target[0]).parent if isinstance(target[0], str | Path) else Path())
+    files = {JSON: text.encode(), **answer.files, **sheet}
+    return replace(answer, found=found, json=text, files=files, scores=() if gone else unlabelled.files)
+
+
+def estimate_levels(
+    source: Sequence[Any],
+    target: Sequence[Any],
+    *,
+    levels: str = "",
+    zero_shot: str = "",
+    classnames: Names = None,
+    estimator: Sequence[str] = (),
+    seed: int = 0,
+    out: Path | None = None,
+    observer: Observer = SILENT,
+    made: Mapping[str, str],
+) -> Report:
+    """Estimate the dynamic robustness curve of a target whose column `levels` says the level of each image."""
+    places = (*source, *target)
+    if any(isinstance(place, ImageSet) or (isinstance(place, str) and are_images(place)) for place in places):
+        raise OpenworldError("--levels reads files of scores, and images came; score them first (openworld predict).")
+    names = _names_in(classnames)
+    known = read_scores(source, classnames=names, title=title_of(source))
+    stream = read_scores(target, levels=levels, classnames=names or known.names, title=title_of(target))
+    found = estimate_curve(known, stream, estimator, zero_shot, partial(observer.progress, total=None))
+    return curve_report.report(replace(found, made={**made, **checksums(places)}))
+
+
+def estimate_stream(
+    source: Sequence[Any],
+    target: Sequence[Any],
+    *,
+    base_names: Names = None,
+    new_share: float | None = None,
+    seed: int = 0,
+    out: Path | None = None,
+    observer: Observer = SILENT,
+    made: Mapping[str, str],
+) -> Report:
+    """Say what holds of the open-world quality on a stream; `source` has labelled base images."""
+    require_fraction(new_share=new_share)
+    from_file = isinstance(base_names, str | Path)
+    names = read_names(Path(base_names)) if from_file else base_names
+    progress = partial(observer.progress, "reading images", total=None)
+    streams = [read_stream(list(side), base_names=names, progress=progress) for side in (source, target)]
+    path = str(target[0]) if len(target) == 1 and isinstance(target[0], str | Path) else ""
+    found = quality.measure_quality(*streams, new_share, seed, path, str(base_names) if from_file else "")
+    return quality.report(replace(found, made={**made, **checksums([*source, *target])}))
+
+
+def json_of(estimate: AccuracyEstimate) -> dict:
+    """Return every number, under the names that `--json` documents."""
+    data = {"stretches" if name == "chunks" else name: value for name, value in to_json(estimate).items()}
+    for period, said in zip(estimate.chunks, data["stretches"], strict=True):
+        said |= {"quote": to_json(period.quote), "on_source": to_json(period.on_source)}
+    alerts = {"alerts": list(estimate.alerts), "shift_alerts": list(estimate.shift_alerts)}
+    return data | alerts | {"untold": list(estimate.unknown)}
+
+
+def _names_in(given: Names) -> Sequence[str] | None:
+    return class_names(str(given)).names if isinstance(given, str | Path) else given
+
+
+def _worksheet(
+    estimate: AccuracyEstimate, source: ScoreTable, target: ScoreTable, wanted: int, out: Path | None, seed: int
+) -> dict[str, bytes]:
+    """Return the worksheet of images to label, by the name of its file: where one is wanted, or nothing can be told."""
+    n, design = wanted, "poisson"
+    labelled = estimate.labelled is not None or estimate.target.accuracy is not None
+    if not n and estimate.quote.accuracy is None and not estimate.chunks and not labelled and estimate.target.n > 1:
+        if out is not None and (out / SHEET).exists():  # it may be filled in
+            return {}
+        n, design = min(ENOUGH, estimate.target.n), "random"
+    if not n:
+        return {}
+    target = target.ordered(source.classnames, f"those of {source.name}")
+    temperature = temperature_of(Pass(source, "reading the source").outputs).value
+    return {SHEET: proposal(estimate, target, temperature, n, design=design, seed=seed).encode()}
+
+
+def _scored(
+    source: Sequence[Any],
+    target: Sequence[Any],
+    shifts: Sequence[NamedShift],
+    models: dict[str, Any],
+    classnames: Names,
+    seed: int,
+    made: dict[str, str],
+    out: Path | None,
+    scratch: ExitStack,
+    observer: Observer,
+) -> tuple[Sequence[Any], Sequence[Any], Sequence[NamedShift], Sequence[Any]]:
+    """Return the files of scores of source, target and labelled shifts, and the files that were read for them."""
+    embedded = [place for place in (*source, *target) if is_embedded(place)]
+    if embedded:
+        if len(embedded) < len(source) + len(target) or shifts:
+            raise OpenworldError("embeddings came beside scores, images or shifts; give source and target alike.")
+        scored = embedded_scores(embedded, models["model"])
+        _refuse_models(models | {"model": ""})
+        return scored[: len(source)], scored[len(source) :], shifts, (*source, *target)
+    places = (*source, *target, *(shift.place for shift in shifts))
+    if any(isinstance(place, ImageSet) or place == CORRUPTIONS or are_images(place) for place in places):
+        from openworld.label_free.estimate.scoring import score_images
+
+        folder = out / SCORES if out else Path(scratch.enter_context(ScratchFolder()))
+        folder.mkdir(parents=True, exist_ok=True)
+        names = _names_in(classnames)
+        found = score_images(source, target, shifts, models, names, folder, made, observer, seed, out)
+        return *found, (*found[0], *found[1])
+    _refuse_models(models)
+    return source, target, shifts, (*source, *target)
+
+
+def _refuse_models(models: Mapping[str, Any]) -> None:
+    """Refuse models beside files of scores: these hold what models said, and no image that one could score."""
+    given = {"--model": models["model"], "--reference": models["reference"], "--partner": models["partners"]}
+    for option, value in (given | {"--architecture": models["architectures"]}).items():
+        if not isinstance(value, str | tuple) or value:
+            raise OpenworldError(
+                f"{option} needs images, and source and target are files of scores. A reference in files is a "
+                "table `reference`, a partner a table `partner_1`, or --source-partner and --target-partner."
+            )

@@ -1,0 +1,116 @@
+"""Scores of images that came embedded: cosines to class names, or what a classifier of rows of numbers says.
+
+No torch is needed, and embeddings in a file are read block by block.
+"""
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from openworld._errors import OpenworldError
+from openworld.tables.classes import listed_names
+from openworld.tables.embeddings import Embeddings, holds_embeddings, read_embeddings
+from openworld.tables.entries import Columns
+from openworld.tables.files import ScoreFile, open_scores
+from openworld.tables.judged import LABELS, MODEL
+
+EMBEDDED = "embeddings"
+
+
+@dataclass(frozen=True)
+class _Head:
+    """What turns embeddings into scores."""
+
+    column: str  # what the scores are, "logits" or "probabilities"
+    scores: Callable[[np.ndarray], np.ndarray]  # [n, D] -> [n, C]
+    classnames: tuple[str, ...] | None  # in the order of the scores; None where classes are numbers from 0
+    spoken: bool = False  # whether numbers that are labels are names of classes, not places among them
+
+
+def is_embedded(place: Any) -> bool:
+    """Whether images came embedded: a file, or columns, with embeddings and no scores."""
+    if isinstance(place, str | Path) and not holds_embeddings(place):
+        return False
+    if not isinstance(place, str | Path | ScoreFile):
+        return False
+    columns = set(open_scores(place).columns)
+    return EMBEDDED in columns and not set(MODEL) & columns
+
+
+def embedded_scores(places: Sequence[Any], model: Any) -> list[ScoreFile]:
+    """Return files of embeddings as files of scores; "" is the model of class embeddings in the first of them."""
+    files = [open_scores(place) for place in places]
+    head = _head(model, files[0])
+    return [_scored(file, head) for file in files]
+
+
+def _head(model: Any, first: ScoreFile) -> _Head:
+    if hasattr(model, "predict_proba"):
+        return _of_probabilities(model)
+    if not isinstance(model, str | Path | Embeddings):
+        raise OpenworldError(
+            f"embeddings came with a {type(model).__name__} as the model; expected an object with predict_proba, or a "
+            "file of class embeddings (openworld estimate --help)."
+        )
+    if isinstance(model, str | Path) and str(model) and not holds_embeddings(model):
+        raise OpenworldError(
+            f"{model} cannot look at embeddings; give as the model a .npz or .parquet file with classnames and "
+            "class_embeddings, from the model that made the embeddings."
+        )
+    given = model if isinstance(model, Embeddings) else read_embeddings(model or first.path)
+    classes = given.classes
+    unit = classes / np.linalg.norm(classes, axis=-1, keepdims=True)
+    text = unit.mean(axis=1)
+    text = given.logit_scale * (text / np.linalg.norm(text, axis=-1, keepdims=True))
+
+    def scores(embeddings: np.ndarray) -> np.ndarray:
+        if embeddings.shape[1:] != (text.shape[1],):
+            raise OpenworldError(
+                f"embeddings of images are {list(embeddings.shape)}, and those of class names in {given.name} have "
+                f"{text.shape[1]} numbers; both come from one model."
+            )
+        lengths = np.linalg.norm(embeddings, axis=1, keepdims=True)
+        if not lengths.all():
+            raise OpenworldError("some embeddings are zero; every image needs one.")
+        return (embeddings / lengths) @ text.T
+
+    return _Head("logits", scores, given.classnames)
+
+
+def _of_probabilities(model: Any) -> _Head:
+    """Of a classifier as scikit-learn has them; classes that are numbers from 0 need no names."""
+    classes = np.asarray(getattr(model, "classes_", ()))
+    if not classes.size:
+        raise OpenworldError(f"{type(model).__name__} has no classes_; fit it first.")
+    numbered = classes.dtype.kind in "iu" and np.array_equal(classes, np.arange(len(classes)))
+    names = None if numbered else tuple(str(name) for name in classes.tolist())
+    return _Head("probabilities", lambda rows: np.asarray(model.predict_proba(rows)), names, spoken=not numbered)
+
+
+def _scored(file: ScoreFile, head: _Head) -> ScoreFile:
+    """The file with scores in the place of its embeddings, computed as they are read."""
+    names = listed_names(file)
+    own = None if names is None else np.array(names)
+    about = {} if head.classnames is None else {"classnames": json.dumps(head.classnames)}
+
+    def named(labels: np.ndarray) -> np.ndarray:
+        """Labels that are numbers as names, which say the same among the classes of the model."""
+        if labels.dtype.kind not in "iu":
+            return labels
+        if own is not None and labels.size and labels.min() >= 0 and labels.max() < len(own):
+            return own[labels]
+        return labels.astype(str) if head.spoken else labels
+
+    def read(wanted: Sequence[str], numbers: int, _: Sequence[str]) -> Iterator[Columns]:
+        names = [EMBEDDED if name == head.column else name for name in wanted]
+        for block in file.blocks(names, numbers, scores=[EMBEDDED]):
+            columns = {name: named(block[name]) if name in LABELS else block[name] for name in wanted if name in block}
+            if head.column in wanted:
+                columns[head.column] = head.scores(np.asarray(block[EMBEDDED], np.float32))
+            yield columns
+
+    return replace(file, columns=(*file.columns, head.column), about=about, read=read)

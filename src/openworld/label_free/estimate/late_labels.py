@@ -1,0 +1,294 @@
+"""Labels of some target images that arrive late: what they say of a period, and of the periods after it.
+
+A file has a row an image: the target's own column that names its images (id, ids, image or path; or `row`, counted from
+0), `label` (a class, or `other` for none of them), and `inclusion`, the probability with which the image was drawn.
+Drawn labels give a prediction-powered interval that holds however wrong every estimate is (`openworld.labels`).
+"""
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from openworld import labels
+from openworld._csv import csv_text, read_csv
+from openworld._errors import OpenworldError
+from openworld.estimators.engine.temperature import confidences
+from openworld.estimators.quote.recalibration import recalibrate
+from openworld.label_free.estimate.accuracy_estimate import AccuracyEstimate
+from openworld.label_free.estimate.period import Period, PeriodLabels
+from openworld.label_free.estimate.reading import Progress, blocks_of
+from openworld.label_free.estimate.score_tables import ScoreTable
+from openworld.runs import canonical_json
+from openworld.tables.classes import class_numbers
+from openworld.tables.entries import empty_entries, finite_numbers, require_filled
+from openworld.tables.files import ScoreFile, open_scores
+from openworld.tables.judged import IMAGE_COLUMNS, LABELS
+
+ROW, INCLUSION, OTHER = "row", "inclusion", "other"
+QUANTITY = "overall_accuracy"
+EVEN = 0.05  # how far inclusion probabilities of a period may differ and still be those of one draw of fixed size
+SHEET = "labels-to-make.csv"
+
+
+@dataclass(frozen=True, eq=False)
+class LateLabels:
+    """Labels as a file holds them."""
+
+    name: str  # of the file
+    key: str  # which column names the images
+    ids: np.ndarray  # text [k]
+    given: np.ndarray  # labels [k], names or numbers
+    inclusion: np.ndarray | None  # float64[k] in (0, 1]; None where they were not drawn
+
+    @property
+    def content(self) -> str:
+        """SHA-256 of what it says, whatever kind of file said it."""
+        inclusion = None if self.inclusion is None else self.inclusion.tolist()
+        said = [self.key, self.ids.tolist(), [str(label) for label in self.given.tolist()], inclusion]
+        return hashlib.sha256(canonical_json(said).encode()).hexdigest()
+
+    def take(self, rows: Sequence[int]) -> "LateLabels":
+        """Return some of them."""
+        inclusion = None if self.inclusion is None else self.inclusion[rows]
+        return replace(self, ids=self.ids[rows], given=self.given[rows], inclusion=inclusion)
+
+
+@dataclass(frozen=True, eq=False)
+class ImagesAtHand:
+    """All images of a target: ids, the class each is named as, how likely that is right, and perhaps where they lie."""
+
+    ids: np.ndarray
+    predicted: np.ndarray
+    expected: np.ndarray
+    paths: np.ndarray | None = None
+
+    def since(self, first: int) -> "ImagesAtHand":
+        """Return those from a row on."""
+        paths = None if self.paths is None else self.paths[first:]
+        return ImagesAtHand(self.ids[first:], self.predicted[first:], self.expected[first:], paths)
+
+
+def read_late_labels(path: Path | str | ScoreFile) -> LateLabels:
+    """Read labels that came late; refuse images that come twice, and drawn ones of which some have no label."""
+    file = open_scores(path)
+    if file.path.suffix.lower() == ".csv" and file.path.is_file():  # as text, so that ids keep their zeros
+        columns = {name: np.array(column, str) for name, column in read_csv(file.path).items()}
+        columns |= {name: _numbers(columns[name]) for name in (INCLUSION,) if name in columns}
+    else:
+        columns = file.table()
+    keys = [name for name in (*IMAGE_COLUMNS, ROW) if name in columns]
+    label = next((name for name in LABELS if name in columns), None)
+    if not keys or label is None:
+        raise OpenworldError(
+            f"{file.path} has the columns {', '.join(columns)}; labels need one of {', '.join((*IMAGE_COLUMNS, ROW))}, "
+            "which says which image a row is of, and `label`."
+        )
+    require_filled(columns[keys[0]], f"column {keys[0]} of {file.path}")
+    ids, given = np.array([str(entry) for entry in columns[keys[0]]]), columns[label]
+    known = ~empty_entries(given)
+    if len(np.unique(ids)) < len(ids):
+        names, counts = np.unique(ids, return_counts=True)
+        raise OpenworldError(f"{file.path} labels {names[counts.argmax()]} more than once; give each image once.")
+    inclusion = columns.get(INCLUSION)
+    if inclusion is not None:
+        inclusion = finite_numbers(inclusion, f"column {INCLUSION} of {file.path}").astype(float)
+        if not ((inclusion > 0) & (inclusion <= 1)).all():
+            raise OpenworldError(f"{INCLUSION} of {file.path} must lie in (0, 1], the probability of being drawn.")
+        if not known.all():
+            raise OpenworldError(
+                f"{int((~known).sum())} of {len(ids)} images of {file.path} that were drawn have no label: those that "
+                "are easy to label are no draw. Label them all, or leave the column `inclusion` out."
+            )
+    if not known.any():
+        raise OpenworldError(f"{file.path} holds no label.")
+    return LateLabels(
+        file.path.name, keys[0], ids[known], given[known], None if inclusion is None else inclusion[known]
+    )
+
+
+def _numbers(texts: np.ndarray) -> np.ndarray:
+    """Numbers where every entry is one, or nothing, which is NaN; else the texts as they are."""
+    try:
+        return np.array([float(text or "nan") for text in texts.tolist()])
+    except ValueError:
+        return texts
+
+
+def images_at_hand(table: ScoreTable, temperature: float, key: str, progress: Progress | None = None) -> ImagesAtHand:
+    """Read the target once more: what column `key` calls its images, predictions, and calibrated confidences."""
+    predicted, expected = [], []
+    for block in blocks_of(table, "what to expect of each image", progress):
+        predicted.append(block.outputs.predictions)
+        expected.append(confidences(block.outputs.logits, temperature))
+    predicted, expected = np.concatenate(predicted), np.concatenate(expected)
+    ids = np.arange(len(predicted)).astype(str) if key == ROW else _column(table, key)
+    other = next((name for name in ("image", "path") if name in table.files[0].columns and name != key), None)
+    return ImagesAtHand(ids, predicted, expected, None if other is None else _column(table, other))
+
+
+def _column(table: ScoreTable, name: str) -> np.ndarray:
+    for file in table.files:
+        if name not in file.columns:
+            raise OpenworldError(f"the labels name images by {name}, and {file.path} has no such column.")
+    return np.array(list(table.entries(name)))
+
+
+def with_late_labels(
+    estimate: AccuracyEstimate,
+    late: LateLabels,
+    table: ScoreTable,
+    temperature: float,
+    progress: Progress | None = None,
+) -> AccuracyEstimate:
+    """Return an estimate in which labels speak for the periods that they are of, or for the whole target."""
+    images = images_at_hand(table, temperature, late.key, progress)
+    rows = places_of(late, images.ids)
+    unknown = [name for name, row in zip(late.ids.tolist(), rows, strict=True) if row is None]
+    if unknown:
+        raise OpenworldError(
+            f"{len(unknown)} of {len(rows)} images of {late.name} are not in the target, the first {unknown[0]!r}; "
+            "give labels of this target's images."
+        )
+    spots = {period.number: (period.first, period.n, False) for period in estimate.chunks}
+    whole = {0: (0, len(images.expected), False)}
+    found = labels_by_period(images, late, rows, spots or whole, estimate.target.classes, table.classnames)
+    if not estimate.chunks:
+        own = found.get(0)
+        return replace(estimate, labelled=own, quote=estimate.quote if own is None else own.quote(estimate.quote))
+    chunks: list[Period] = []
+    for period in estimate.chunks:
+        period = corrected(period, chunks, estimate.source.accuracy)
+        chunks.append(replace(period, labelled=found.get(period.number)))
+    return replace(estimate, chunks=tuple(chunks))
+
+
+def places_of(late: LateLabels, ids: np.ndarray) -> list[int | None]:
+    """Return, by label, the place of its image among some; None where it is not among them."""
+    wanted = {name.removeprefix("'") for name in late.ids.tolist()} | set(late.ids.tolist())
+    places: dict[str, int] = {}
+    for place, name in enumerate(ids.tolist()):
+        if name in wanted and places.setdefault(name, place) != place:
+            raise OpenworldError(
+                f"several images are named {name!r} in {late.key}; labels cannot say which they are of. Name them by "
+                f"`{ROW}`, counted from 0."
+            )
+    return [places.get(name, places.get(name.removeprefix("'"))) for name in late.ids.tolist()]
+
+
+def labels_by_period(
+    images: ImagesAtHand,
+    late: LateLabels,
+    places: Sequence[int],
+    spots: Mapping[int, tuple[int, int, bool]],
+    classes: int,
+    classnames: Sequence[str] | None,
+) -> dict[int, PeriodLabels]:
+    """Return what labels say, by the number of a period; without those that have none."""
+    # `places` of labelled images among `images`; `spots` hold the first place of a period, how many it has, and whether
+    # these are a sample of it.
+    numbers = _classes(late, classes, classnames)
+    inclusion = [None] * len(places) if late.inclusion is None else late.inclusion.tolist()
+    right = images.predicted[np.asarray(places, int)] == numbers
+    right = {row: (bool(own), q) for row, own, q in zip(places, right, inclusion, strict=True)}
+    found = {number: period_labels(images, late, right, *spot) for number, spot in spots.items()}
+    return {number: own for number, own in found.items() if own is not None}
+
+
+def _classes(late: LateLabels, classes: int, classnames: Sequence[str] | None) -> np.ndarray:
+    """Return the class of each label, -1 of `other`."""
+    numbers = np.full(len(late.given), -1)
+    known = np.array([str(label) != OTHER for label in late.given]) | (OTHER in (classnames or ()))
+    given = late.given[known]
+    if given.dtype.kind in "UO" and all(str(label).isdecimal() and label not in (classnames or ()) for label in given):
+        given = given.astype(np.int64)
+    try:
+        numbers[known] = class_numbers(given, classnames, None)
+        odd = numbers[known & ((numbers < 0) | (numbers >= classes))]
+        if odd.size:
+            raise OpenworldError(f"label {odd[0]} is none of the {classes} classes, which count from 0.")
+    except OpenworldError as error:
+        raise OpenworldError(f"{late.name}: {error} An image of no class is labelled {OTHER!r}.") from error
+    return numbers
+
+
+def period_labels(
+    images: ImagesAtHand,
+    late: LateLabels,
+    right: Mapping[int, tuple[bool, float | None]],
+    first: int,
+    n: int,
+    sampled: bool = False,
+) -> PeriodLabels | None:
+    """Return what labels say of n images from `first` on; `sampled`: these stand for images like them."""
+    rows = np.array([row for row in sorted(right) if first <= row < first + n], int)
+    if not rows.size:
+        return None
+    named = np.array([right[row][0] for row in rows])
+    plain = float(named.mean())
+    if late.inclusion is None:
+        return PeriodLabels(len(rows), False, plain, None, None, None, "they were not drawn at random")
+    q = np.array([right[row][1] for row in rows])
+    stream = labels.closed_set_stream(images.expected[first : first + n])
+    alike = np.ptp(q) == 0 and abs(len(rows) - q[0] * n) <= max(1.0, EVEN * len(rows))
+    inclusion = None
+    if not alike:
+        inclusion = np.full(n, float(np.mean(q)))  # of images without a label it does not count
+        inclusion[rows - first] = q
+    plan = labels.plan_from_draw(stream, rows - first, inclusion, of=QUANTITY)
+    weight = 0.0 if named.all() or not named.any() else None  # labels that are all alike show no spread to trust
+    found = labels.estimate(plan, labels.right_answers(named), proxy_weight=weight).of(QUANTITY)
+    interval = found.interval(like_these=sampled)
+    if interval is None:
+        return PeriodLabels(len(rows), True, plain, None, None, None, found.reason or "there is no spread to see")
+    return PeriodLabels(len(rows), True, plain, found.value, interval, found.standard_error)
+
+
+def corrected(period: Period, before: Iterable[Period], source: float) -> Period:
+    """Return a period with what labels of earlier ones showed; its interval grows downwards only."""
+    past = [
+        (earlier.unlabelled.accuracy, earlier.labelled.accuracy, earlier.labelled.standard_error)
+        for earlier in before
+        if earlier.unlabelled.accuracy is not None
+        and earlier.labelled is not None
+        and earlier.labelled.accuracy is not None
+        and earlier.labelled.standard_error
+    ]
+    quote = period.unlabelled
+    if quote.accuracy is None or not past or not source:
+        return period
+    learned = recalibrate(source, *zip(*past, strict=True))
+    accuracy, low, high = (learned.correct(end) for end in (quote.accuracy, quote.low, quote.high))
+    why = f"{quote.why}; corrected by labels of {len(past)} period(s) before (power {learned.power:.2f})"
+    quote = replace(quote, accuracy=accuracy, low=min(quote.low, low), high=max(quote.high, high), why=why)
+    return replace(period, corrected=quote)
+
+
+def proposal(
+    estimate: AccuracyEstimate, table: ScoreTable, temperature: float, n: int, *, design: str = "poisson", seed: int = 0
+) -> str:
+    """Return `worksheet` of the target, or of its last period."""
+    key = next((name for name in IMAGE_COLUMNS if name in table.files[0].columns), ROW)
+    images = images_at_hand(table, temperature, key)
+    first = estimate.chunks[-1].first if estimate.chunks else 0
+    return worksheet(images.since(first), key, n, table.classnames, design=design, seed=seed)
+
+
+def worksheet(
+    images: ImagesAtHand, key: str, n: int, classnames: Sequence[str] | None, *, design: str = "poisson", seed: int = 0
+) -> str:
+    """Return a worksheet as CSV: label all its images in the column `label`, and give it to --labels."""
+    stream = labels.closed_set_stream(images.expected)
+    plan = labels.plan(
+        stream, min(n, len(images.expected)), of=QUANTITY, settings=labels.PlanSettings(design, seed=seed)
+    )
+    picture = "file" if key == ROW else "image"  # a column that does not say which image a row is of beside `row`
+    head = [key, *([picture] if images.paths is not None else []), "name", INCLUSION, "label"]
+    rows = []
+    for row in np.sort(plan.chosen).tolist():
+        name = classnames[images.predicted[row]] if classnames else int(images.predicted[row])
+        image = [images.paths[row]] if images.paths is not None else []
+        rows.append([images.ids[row], *image, name, float(plan.inclusion[row]), ""])
+    return csv_text(head, rows)

@@ -1,0 +1,142 @@
+"""Models that give images a number per class: classifiers, two-tower backbones with class names, tuned learners."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from openworld._errors import OpenworldError
+from openworld._functions import code_of
+from openworld.backbones.devices import find_device
+from openworld.classifiers import Classifier
+from openworld.datasets import ImageSet
+from openworld.datasets.names.forms import readable_class_name
+from openworld.features import Encoding, Features, encode
+from openworld.learners import FittedLearner, encoding_for
+from openworld.learners.engine.fitted import PLAIN_IMAGES
+from openworld.learners.engine.text_bank import cosine_logits, require_distinct
+from openworld.learners.engine.text_features import encode_names
+from openworld.own_data.models import Model, find_model, named_classes, require_building
+from openworld.runs.scratch import ScratchFolder
+from openworld.tables.classes import order_of
+
+
+@dataclass(frozen=True, eq=False)
+class ScoringModel:
+    """A model that scores images."""
+
+    name: str
+    fingerprint: str  # of weights and preprocessing
+    classnames: tuple[str, ...]  # with spaces for underscores, as image sets have them; in the order of the scores
+    scores: Callable[[ImageSet], np.ndarray]  # images -> float32[N, C]
+    reordered: bool = False  # whether the model itself has its classes in another order
+    find_seen: Callable[[ImageSet], np.ndarray] | None = None  # images -> uint8[N], which it was trained on
+    tokenizer: object = None  # of a backbone, as its text features float32[C, D] are
+    text: torch.Tensor | None = None
+    settings: str = ""  # what else scores depend on: code, preprocessing, precision, scale, device
+
+
+Models = dict[str, ScoringModel]
+"""By the names of their tables in a file of scores; `logits` is the model whose accuracy is estimated."""
+
+
+def find_models(
+    classnames: Sequence[str] | None,
+    source_names: Sequence[str] | None,
+    *,
+    model: Any = "",
+    reference: Any = "",
+    partners: Sequence[Any] = (),
+    template: str = "",
+    device: str = "auto",
+    architectures: Sequence[str] = (),
+) -> Models:
+    """Return models by names or as objects: a classifier brings its classes along, a backbone is given some."""
+    # `architectures` are functions that build saved classifiers.
+    if isinstance(model, str) and not model:
+        raise OpenworldError(
+            "images need a model whose accuracy on them is estimated: --model FOLDER (a saved classifier) or NAME."
+        )
+    require_building(architectures, (model, reference, *partners))
+    device = find_device(device)
+    shared = {"template": template, "device": device, "architectures": architectures}
+    found = find_model(model, classnames, device=device, architectures=architectures)
+    wanted = classnames if isinstance(found, Classifier | FittedLearner) else classnames or source_names
+    models = {"logits": scoring_model(model, wanted, found=found, **shared)}
+    own = models["logits"].classnames
+    if not isinstance(reference, str) or reference:
+        models["reference"] = scoring_model(reference, own, scaled=False, **shared)
+    partners = (scoring_model(name, own, **shared) for name in partners)
+    return models | {f"partner_{place}": partner for place, partner in enumerate(partners, 1)}
+
+
+def scoring_model(
+    given: Any,
+    classnames: Sequence[str] | None,
+    template: str,
+    device: str,
+    *,
+    scaled: bool = True,
+    architectures: Sequence[str] = (),
+    found: Model | None = None,  # what `given` is, where that is found already
+) -> ScoringModel:
+    """Return a model of what `find_model` takes; a backbone is given class names, the others bring theirs."""
+    if found is None:
+        found = find_model(given, classnames, device=device, architectures=architectures)
+    if isinstance(found, Classifier):
+        where = str(given) if isinstance(given, str | Path) else found.architecture
+        return _of_classifier(named_classes(found, classnames, where), where, classnames, device)
+    if isinstance(found, FittedLearner):
+        return _of_learner(found, classnames)
+    if classnames is None:
+        raise OpenworldError(f"{found.name} knows no classes of its own: name them, by folders or --classnames FILE.")
+    require_distinct(classnames)
+    text = encode_names(found, classnames, (template,)).cpu()
+    scale = found.logit_scale.detach().cpu() if scaled else 1.0
+
+    def scores(images: ImageSet) -> np.ndarray:
+        embeddings = torch.from_numpy(np.array(_encoded(found, images).embeddings))
+        return cosine_logits(embeddings, text, scale).float().numpy()
+
+    parts = found.preprocess_fingerprint, found.dtype, float(scale), torch.device(device).type, code_of(found)
+    about = {"tokenizer": found.tokenizer, "text": text, "settings": " ".join(map(str, parts))}
+    return ScoringModel(found.name, found.fingerprint, tuple(classnames), scores, **about)
+
+
+def _encoded(clip: Any, images: ImageSet, encoding: Encoding = PLAIN_IMAGES) -> Features:
+    with ScratchFolder() as scratch:  # images are encoded anew and nothing is kept
+        return encode(clip, images, encoding, cache=Path(scratch))
+
+
+def _of_learner(fitted: FittedLearner, classnames: Sequence[str] | None) -> ScoringModel:
+    """Return a learner that answers among the names that it was tuned on."""
+    clip, own = fitted.clip, tuple(map(readable_class_name, fitted.classnames))
+    name, wanted = f"{fitted.learner.name} on {clip.name}", own if classnames is None else tuple(classnames)
+    order = order_of(own, wanted, name, "those expected")
+    bank = fitted.text_bank(fitted.classnames)
+
+    def scores(images: ImageSet) -> np.ndarray:
+        logits = fitted.logits(_encoded(clip, images, encoding_for(fitted.learner)), bank)
+        return logits if order is None else logits[:, order]
+
+    parts = clip.preprocess_fingerprint, clip.dtype, clip.device.type, code_of(clip)
+    about = {"tokenizer": clip.tokenizer, "settings": " ".join(map(str, parts))}
+    return ScoringModel(name, fitted.fingerprint, wanted, scores, order is not None, **about)
+
+
+def _of_classifier(classifier: Classifier, where: str, classnames: Sequence[str] | None, device: str) -> ScoringModel:
+    own = tuple(map(readable_class_name, classifier.classnames))
+    wanted = own if classnames is None else tuple(classnames)
+    order = order_of(own, wanted, where, "those expected")
+
+    def scores(images: ImageSet) -> np.ndarray:
+        logits = classifier.logits(images, device=device)
+        return logits if order is None else logits[:, order]
+
+    find_seen = None if classifier.seen is None else classifier.find_seen
+    settings = f"{torch.device(device).type} {code_of(classifier.module)}"
+    about = {"reordered": order is not None, "find_seen": find_seen, "settings": settings}
+    return ScoringModel(Path(where).name, classifier.fingerprint, wanted, scores, **about)

@@ -1,0 +1,175 @@
+"""Images in order, cut into periods as `Settings` says, and each of these judged: of a target, or of a watch.
+
+What is found of a period depends on the source, on its own images in their order, and on what alarms added up before
+it: not on how the images were cut into files.
+"""
+
+import re
+import warnings
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from openworld._errors import OpenworldError
+from openworld.estimators import FittedEstimator, Outputs
+from openworld.estimators.quote import without_number
+from openworld.estimators.quote.causes import fit_causes
+from openworld.estimators.quote.shift_signs import shift_signs
+from openworld.estimators.quote.spans import Span
+from openworld.label_free.estimate.period import Period, PeriodCause, PeriodImage, ShiftAlarm
+from openworld.label_free.estimate.quotes import LABELLED, Quoting
+from openworld.label_free.estimate.score_tables import ScoreBlock
+from openworld.label_free.settings import Settings
+
+MILLISECONDS = 1e11  # seconds since 1970 stay below this until the year 5138
+EXAMPLES = 8  # images that carry a cause
+SHIFTED = "a shift alarm stands: over time the images are no longer like the source's"
+_ZONE = re.compile(r"[T ]\d\d.*?(Z|[+-]\d\d(:?\d\d)?)$")
+
+
+class Judge:
+    """Judges one period after the other. statistic, shift_statistic: of the alarms so far, in limits."""
+
+    def __init__(
+        self,
+        quoting: Quoting,
+        fitted: Mapping[str, FittedEstimator],
+        statistic: float = 0.0,
+        shift_statistic: float = 0.0,
+        beside: bool = True,  # whether it is measured what the quoted method says of the source
+    ):
+        self.quoting, self.fitted, self.beside = quoting, fitted, beside
+        self.statistic, self.shift_statistic = statistic, shift_statistic
+
+    def judge(
+        self, span: Span, number: int = 0, label: str = "", images: np.ndarray | None = None, *, ends: bool = True
+    ) -> Period:
+        """Return what is found of a period; `images` are names of its sample's. One that has not ended has no alarm."""
+        outputs, n, quoting = span.sample.outputs, span.sample.n, self.quoting
+        estimates = {name: method.estimate(outputs, interval=False) for name, method in self.fitted.items()}
+        quote = quoting.quote(outputs, n, estimates)
+        signs = quote.signs or shift_signs(quoting.source, outputs, seed=quoting.settings.seed)
+        shift = None
+        if ends:
+            test = quoting.shift_test(outputs.n)
+            score, sign = test.score(signs, outputs.n)
+            self.shift_statistic = test.statistic(self.shift_statistic, score)
+            shift = ShiftAlarm(score, sign, self.shift_statistic)
+        if self.shift_statistic > 1 and quoting.first is None and quote.rule != LABELLED:
+            quote = without_number(quote, SHIFTED)  # one by labelled shifts or by name stays
+        alarm = quoting.alarm(quote.tested, outputs.n, self.statistic) if ends else None
+        self.statistic = self.statistic if alarm is None else alarm.ratio
+        return Period(
+            number=number,
+            label=label,
+            first=span.first,
+            n=n,
+            sampled=None if span.sample.whole else outputs.n,
+            methods={name: estimate.accuracy for name, estimate in estimates.items()},
+            unlabelled=quote,
+            signs=signs,
+            accuracy=None if outputs.labels is None else 1 - outputs.mistakes / outputs.n,
+            source_like=quoting.of_source(quote.method, n) if self.beside else None,
+            alarm=alarm,
+            shift_alarm=shift,
+            cause=self._cause(span, images) if ends else None,
+        )
+
+    def _cause(self, span: Span, images: np.ndarray | None) -> PeriodCause:
+        source, outputs = self.quoting.source, span.sample.outputs
+        both = outputs.features is not None
+        known = source if both else replace(source, features=None)
+        likely = source.once(("causes", both), lambda: fit_causes(known)).read(outputs, count=EXAMPLES)
+        rows = span.first + span.sample.rows
+        names = {row: "" if images is None else str(images[row]) for row in likely.rows}
+        return PeriodCause(likely, tuple(PeriodImage(int(rows[row]), name) for row, name in names.items()))
+
+
+class Keyed:
+    """Blocks of images in order, each image with the number of its period; iterate over it once."""
+
+    # `n` images in all, where they are cut into so many parts; `row` came before, which began and ended at `times`.
+
+    def __init__(
+        self,
+        blocks: Iterable[ScoreBlock],
+        settings: Settings,
+        n: int,
+        row: int = 0,
+        times: Mapping[int, tuple[str, str]] | None = None,
+    ):
+        if settings.chunks > n:
+            raise OpenworldError(f"--chunks {settings.chunks} is more than the target's {n:,} images.")
+        self.blocks, self.settings, self.n, self.row = blocks, settings, n, row
+        self.times = dict(times or {})  # of the first and the last image, by key
+
+    def __iter__(self) -> Iterator[tuple[Outputs, np.ndarray]]:
+        row, last = self.row, None
+        for block in self.blocks:
+            times = None if block.times is None else as_times(block.times)
+            keys = self.settings.keys(np.arange(row, row + block.outputs.n), times, self.n)
+            if times is not None:
+                _require_order(times, last, row - self.row)
+                for key in np.unique(keys):
+                    places = np.flatnonzero(keys == key)
+                    began = self.times.get(int(key), (str(times[places[0]]),))[0]
+                    self.times[int(key)] = began, str(times[places[-1]])
+                last = times[-1]
+            yield block.outputs, keys
+            row += block.outputs.n
+
+    def name(self, span: Span) -> str:
+        """Return what a period is called."""
+        return name_of(self.settings, span, *self.times.get(span.key, ("",))[:1])
+
+
+def name_of(settings: Settings, span: Span, began: str = "", file: str = "") -> str:
+    """Return what a period is called: its beginning where that is known, its rows, counted from 1, or its file."""
+    if settings.period:
+        return settings.beginning(span.key)
+    if began:
+        return f"from {began.replace('T', ' ').removesuffix(':00').removesuffix(' 00:00')}"
+    return f"{span.first + 1:,} to {span.first + span.sample.n:,}" if settings.cuts else file
+
+
+def as_times(values: np.ndarray) -> np.ndarray:
+    """Return datetime64[s]: of dates, text in ISO 8601, or seconds since 1970; in UTC where they have a zone."""
+    values = np.asarray(values)
+    if values.dtype.kind in "iuf":
+        if not np.isfinite(values).all() or np.abs(values).max() > MILLISECONDS:
+            raise OpenworldError(
+                f"the time {values.max():g} is missing or no seconds since 1970; give seconds or dates."
+            )
+        return values.astype("datetime64[s]")
+    _require_one_clock(values)
+    try:
+        with warnings.catch_warnings():  # NumPy converts to UTC, and warns that it does not keep the zone
+            warnings.filterwarnings("ignore", "no explicit representation of timezones", UserWarning)
+            stamps = values.astype("datetime64[s]")
+    except (ValueError, TypeError) as error:
+        raise OpenworldError(f"time stamps cannot be read ({error}); give dates, such as 2024-02-29T12:00.") from error
+    if np.isnat(stamps).any():
+        raise OpenworldError(f"{np.isnat(stamps).sum()} time stamp(s) are missing; fill them in, or drop the rows.")
+    return stamps
+
+
+def _require_one_clock(values: np.ndarray) -> None:
+    """Refuse text of which some has a zone and some has none: nobody knows how far the two are apart."""
+    if values.dtype.kind not in "UO":
+        return
+    zoned = np.array([_ZONE.search(str(value)) is not None for value in values], bool)
+    if zoned.any() and not zoned.all():
+        bare, other = values[np.flatnonzero(~zoned)[0]], values[np.flatnonzero(zoned)[0]]
+        raise OpenworldError(f"some time stamps have a zone and some none: {other} and {bare}; give all of them one.")
+
+
+def _require_order(times: np.ndarray, last: np.datetime64 | None, row: int) -> None:
+    before = times[:-1] if last is None else np.r_[last, times[:-1]]
+    falls = np.flatnonzero(times[len(times) - len(before) :] < before)
+    if falls.size:
+        place = int(falls[0]) + len(times) - len(before)
+        raise OpenworldError(
+            f"time stamps must not fall: row {row + place:,} is of {times[place]}, after {before[falls[0]]}; sort the "
+            "target by time."
+        )

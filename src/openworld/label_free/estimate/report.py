@@ -1,0 +1,278 @@
+"""What an accuracy estimate says: a layout over its rows, two charts, and images that carry what moved."""
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
+
+from openworld.estimators.quote.shift_signs import ALONE, LEVEL
+from openworld.label_free.estimate.accuracy_estimate import AccuracyEstimate
+from openworld.label_free.estimate.causes import episodes, thumbnails
+from openworld.label_free.estimate.figures import methods_figure, over_time_figure
+from openworld.label_free.estimate.period import Period
+from openworld.label_free.estimate.results import ALARM, CAUSE_SIGNS, ESTIMATED, QUOTED, TARGET, results_of
+from openworld.label_free.estimate.verdict import sentences
+from openworld.report.album import Album, AlbumImage, AlbumPart
+from openworld.report.figure import Figure
+from openworld.report.layout import ENTITY, METRIC, Brief, Layout, Own, Pivot
+from openworld.report.page import chart_files
+from openworld.report.report import Report
+from openworld.report.series_style import series_styles
+
+EPISODES = 12  # whose images a page shows
+CHARTS = ("methods", "over-time")
+ALARMS = tuple(metric.key for metric in ALARM.values())
+CANNOT_TELL = (
+    "A likely cause is what the change resembles. Whether a thing never seen is a new class or a new kind of an old "
+    "one is a matter of names; two causes at once show as one; labels settle it."
+)
+SIGNS = (
+    "p: how likely so large a difference from the source is by chance. Distance: the energy distance beyond chance, "
+    f"from 0 to 1 (methods: by how much DoC lies above COT). A sign speaks of a shift where p is below {LEVEL:g}, "
+    f"corrected for all signs (Holm), or below {ALONE:g}."
+)
+IMAGES_SHOWN = (
+    "Images that carry what moved, of {shown} of {every} episodes, and of the lowest chunk of each: under new classes "
+    "and meaning those least like the source, under appearance those farthest the way all went, under class shares "
+    "those named as the classes that grew."
+)
+
+
+class Source(NamedTuple):
+    """What charts and images are drawn from."""
+
+    estimate: AccuracyEstimate
+    beside: Path  # a folder where images of relative paths are looked for
+
+
+def _methods_chart(brief: Brief) -> Iterator[Figure | None]:
+    yield methods_figure(brief.source.estimate, brief.styles)
+
+
+def _over_time_chart(brief: Brief) -> Iterator[Figure | None]:
+    estimate = brief.source.estimate
+    yield over_time_figure(estimate.chunks, estimate.source.accuracy, estimate.alert, brief.styles)
+
+
+def _images_that_moved(brief: Brief) -> Iterator[Album]:
+    """Yield the images that carry the lowest chunk of each of the longest episodes."""
+    chunks, beside = brief.source.estimate.chunks, brief.source.beside
+    if any(chunk.cause is None for chunk in chunks):
+        return
+    by_cause = episodes([chunk.cause for chunk in chunks])
+    every = [episode for own in by_cause.values() for episode in own]
+    if not every:
+        return
+    first = [max(own, key=len) for own in by_cause.values()]  # of each cause, then the longest of all
+    others = [episode for episode in every if episode not in first]
+    longest = [*first, *sorted(others, key=len, reverse=True)][:EPISODES]
+
+    def height(chunk: Period) -> float:
+        return chunk.quote.low if chunk.quote.accuracy is None else chunk.quote.accuracy
+
+    lowest = {each: min(chunks[each.first : each.last + 1], key=height) for each in longest}
+    addresses = thumbnails([chunk.cause for chunk in lowest.values()], beside)
+    parts, labels = [], [chunk.label for chunk in chunks]
+    for episode in sorted(longest, key=lambda each: each.first):
+        chunk = lowest[episode]
+        images = tuple(AlbumImage(addresses.get(image.image), image.name, "") for image in chunk.cause.images)
+        of = f", images of {chunk.label}" if len(episode) > 1 else ""
+        parts.append(AlbumPart(f"{episode.name(labels)}: {episode.cause}{of}", images))
+    yield Album("Images", IMAGES_SHOWN.format(shown=len(longest), every=len(every)), tuple(parts))
+
+
+def over_time_parts(key: str, *, alarms: bool = False) -> tuple[Pivot, ...]:
+    """Return the tables of periods, whose place is `key`; `alarms`: whether a terminal shows these, too."""
+    shared = {"rows": (key,), "columns": (METRIC, ENTITY), "beside": ("images",)}
+    return (
+        Pivot(
+            name="over-time-table",
+            title="Over time",
+            metrics=("images", "estimated_accuracy", "source_like_accuracy", "true_accuracy", "labels"),
+            **shared,
+            note="Quoted: the number, or between what it may lie; under the name of a method what that says.",
+            terminal=True,
+        ),
+        Pivot(
+            name="alarms-over-time",
+            title="Over time",
+            metrics=(
+                *("alarm_ratio", "shift_alarm_ratio", "shift_score", "class_shift", "confidence_shift"),
+                *("alarm_standing", "alarm_alone", "alarm_lasting"),
+            ),
+            **shared,
+            note="Alarms: statistics relative to their limits; an alarm stands above 1. Shift: energy distances beyond "
+            "chance, about 0 where nothing has shifted, 1 where nothing is alike.",
+            terminal=alarms,
+            folded=not alarms,
+        ),
+        Pivot(
+            name="causes",
+            title="What moved",
+            rows=(key, "cause"),
+            columns=(METRIC, ENTITY),
+            beside=("images",),
+            metrics=tuple(metric.key for metric in CAUSE_SIGNS.values()),
+            per=("view",),
+            note=CANNOT_TELL,
+            folded=True,
+        ),
+    )
+
+
+def over_time_words(periods: Sequence[Period], new: Collection[int] = ()) -> dict[str, dict[str, dict[str, str]]]:
+    """Return the columns of words of these tables; `new`: numbers of the periods that a call has finished."""
+    causes = [period for period in periods if period.cause is not None and period.cause.text]
+    remarks = {period.label: remark(period, period.number in new) for period in periods}
+    return {
+        "over-time-table": {
+            "likely cause": {period.label: period.cause.text for period in causes},
+            "remark": {label: text for label, text in remarks.items() if text},
+        },
+        "causes": {"why": {f"{own.label}, {own.cause.likely.cause}": own.cause.likely.why for own in causes}},
+    }
+
+
+LAYOUT = Layout(
+    "Accuracy, estimated without labels",
+    "",
+    (
+        Pivot(
+            name="methods-table",
+            title="What every method says",
+            metrics=("estimated_accuracy", "source_like_accuracy", "accuracy_less_bias", "signed_error"),
+            of=TARGET,
+            note="Of the source: what a method says of as many images like the source, on average. Less its bias: "
+            "without what it is off there.",
+        ),
+        Own(name="methods", title="What every method says", draw=_methods_chart),
+        Pivot(
+            name="signs",
+            title="Signs of a shift",
+            metrics=("shift_p", "shift_p_corrected", "shift_distance", "shift_change"),
+            of=TARGET,
+            label="sign",
+            note=SIGNS,
+            terminal=True,
+        ),
+        Own(name="over-time", title="Over time", draw=_over_time_chart),
+        *over_time_parts("chunk"),
+        Own(name="images-that-moved", title="What moved", draw=_images_that_moved),
+        Pivot(
+            name="classes-table",
+            title="Class by class",
+            rows=("class",),
+            columns=(METRIC, ENTITY),
+            metrics=(
+                *("predicted_images", "class_accuracy", "source_class_accuracy", "accuracy_change"),
+                *("expected_images", "recall", "source_share"),
+            ),
+            of=TARGET,
+            sort="accuracy_change",
+            terminal=True,
+        ),
+        Pivot(
+            name="labelled-table",
+            title="Labelled shifts",
+            rows=("family", "shift"),
+            columns=(METRIC, ENTITY),
+            of={"images": "labelled shift"},
+            note="Each family in turn is left out; method and power are learned on the others.",
+        ),
+        Pivot(
+            name="labelled-powers",
+            title="Labelled shifts",
+            of={"images": "all labelled shifts"},
+            note="Of all of them, and how far off those are on average that were left out.",
+        ),
+        Pivot(
+            name="sets",
+            title="Source and target",
+            rows=("images",),
+            label="set",
+            columns=(METRIC, ENTITY),
+            metrics=(
+                *("images", "true_accuracy", "accuracy_change", "labels", "agreement"),
+                *("class_shift_distance", "class_shift_chance", "unseen_fall"),
+            ),
+            note="Agreement: of model and reference. Total variation: of the shares of predicted classes.",
+        ),
+        Pivot(name="alarm", title="Alarm", metrics=ALARMS, of=TARGET),
+    ),
+)
+
+
+def report(estimate: AccuracyEstimate, beside: Path = Path(), **fields) -> Report:
+    """Return all that is to be said, with the charts as files; `beside` is where relative paths begin."""
+    source, target = estimate.source, estimate.target
+    said, names = sentences(estimate), {}
+    for method in estimate.methods:
+        for warning in method.warnings:  # methods with the same warning share a line
+            names.setdefault(warning, []).append(method.name)
+    warnings = [f"{', '.join(own)}: {warning}." for warning, own in names.items()]
+    warnings += [f"Note: {warning}." for warning in estimate.warnings if warning not in names]
+    brief = Brief(
+        results_of(estimate),
+        label="method",
+        subtitle=(f"{target.name}: {target.n:,} images, {target.classes} classes", f"source {source.name}"),
+        notes=dict(_notes(estimate)),
+        words=_words(estimate),
+        sentences=tuple(said),
+        warnings=tuple(warnings),
+        styles=series_styles([method.name for method in estimate.methods]),
+        source=Source(estimate, beside),
+    )
+    answer = LAYOUT.report(brief, text=tuple(said[1:]), notes=tuple(warnings), made=estimate.made, **fields)
+    return replace(answer, files=chart_files(answer.page, CHARTS))
+
+
+def _words(estimate: AccuracyEstimate) -> dict[str, dict[str, dict[str, str]]]:
+    """Return the columns of words: what methods and chunks are, and what speaks against them."""
+    quote = estimate.quote
+    summaries = {QUOTED: f"by {quote.method}" if quote.method else "cannot be told"}
+    summaries |= {method.name: method.summary for method in estimate.methods}
+    rather = {own.name: ", ".join(f"{name} ({count:.0f})" for name, count in own.taken_for) for own in estimate.classes}
+    words = {
+        "methods-table": {"what it is": summaries},
+        "signs": {"speaks of": {sign.name: "a shift" for sign in (quote.signs.speaking if quote.signs else ())}},
+        "classes-table": {"may rather be": rather},
+        **over_time_words(estimate.chunks),
+    }
+    return {name: {title: own for title, own in columns.items() if own} for name, columns in words.items()}
+
+
+def _notes(estimate: AccuracyEstimate) -> Iterator[tuple[str, str]]:
+    """Yield what captions say of this estimate alone."""
+    signs, sampled = estimate.quote.signs, max((chunk.sampled or 0 for chunk in estimate.chunks), default=0)
+    if signs is not None:
+        seen = "any fall might hide"
+        if signs.unseen < 1:
+            seen = f"a fall of less than {100 * signs.unseen:.0f} points would not be seen"
+        yield "signs", f"With so many images {seen}."
+    if sampled:
+        yield "over-time-table", f"A chunk of more than {sampled:,} images stands for a uniform sample of so many."
+    if estimate.classes:
+        sample = "" if estimate.class_images == estimate.target.n else f" of a sample of {estimate.class_images:,}"
+        yield (
+            "classes-table",
+            f"By {estimate.quote.method}: images{sample} that are named so, and how many of them are right; the same "
+            "on the source; images expected to be of the class, and how many of them are named so. Intervals speak of "
+            "the images of a class alone.",
+        )
+    if estimate.learned is not None:
+        yield "labelled-powers", f"Quoted by them: {estimate.learned.estimator}, power {estimate.learned.power:g}."
+
+
+def remark(period: Period, new: bool = False) -> str:
+    """Return whether the accuracy cannot be told, what counts then, which alarms stand, and what labels did."""
+    unknown, labelled = period.quote.accuracy is None, period.labelled
+    standing = {"new": new, "alarm": period.alarming, "shift alarm": period.shifted, "cannot be told": unknown}
+    parts = [name for name, stands in standing.items() if stands]
+    if unknown and period.alarm is not None:
+        counted = period.alarm.counted
+        parts.append(f"counts as {'nothing' if counted is None else ESTIMATED.write(counted)}")
+    if labelled is not None:
+        parts.append(f"{labelled.n} labels" + (f", {labelled.reason}" if labelled.accuracy is None else ""))
+    if period.corrected is not None:
+        parts.append("corrected")
+    return ", ".join(parts)

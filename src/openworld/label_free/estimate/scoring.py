@@ -1,0 +1,211 @@
+"""From images and models to files of scores, a shard of images at a time; the estimate is then made from the files."""
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from openworld._errors import OpenworldError, failing
+from openworld._observer import Observer
+from openworld.datasets import ImageSet
+from openworld.datasets.appearance import NUMBERS, appearance
+from openworld.datasets.templates import PHOTO, TEMPLATES
+from openworld.features.checksums import is_intact, note_checksum, read_intact, write_with_checksum
+from openworld.label_free.estimate.corrupted_copies import corrupted_copies
+from openworld.label_free.estimate.inputs import CORRUPTIONS, NamedShift
+from openworld.label_free.estimate.models import Models, find_models
+from openworld.label_free.estimate.score_tables import open_table
+from openworld.own_data.images import are_images, labelled_images, labels_among, target_images
+from openworld.runs.atomic import remove, writing
+from openworld.tables.judged import APPEARANCE, SEEN
+
+TOGETHER = 256  # images of a shard, which is what a call that is stopped may lose; whole batches of any model
+MADE_OF = b"made of"
+
+
+def score_images(
+    source: Sequence[Any],
+    target: Sequence[Any],
+    labelled: Sequence[NamedShift],
+    models: Mapping[str, Any],
+    names: Sequence[str] | None,
+    folder: Path,
+    made: dict[str, str],
+    observer: Observer,
+    seed: int,
+    out: Path | None = None,
+) -> tuple[list[str], list[str], list[NamedShift]]:
+    """Return the files of scores of source, target and labelled shifts; `made` takes what is worth keeping."""
+    # `models` are the keywords of `find_models`; `out` takes what is said of class names.
+    given = {"source": list(source), "target": list(target)}
+    places = [(side, number, where) for side in given for number, where in enumerate(given[side]) if are_images(where)]
+    sets = {(side, number): (labelled_images(where), True) for side, number, where in places if side == "source"}
+    first = next((images for images, _ in sets.values()), None)
+    own = first.classnames if first else open_table([source[0]]).classnames
+    template = models["template"] or (TEMPLATES.get(first.name, PHOTO) if first else PHOTO)
+    models = find_models(names, own, **{**models, "template": template})
+    _audit_names(models, template, out, observer)
+    for model in models.values():
+        if model.reordered:
+            observer.say(
+                f"Note: the classes of {model.name} come in another order and were put in order by their names."
+            )
+    made |= {f"model ({table})": f"{model.name}, {model.fingerprint[:16]}" for table, model in models.items()}
+    for side, number, where in places:
+        if side == "target":
+            sets[side, number] = target_images(where, models["logits"].classnames)
+    writer = _Writer(models, folder, observer)
+    for (side, number), (images, has_labels) in sets.items():
+        name = f"{side}-{number}"
+        given[side][number] = writer.write(name, images, labelled=has_labels)
+        made[f"pictures {name}"] = _title(images)
+    shifts: list[NamedShift] = []
+    for number, shift in enumerate(labelled):
+        if shift.place == CORRUPTIONS:
+            shifts += _corrupted(first, writer, seed)
+        elif are_images(shift.place):
+            path = writer.write(f"labelled-{number}", labelled_images(shift.place))
+            shifts.append(NamedShift(shift.family, path, title=shift.place))
+        else:
+            shifts.append(shift)
+    return given["source"], given["target"], shifts
+
+
+def _corrupted(source: ImageSet | None, writer: "_Writer", seed: int) -> list[NamedShift]:
+    if source is None:
+        raise OpenworldError(
+            "--labelled-shift corruptions corrupts the images of the source, which is files of scores: give its "
+            "images, or labelled shifts as files of scores."
+        )
+    copies = ((family, copy, copy.domain.replace(" ", "-")) for family, copy in corrupted_copies(source, seed))
+    return [
+        NamedShift(family, writer.write(f"labelled-{name}", copy), artificial=True, title=copy.domain)
+        for family, copy, name in copies
+    ]
+
+
+def _audit_names(models: Models, template: str, folder: Path | None, observer: Observer) -> None:
+    """Say what is wrong with the class names, where a model knows classes by their names alone."""
+    from openworld.datasets.names.audit import audit
+    from openworld.datasets.names.wordnet import find_wordnet
+    from openworld.report.class_names import tell_audits
+
+    tokenizer = next((model.tokenizer for model in models.values() if model.tokenizer), None)
+    if tokenizer is None:
+        return
+    shared = {"template": template, "wordnet": find_wordnet(), "tokenizer": tokenizer}
+    audits = [audit(models["logits"].classnames, "class names", base_count=0, **shared)]
+    tell_audits(audits, folder, observer.say)
+
+
+def _title(images: ImageSet) -> str:
+    return f"{images.name} {images.domain}".strip()
+
+
+@dataclass(frozen=True)
+class _Writer:
+    """Writes what models say of images into a folder."""
+
+    models: Models
+    folder: Path
+    observer: Observer
+
+    def write(self, name: str, images: ImageSet, *, labelled: bool = True) -> str:
+        """Return the file of scores; what an earlier call scored of the same is used again."""
+        path = self.folder / f"{name}.parquet"
+        progress = partial(self.observer.progress, f"looking at {_title(images)}")
+        with failing():
+            reused = write_scores(images, self.models, path, progress, labelled=labelled)
+        if reused:
+            count = f"{len(images):,}" if reused == len(images) else f"{reused:,} of {len(images):,}"
+            self.observer.say(f"{_title(images)}: scores of {count} images are there already, and are used again.")
+        return str(path)
+
+
+def made_of(images: ImageSet, models: Models, *, labelled: bool = True) -> str:
+    """Return hex SHA-256 of all that scores depend on: images, labels, models, class names and their sentence."""
+    digest = hashlib.sha256(f"{images.fingerprint} {labelled} {TOGETHER} {NUMBERS}".encode())
+    for table, model in models.items():
+        seen = labelled and model.find_seen is not None
+        digest.update(json.dumps([table, model.fingerprint, model.classnames, model.settings, seen]).encode())
+        if model.text is not None:
+            digest.update(model.text.numpy().tobytes())
+    return digest.hexdigest()
+
+
+def is_written(path: Path, made: str) -> bool:
+    """Whether a file holds scores that are `made_of` these things, as they were written."""
+    from pyarrow import ArrowInvalid, parquet
+
+    try:
+        return is_intact(path) and (parquet.read_schema(path).metadata or {}).get(MADE_OF) == made.encode()
+    except (OSError, ArrowInvalid):
+        return False
+
+
+def write_scores(
+    images: ImageSet,
+    models: Models,
+    path: Path,
+    progress: Callable[[int, int, int], None] | None = None,
+    *,
+    labelled: bool = True,
+) -> int:
+    """Let every model score every image, write it as Parquet, and return how many were scored before."""
+    import pyarrow
+    from pyarrow import parquet
+    from safetensors.numpy import load, save
+
+    model = models["logits"]
+    labels = labels_among(images, model.classnames) if labelled else None
+    find_seen = model.find_seen if labelled else None
+    if not len(images):
+        raise OpenworldError(f"{images.name} holds no image; there is nothing to estimate.")
+    made, reused = made_of(images, models, labelled=labelled), 0
+    if is_written(path, made):
+        return len(images)
+    parts = [np.arange(start, min(start + TOGETHER, len(images))) for start in range(0, len(images), TOGETHER)]
+    folder = path.with_name(f"{path.stem}.{made[:32]}")
+    shards = [folder / f"scores-{number:05d}.safetensors" for number in range(len(parts))]
+    for rows, shard in zip(parts, shards, strict=True):
+        if progress:
+            progress(int(rows[0]), len(images), reused)
+        if is_intact(shard):
+            reused += len(rows)
+        else:
+            part = images.subset(rows)
+            arrays = {name: np.ascontiguousarray(own.scores(part), np.float32) for name, own in models.items()}
+            arrays[APPEARANCE] = appearance(part)
+            arrays |= {SEEN: np.asarray(find_seen(part), np.int64)} if find_seen else {}
+            write_with_checksum(shard, save(arrays))
+    if progress:
+        progress(len(images), len(images), reused)
+
+    columns = {"path": pyarrow.string()}
+    columns |= dict.fromkeys(models, pyarrow.list_(pyarrow.float32(), len(model.classnames)))
+    columns[APPEARANCE] = pyarrow.list_(pyarrow.float32(), len(NUMBERS))
+    columns |= {"labels": pyarrow.int64()} if labelled else {}
+    columns |= {SEEN: pyarrow.int64()} if find_seen else {}
+    about = {"classnames": json.dumps(model.classnames), MADE_OF: made}
+    schema = pyarrow.schema(list(columns.items()), metadata=about)
+    with writing(path) as file, parquet.ParquetWriter(file, schema, compression="zstd") as writer:
+        for rows, shard in zip(parts, shards, strict=True):
+            scored = load(read_intact(shard))
+            arrays = [pyarrow.array(map(images.path_of, rows.tolist()), pyarrow.string())]
+            for name in (*models, APPEARANCE):
+                flat = pyarrow.array(scored[name].reshape(-1))
+                arrays.append(pyarrow.FixedSizeListArray.from_arrays(flat, scored[name].shape[1]))
+            arrays += [pyarrow.array(labels[rows])] if labelled else []
+            arrays += [pyarrow.array(scored[SEEN])] if find_seen else []
+            writer.write_batch(pyarrow.record_batch(arrays, schema=schema))
+    note_checksum(path)
+    for other in path.parent.glob(
+        f"{path.stem}.{'[0-9a-f]' * 32}"
+    ):  # of this call, and of stopped ones with other models
+        remove(other)
+    return reused

@@ -1,0 +1,244 @@
+"""An estimate in sentences: the number, what was lost, how far the methods agree, what would settle it.
+
+A watch says what alarms and late labels say in the same sentences, of its periods.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from math import ceil
+
+from openworld.estimators.quote import CLASS_SHARES, NO_SHIFT, Quote
+from openworld.label_free.estimate.accuracy_estimate import AccuracyEstimate
+from openworld.label_free.estimate.causes import episodes
+from openworld.label_free.estimate.results import LESS_BIAS, results_of
+from openworld.report.sentences import bracketed, counted, percent, signed
+
+AGREE, FAR = 0.03, 0.10  # spreads of the methods up to which they agree, and beyond which they do not
+SETTLED = 0.05  # half width of the interval that labels would have to reach
+Z = 1.96
+DRAWN_BY = "`openworld label plan` draws them and shows them to you"
+NAMED = 6  # chunks with an alarm that are named
+CAUSED = 3  # episodes of a cause that are named
+
+OF_LABELS = "The interval is over the draw of the labels: it holds however wrong every method is."
+OF_SHIFTS = "The interval holds what happened on your labelled shifts, each family of them left out once."
+OF_SAMPLING = "The interval tells how the estimate moves with other images of this kind, not how wrong the method is."
+OF_RULES = {
+    NO_SHIFT: "The interval reaches down to the fall that so many images would not show; what leaves all outputs of "
+    "the model as they are on the source is never seen.",
+    CLASS_SHARES: "The interval holds if other class shares are all that differs; labels would tell.",
+}
+"""Rule of a quote -> what its interval holds, and what it does not."""
+
+OF_OTHERS = (
+    "The interval holds what happened on labelled shifts of other models and kinds of data; yours may be another."
+)
+
+
+def sentences(estimate: AccuracyEstimate) -> list[str]:
+    """Return everything that is to be said, the answer first."""
+    said = [answer(estimate.quote, f"on {estimate.target.name} ({counted(estimate.target.n, 'image')})")]
+    said.append(f"Why: {estimate.quote.why}.")
+    parts = (lost, labelled_shifts, agreement, classes_moved, truth)
+    over = (over_time, causes, late_labels, alert, shift_alert)
+    return [*said, *filter(None, (part(estimate) for part in (*parts, *over, what_would_settle)))]
+
+
+def answer(quote: Quote, of: str) -> str:
+    """Return what is quoted of a target or a period in one short sentence."""
+    if quote.accuracy is None:
+        between = f"between {percent(quote.low)} % and {percent(quote.high)} %"
+        return f"The accuracy {of} cannot be told; it may lie {between}."
+    return f"Estimated accuracy {of}: {_number(quote)}."
+
+
+def _number(quote: Quote) -> str:
+    if quote.low == quote.high:  # of a method that was named first, on a chunk: nothing is resampled
+        return f"{percent(quote.accuracy)} % by {quote.method}, without an interval"
+    return f"{percent(quote.accuracy)} % {bracketed((quote.low, quote.high))}, by {quote.method}"
+
+
+def lost(estimate: AccuracyEstimate) -> str:
+    """Return the source beside it."""
+    source, accuracy = estimate.source, estimate.quote.accuracy
+    there = f"On the source it is {percent(source.accuracy)} % of {source.n:,} labelled images"
+    return f"{there}." if accuracy is None else f"{there}: {signed(accuracy - source.accuracy)} points here."
+
+
+def labelled_shifts(estimate: AccuracyEstimate) -> str:
+    """Return what labelled shifts say, where that is not what is quoted."""
+    learned = estimate.learned_quote
+    if learned is None or learned.why == estimate.quote.why:
+        return ""
+    if learned.accuracy is None:
+        return f"The labelled shifts are no help here: {learned.why}."
+    said = f"say {_number(learned)}: {learned.why}"
+    if estimate.learned.artificial:
+        return f"Corrupted copies {said}. They do not decide: they miss other kinds of shift more often."
+    return f"Labelled shifts {said}. The number stays, for no shift was found; its interval covers theirs."
+
+
+def agreement(estimate: AccuracyEstimate) -> str:
+    """Return how far the methods lie apart, each less what it is off on sets like the source."""
+    numbers = results_of(estimate).where(metric=LESS_BIAS.key)
+    answers = sorted((row.value.value, row.entity) for row in numbers)
+    if len(answers) < 2:
+        return ""
+    (low, lowest), (high, highest) = answers[0], answers[-1]
+    apart = f"{100 * (high - low):.1f} points apart"
+    apart = f"they agree ({apart})" if high - low <= AGREE else apart
+    rely = ": rely on none without some labels" if estimate.quote.accuracy is None and high - low > FAR else ""
+    return (
+        f"Corrected by what each is off on sets like the source, {len(answers)} methods say {percent(low)} % "
+        f"({lowest}) to {percent(high)} % ({highest}), {apart}{rely}."
+    )
+
+
+def classes_moved(estimate: AccuracyEstimate) -> str:
+    """Return whether classes are predicted in other shares than on the source."""
+    shift = estimate.shift
+    if shift is None or not shift.clear:
+        return ""
+    moved = f"total variation {shift.distance:.2f}; chance makes {shift.chance:.2f}"
+    return f"The model predicts classes in other shares than on the source ({moved})."
+
+
+def truth(estimate: AccuracyEstimate) -> str:
+    """Return what labels of the target say, where it has some."""
+    true, quote = estimate.target.accuracy, estimate.quote
+    if true is None:
+        return ""
+    labels = f"The target has labels, which no method looked at: they say {percent(true)} %"
+    if quote.accuracy is None:
+        return f"{labels}, {'within' if quote.low <= true <= quote.high else 'outside'} the bounds."
+    nearest = min(estimate.answers, key=lambda method: abs(method.accuracy - true))
+    beside = "" if nearest.name == quote.method else f"; nearest is {nearest.name} ({signed(nearest.accuracy - true)})"
+    return f"{labels}, so that {quote.method} is off by {signed(quote.accuracy - true)} points{beside}."
+
+
+def over_time(estimate: AccuracyEstimate) -> str:
+    """Return which chunks are lowest and highest, and how many cannot be told."""
+    known = sorted((chunk.quote.accuracy, chunk.label) for chunk in estimate.chunks if chunk.quote.accuracy is not None)
+    every, unknown = len(estimate.chunks), len(estimate.chunks) - len(known)
+    if not known:
+        return f"Of none of {unknown} chunks the accuracy can be told." if every else ""
+    (low, lowest), (high, highest) = known[0], known[-1]
+    ends = f"from {percent(low)} % ({lowest}) to {percent(high)} % ({highest})"
+    return f"Over {every} chunks the accuracy runs {ends}{f'; of {unknown} it cannot be told' if unknown else ''}."
+
+
+def causes(estimate: AccuracyEstimate) -> str:
+    """Return of what causes how many chunks are, the longest episodes of each by name, and what that rests on."""
+    if not estimate.chunks or estimate.chunks[0].cause is None:
+        return ""
+    view = estimate.chunks[0].cause.likely.signs.view
+    rests_on = "embeddings and logits" if view == "features" else "logits alone"
+    found, labels = episodes([chunk.cause for chunk in estimate.chunks]), [chunk.label for chunk in estimate.chunks]
+    if not found:
+        return f"By {rests_on}, nothing is seen to have moved in any chunk."
+    parts = []
+    for cause, own in found.items():
+        longest = sorted(sorted(own, key=lambda episode: -len(episode))[:CAUSED], key=lambda episode: episode.first)
+        names = ", ".join(episode.name(labels) for episode in longest) + (", ..." if len(own) > CAUSED else "")
+        parts.append(f"{cause} in {counted(sum(map(len, own)), 'chunk')} ({names})")
+    return f"Likely cause of what moved, by {rests_on}: {'; '.join(parts)}."
+
+
+def late_labels(estimate: AccuracyEstimate, part: str = "chunk") -> str:
+    """Return what labels that came late are, and what they do; `part` is what the target is cut into."""
+    every = (estimate.labelled, *(chunk.labelled for chunk in estimate.chunks))
+    found = [labels for labels in every if labels is not None]
+    if not found:
+        return ""
+    total, reasons = sum(labels.n for labels in found), [labels.reason for labels in found if labels.accuracy is None]
+    where = f" in {counted(len(found), part)}" if estimate.chunks else ""
+    if not found[0].drawn:
+        right = sum(labels.plain * labels.n for labels in found) / total
+        return (
+            f"{total:,} labels{where} were not drawn at random (no column inclusion): of these images "
+            f"{percent(right)} % are named right, which says nothing sure of the others; nothing rests on them."
+        )
+    said = f"{total:,} labels of images that were drawn{where}."
+    sure = len(found) - len(reasons)
+    if sure and estimate.chunks:
+        said += f" In {counted(sure, part)} they give an interval that holds without any premise about the model"
+        said += f", and they correct the estimates of later {part}s."
+    elif sure:
+        said += " They give an interval that holds without any premise about the model."
+    few = f" of {counted(len(reasons), part)}" if estimate.chunks else ""
+    return f"{said} Those{few} are too few ({reasons[0]})." if reasons else said
+
+
+def alert(estimate: AccuracyEstimate, part: str = "chunk") -> str:
+    """Return where an accuracy alarm stands, what raises one, and how often that is in vain."""
+    if estimate.alert is None:
+        return ""
+    at, rate = f"{percent(estimate.alert)} %", f"{100 * estimate.false_alarms:.3g} %"
+    verdict, alerts = f"No accuracy alarm at {at}", estimate.alerts
+    if estimate.alarm is not None:
+        verdict = f"Accuracy alarm: it is below {at}" if alerts else verdict
+        raised = _below("by an accuracy", estimate.alarm.alone) or "by no accuracy that so few images can show"
+        by_chance = f"for {rate} of targets that are {at} right"
+    else:
+        verdict = f"Accuracy alarm: below {at} in {_where(alerts, part)}" if alerts else verdict
+        last = estimate.chunks[-1].alarm
+        ways = [_below(f"by one {part}", last.alone), _below(f"by many {part}s", last.lasting)]
+        raised = " or ".join(filter(None, ways)) or f"by no {part}s of so few images"
+        by_chance = f"in {rate} of years of 365 {part}s that are all {at} right"
+    beside = " The source itself is below the alert." if estimate.source.accuracy < estimate.alert else ""
+    return f"{verdict}. It is raised {raised}, and by chance {by_chance}.{beside}"
+
+
+def _below(what: str, accuracy: float) -> str:
+    return f"{what} below {percent(accuracy)} %" if accuracy > 0 else ""
+
+
+def shift_alert(estimate: AccuracyEstimate, part: str = "chunk") -> str:
+    """Return where a shift alarm stands, by which sign, and how often that is in vain."""
+    alarms = [chunk.shift_alarm for chunk in estimate.chunks if chunk.shift_alarm is not None]
+    if not alarms:
+        return ""
+    rate = f"by chance in {100 * estimate.false_alarms:.3g} % of years of 365 {part}s like the source"
+    if not estimate.shift_alerts:
+        return f"No shift alarm: no {part}, nor all of them together, is unlike the source (one stands {rate})."
+    ((sign, _),) = Counter(alarm.sign for alarm in alarms if alarm.standing).most_common(1)
+    where = f"in {_where(estimate.shift_alerts, part)}, most clearly by {sign}"
+    return f"Shift alarm: the images are no longer like the source's {where} ({rate})."
+
+
+def _where(alerts: Sequence[str], part: str) -> str:
+    more = f" and {len(alerts) - NAMED} more" if len(alerts) > NAMED else ""
+    return f"{counted(len(alerts), part)}, {', '.join(alerts[:NAMED])}{more}"
+
+
+def what_would_settle(estimate: AccuracyEstimate) -> str:
+    """Return how many labels would tell the accuracy without any method, behind what the interval holds."""
+    accuracy = estimate.quote.accuracy
+    if estimate.target.accuracy is not None:
+        return ""
+    if estimate.worksheet and accuracy is None:
+        return (
+            f"{counted(estimate.worksheet, 'label')} of images drawn at random would tell it to {100 * FAR:.0f} points "
+            "either way: labels-to-make.csv lists them; fill in the column `label` and give the file back with "
+            f"--labels (or {DRAWN_BY})."
+        )
+    share = 0.5 if accuracy is None else min(max(accuracy, 0.05), 0.95)
+    wanted, some = (ceil(Z**2 * share * (1 - share) / half**2) for half in (SETTLED, FAR))
+    if some >= estimate.target.n:
+        return "So few images are best labelled, all of them."
+    points = f"{100 * SETTLED:.0f}"
+    if accuracy is None:
+        tell = f"would tell it to {100 * FAR:.0f} points either way, {wanted} to {points}: {DRAWN_BY}"
+        return f"{some} labels of images drawn at random {tell}."
+    tell = f"would tell the accuracy to {points} points either way: {DRAWN_BY}"
+    return f"{_interval(estimate)} {wanted} labels of images drawn at random {tell}."
+
+
+def _interval(estimate: AccuracyEstimate) -> str:
+    """Return what the interval of the number holds, and what it does not."""
+    learned = estimate.learned_quote
+    if estimate.labelled is not None and estimate.labelled.drawn:
+        return OF_LABELS
+    if learned is not None and learned.why == estimate.quote.why:
+        return OF_SHIFTS
+    return OF_SAMPLING if estimate.quote.signs is None else OF_RULES.get(estimate.quote.rule, OF_OTHERS)

@@ -1,0 +1,164 @@
+"""`openworld estimate fit` and `openworld estimate watch`: from files to files, safe against kill and double start.
+
+The state is written first and in one step; JSON lines, Prometheus text and page follow from it. Whoever is killed in
+between and runs the same command again finds the file counted, and what was not written is written.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+from openworld import __version__
+from openworld._errors import OpenworldError
+from openworld._observer import SILENT, Observer
+from openworld.datasets.names.class_names import class_names
+from openworld.label_free.estimate.inputs import checksums
+from openworld.label_free.estimate.late_labels import read_late_labels
+from openworld.label_free.estimate.score_tables import open_table
+from openworld.label_free.settings import RATE, Settings
+from openworld.label_free.watch.exports import append_lines, require_lines, write_prometheus
+from openworld.label_free.watch.fit_report import fit_report
+from openworld.label_free.watch.fitted import (
+    FITTED,
+    USUAL_IMAGES,
+    VECTORS,
+    Watch,
+    fit_source,
+    read_watch,
+)
+from openworld.label_free.watch.following import Followed, Follower
+from openworld.label_free.watch.labelled import proposed_labels, read_labels
+from openworld.label_free.watch.report import WatchView, watch_report
+from openworld.label_free.watch.state import STATE, read_state
+from openworld.report.report import Report
+from openworld.runs.lock import file_lock
+from openworld.runs.outputs import NUMBERS, WATCH, require_file, require_folder
+from openworld.tables.files import ScoreFile
+
+
+def fit_watch(
+    source: Sequence[Path | str | ScoreFile],
+    out: Path,
+    *,
+    classnames: Path | str | Sequence[str] | None = None,
+    estimator: Sequence[str] = (),
+    timestamps: str = "",
+    period: str = "",
+    chunk_rows: int = 0,
+    images: Sequence[int] = (),
+    alert: float | None = None,
+    false_alarms: float | None = None,
+    seed: int = 0,
+    observer: Observer = SILENT,
+    made: Mapping[str, str] | None = None,
+) -> Report:
+    """Fit on a labelled source what depends on it alone, and keep it in the file `out`; `found` is a `Watch`."""
+    # `images` are how many a period usually has; `made` are facts for the page.
+    settings = Settings(
+        estimators=tuple(estimator),
+        timestamps=timestamps,
+        period=period,
+        chunk_rows=chunk_rows,
+        alert=alert,
+        false_alarms=RATE if false_alarms is None else false_alarms,
+        seed=seed,
+    )
+    require_file("--out", out, kind=FITTED, inputs=(*source, classnames))
+    names = class_names(str(classnames)).names if isinstance(classnames, Path | str) else classnames
+    table = open_table(source, classnames=names)
+    facts = {**(made or {}), "openworld": __version__, "seed": str(seed)}
+    facts |= checksums(file.path for file in table.files)
+    fitted = fit_source(table, settings, images or (USUAL_IMAGES,), partial(observer.progress, total=None), facts)
+    return fit_report(fitted.write(out), out)
+
+
+def watch(
+    fitted: Path,
+    new: Sequence[Path | str | ScoreFile] = (),
+    *,
+    state: Path | None = None,
+    json_lines: Path | None = None,
+    prometheus: Path | None = None,
+    close: bool = False,
+    labels: Path | ScoreFile | None = None,
+    propose: int = 0,
+    out: Path | None = None,
+    observer: Observer = SILENT,
+    made: Mapping[str, str] | None = None,
+) -> Report:
+    """Add new files to a watch in the order of time, and report what they finish; `found` is a `WatchView`."""
+    # Without new files the report says what is known. `state`: None for a file beside the fitted one. `close`: whether
+    # the last period is finished with them. `labels` are of images of finished periods. `propose`: about how many
+    # images of the last finished period to propose for labels, in `out`, the folder of the page.
+    if propose and out is None:
+        raise OpenworldError("--propose writes a worksheet; say where with --out FOLDER.")
+    path = state or fitted.with_name(f"{fitted.stem}.state.safetensors")
+    given = (fitted, *new, labels)
+    require_file("--state", path, kind=STATE, inputs=given)
+    require_lines(json_lines, (*given, path))
+    require_file("--prometheus", prometheus, kind=NUMBERS, inputs=(*given, path, json_lines))
+    require_folder("--out", out, own=(WATCH,), inputs=given)
+    known = read_watch(fitted)
+    with file_lock(path.with_name(f".{path.name}.lock"), wait=False) as held:
+        if not held:
+            raise OpenworldError(f"another call is at work on {path}; run the same command again when it has ended.")
+        view = _followed(known, path, new, close, labels, observer)
+        name = path.name.removesuffix(".safetensors").removesuffix(".state")
+        if json_lines is not None:
+            append_lines(json_lines, view.state, name, view.new, view.labels and view.labels.sheet)
+        if prometheus is not None:
+            write_prometheus(prometheus, view.state, name)
+        facts = {**known.made, "fitted": known.fingerprint, **(made or {})}
+        report = replace(watch_report(replace(view, name=name)), made=facts)
+        if propose:
+            name, sheet = proposed_labels(known, view.state, propose)
+            there = (out / name).exists()  # it may be filled in
+            stays = ", which was there already and stays as it is" if there else ""
+            note = f"Images to label: {out / name}{stays}."
+            kept = report.files if there else {**report.files, name: sheet.encode()}
+            report = replace(report, notes=(*report.notes, note), files=kept)
+        if out is not None:
+            report.write(out)
+    return report
+
+
+def _followed(
+    known: Watch,
+    path: Path,
+    new: Sequence[Path | str | ScoreFile],
+    close: bool,
+    labels: Path | ScoreFile | None,
+    observer: Observer,
+) -> WatchView:
+    """Add labels, then the files, to the state, which is written after each."""
+    state, read = read_state(path, known), None
+    if labels is not None:
+        read = read_labels(known, state, read_late_labels(labels))
+        if not read.again:
+            state = read.state
+            state.write(path)
+    follower = Follower.of(known, state, partial(observer.progress, total=None))
+    done: list[Followed] = []
+    for place, file in enumerate(new):
+        table = open_table([file], classnames=known.classnames, times=known.settings.timestamps)
+        kept = {name: getattr(known.outputs, name) is not None for name in VECTORS}
+        table = replace(table.ordered(known.classnames, "those of the source").with_vectors(**kept), images=True)
+        followed = follower.follow(state, table)
+        if not followed.again:
+            state = followed.state
+        if close and place == len(new) - 1 and followed.file == state.files[-1]:
+            state = follower.close(state)
+            followed = Followed(state, state.files[-1], followed.again)
+        if followed.state is state:
+            state.write(path)
+        done.append(followed)
+    if close and not new and state.files:
+        state = follower.close(state)
+        state.write(path)
+        done.append(Followed(state, state.files[-1], True))
+    opened = follower.look(state)
+    if new and len(follower.measured_since) > len(state.measured):  # a look may measure too
+        state = replace(state, measured=follower.measured_since)
+        state.write(path)
+    return WatchView(known, state, tuple(done), opened, labels=read)

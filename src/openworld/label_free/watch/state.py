@@ -1,0 +1,183 @@
+"""The state of a watch: what tomorrow's call needs to go on where today's ended, in one small file."""
+
+import json
+import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from openworld._errors import OpenworldError
+from openworld.estimators.engine.temperature import confidences, temperature_of
+from openworld.estimators.quote.spans import Span
+from openworld.estimators.streaming import Sample
+from openworld.label_free.estimate.late_labels import ROW, ImagesAtHand
+from openworld.label_free.estimate.period import Period, PeriodLabels
+from openworld.label_free.estimate.quotes import Measured
+from openworld.label_free.watch.fitted import Watch, outputs_of, tables_of
+from openworld.runs import read_spec, to_json
+from openworld.runs.sealed_arrays import read_arrays, write_arrays
+from openworld.tables.judged import IMAGE_COLUMNS
+
+STATE = "the state of `openworld estimate watch`"
+PLAIN = ("watch", "statistic", "shift_statistic", "last", "n", "closed")  # fields that are JSON as they are
+KEPT = 60  # periods whose images are kept, the last ones; of each those of its sample
+
+
+@dataclass(frozen=True)
+class FileRecord:
+    """A file that was counted."""
+
+    name: str
+    sha256: str  # of its bytes, "" of what is no file
+    content: str  # SHA-256 of scores and time stamps
+    n: int
+    first: int  # number of the first period that it finished
+    last: int  # of the last one, which is excluded
+
+
+@dataclass(frozen=True)
+class SheetRecord:
+    """A sheet of labels that was read."""
+
+    name: str
+    content: str  # SHA-256 of what it says
+    n: int
+    after: int  # how many periods were finished then
+    found: tuple[tuple[int, PeriodLabels], ...]  # what it says, by number of the period
+    left_out: int = 0  # labels of images that were no longer kept
+
+
+@dataclass(frozen=True, eq=False)
+class OpenPeriod:
+    """A period that is not finished, or is about to be: its images so far, or a sample of them, and when they came."""
+
+    span: Span
+    began: str = ""
+    ended: str = ""
+    images: np.ndarray | None = None  # what the files call the images of the sample, text [m]
+
+
+@dataclass(frozen=True, eq=False)
+class KeptPeriod:
+    """The images of a finished period, or of its sample, for labels that come later; a few bytes an image."""
+
+    number: int
+    first: int  # place of its first image among all that were counted
+    rows: np.ndarray  # int64[m], places of these images
+    predicted: np.ndarray  # int[m], the class that each is named as
+    expected: np.ndarray  # float32[m], its calibrated confidence, fixed before any label came
+    packed: np.ndarray | None = None  # uint8[k], what files call the images, as compressed JSON
+
+    @classmethod
+    def of(cls, watch: Watch, number: int, period: OpenPeriod) -> "KeptPeriod":
+        """Keep a period."""
+        span, packed = period.span, None
+        outputs = span.sample.outputs
+        expected = confidences(outputs.logits, temperature_of(watch.outputs).value).astype(np.float32)
+        predicted = outputs.predictions.astype(np.min_scalar_type(outputs.classes))
+        if period.images is not None:
+            text = json.dumps(period.images.tolist(), separators=(",", ":"), ensure_ascii=False)
+            packed = np.frombuffer(zlib.compress(text.encode()), np.uint8)
+        return cls(number, span.first, span.first + span.sample.rows, predicted, expected, packed)
+
+    @property
+    def key(self) -> str:
+        """The column of a worksheet that names these images: `id`, or `row` where the files name none."""
+        return ROW if self.packed is None else IMAGE_COLUMNS[0]
+
+    def images(self, key: str) -> ImagesAtHand | None:
+        """Return the images as a column of a worksheet names them; None where that is not known."""
+        if key != ROW and self.packed is None:
+            return None
+        names = self.rows if key == ROW else json.loads(zlib.decompress(self.packed.tobytes()))
+        return ImagesAtHand(np.array(names).astype(str), self.predicted.astype(np.int64), self.expected.astype(float))
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """Return its arrays, by the names of entries in a state; without rows where they are all of a period."""
+        arrays = {name: getattr(self, name) for name in ("rows", "predicted", "expected", "packed")}
+        if self.rows[-1] == self.first + len(self.rows) - 1:
+            arrays["rows"] = None
+        return {f"kept.{self.number}.{name}": array for name, array in arrays.items() if array is not None}
+
+    @classmethod
+    def in_state(cls, number: int, first: int, arrays: Mapping[str, np.ndarray]) -> "KeptPeriod":
+        """Return it of the arrays of a state."""
+        names = ("rows", "predicted", "expected", "packed")
+        rows, predicted, expected, packed = (arrays.get(f"kept.{number}.{name}") for name in names)
+        rows = first + np.arange(len(predicted)) if rows is None else rows
+        return cls(number, first, rows, predicted, expected, packed)
+
+
+@dataclass(frozen=True, eq=False)
+class WatchState:
+    """Where a watch stands."""
+
+    watch: str  # fingerprint of what was fitted
+    statistic: float = 0.0  # of the accuracy alarm, in limits
+    shift_statistic: float = 0.0
+    last: str = ""  # time stamp of the last image, or ""
+    n: int = 0  # images in all
+    closed: int | None = None  # key of the last finished period
+    records: tuple[Period, ...] = ()
+    files: tuple[FileRecord, ...] = ()
+    opened: OpenPeriod | None = None
+    measured: Measured = field(default_factory=Measured)  # on sizes that were not measured when the watch was fitted
+    kept: tuple[KeptPeriod, ...] = ()  # the images of the last finished periods
+    sheets: tuple[SheetRecord, ...] = ()
+
+    def write(self, path: Path) -> None:
+        """Write it in one step."""
+        about = {name: getattr(self, name) for name in (*PLAIN, "records", "files", "sheets")}
+        about |= {"measured": self.measured.about(), "kept": [period.number for period in self.kept], "opened": None}
+        arrays = dict(self.measured.arrays())
+        for period in self.kept:
+            arrays |= period.arrays()
+        if self.opened is not None:
+            span = self.opened.span
+            about["opened"] = {
+                "key": span.key,
+                "first": span.first,
+                "n": span.sample.n,
+                "began": self.opened.began,
+                "ended": self.opened.ended,
+                "images": self.opened.images,
+            }
+            arrays |= {"rows": span.sample.rows} | tables_of(span.sample.outputs)
+        write_arrays(path, STATE, to_json(about), arrays)
+
+
+def read_state(path: Path, watch: Watch) -> WatchState:
+    """Return the state in a file, or a new one where there is none; refuse that of another watch."""
+    if not path.exists():
+        return WatchState(watch.fingerprint)
+    return read_arrays(path, STATE, partial(_state_of, path, watch))
+
+
+def _state_of(
+    path: Path, watch: Watch, about: Mapping[str, Any], arrays: Mapping[str, np.ndarray], _: str
+) -> WatchState:
+    """Return the state of what a file says."""
+    if about["watch"] != watch.fingerprint:
+        raise OpenworldError(
+            f"{path} belongs to another fit (fingerprint {about['watch'][:12]}, given {watch.fingerprint[:12]}): its "
+            "numbers do not go on with this one. Name another --state, or give the file it was made with."
+        )
+    opened = about["opened"]
+    if opened is not None:
+        sample = Sample(outputs_of(arrays), arrays["rows"].astype(np.int64), opened["n"])
+        images = None if opened["images"] is None else np.array(opened["images"], str)
+        opened = OpenPeriod(Span(opened["key"], opened["first"], sample), opened["began"], opened["ended"], images)
+    records = tuple(read_spec(record, Period) for record in about["records"])
+    return WatchState(
+        **{name: about[name] for name in PLAIN},
+        records=records,
+        files=tuple(read_spec(file, FileRecord) for file in about["files"]),
+        opened=opened,
+        measured=Measured.of(about["measured"], arrays),
+        kept=tuple(KeptPeriod.in_state(number, records[number].first, arrays) for number in about["kept"]),
+        sheets=tuple(read_spec(sheet, SheetRecord) for sheet in about["sheets"]),
+    )

@@ -1,0 +1,109 @@
+"""The work of a unit: the detectors of a model score the test images and every set, which are then held apart."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from openworld.datasets import ImageSet
+from openworld.evaluations.record_images import thumbnail
+from openworld.evaluations.rows import rows_of_unit
+from openworld.evaluations.runtime import Clock, Machine
+from openworld.metrics import accuracy
+from openworld.ood.benchmark.spec import OODBenchmarkSpec
+from openworld.ood.detection_results import detection_results
+from openworld.ood.layout import ranked
+from openworld.ood.models import has_pictures
+from openworld.ood.scored_sets import OTHER_CLASSES, WORST_IMAGES, ScoredSets, SetScores, score_columns
+from openworld.ood.scoring import ModelScores, Scores, score
+from openworld.ood.thresholds import choose_thresholds, fitted_bytes, flagged_results
+from openworld.results import METRICS, Result, Value, interval_of
+from openworld.results.settings_search import search_results
+from openworld.runs import UnitResult, to_json
+
+Shown = tuple[SetScores, ImageSet, np.ndarray]
+"""Scores of a set, its images, and int64[n], which of them they are of."""
+
+
+def evaluate(task: OODBenchmarkSpec, machine: Machine) -> UnitResult:
+    """Score the test images and every set with all detectors of one model, and hold each against the test images."""
+    clock, seed = Clock(machine), task.seed
+    scores = score(task.scoring, machine)
+    clock.stop("scores")
+    shown = list(_shown(task, scores))
+    test, *rest = (each for each, _, _ in shown)
+    validation = rest.pop(0) if task.tells_validation else None
+    sets = ScoredSets(test, tuple(rest), validation)
+    results = detection_results(sets, replicates=task.replicates, seed=seed)
+    clock.stop("numbers")
+
+    rows = [*_named_right(task, scores, *shown[0]), *(row for row in results if row.entity)]
+    attachments = dict(_thumbnails(shown))
+    if task.flag_rate is not None:
+        thresholds = choose_thresholds(sets, task.flag_rate, ranked(sets, results))
+        rows += flagged_results(sets, thresholds)
+        attachments |= fitted_bytes({label: scores.fitted[label] for label in thresholds.thresholds})
+    counts = (Result("", METRICS["images"], Value(len(each)), {"group": each.group, "set": each.name})
+              for each in sets.all)  # fmt: skip
+    shared = (*counts, *search_results(scores.searches, seed=seed))
+    return UnitResult(
+        outputs={"images": score_columns(sets)},
+        metrics=_facts(task, scores, shown),
+        attachments=attachments | rows_of_unit("ood-benchmark", rows, seed=seed, shared=shared),
+        timing=clock.timing,
+    )
+
+
+def _shown(task: OODBenchmarkSpec, scores: ModelScores) -> Iterator[Shown]:
+    """Yield the test images, validation images where they are scored, and every set."""
+
+    def of(name: str, group: str, images: ImageSet, rows: np.ndarray, own: Scores, inside: Scores) -> Shown:
+        paths = np.array([images.path_of(row) for row in rows.tolist()], object)
+        clusters = np.array([f"{name}/{number}" for number in images.groups[rows].tolist()])
+        return SetScores(name, group, own, paths, clusters, None, inside), images, rows
+
+    yield of("test", "id", task.ground.test.load(), scores.rows[0], scores.test, {})
+    if task.tells_validation:
+        yield of("validation", "id", task.validation.load(), scores.validation_rows, scores.validation, {})
+    every = zip(task.sets, task.sources_of_sets.values(), scores.rows[1:], scores.sets, scores.inside, strict=True)
+    for entry, images, rows, own, inside in every:
+        yield of(entry.name, entry.group, images.load(), rows, own, inside)
+
+
+def _named_right(
+    task: OODBenchmarkSpec, scores: ModelScores, test: SetScores, images: ImageSet, rows: np.ndarray
+) -> Iterator[Result]:
+    """Yield the accuracy on test images; nothing of a model of this process that counts its classes otherwise."""
+    if task.model.own and scores.classnames != images.classnames:
+        return
+    right = accuracy(scores.prediction == images.labels[rows], groups=images.groups[rows])
+    value = Value(right.value, interval_of(right.interval, "images", len(test)))
+    yield Result(task.model.label, METRICS["accuracy"], value)
+
+
+def _facts(task: OODBenchmarkSpec, scores: ModelScores, shown: Sequence[Shown]) -> dict[str, Any]:
+    """What a record says of its unit beside the numbers, which are rows."""
+    lost = sum(len(images) - len(rows) for _, images, rows in shown)
+    notes = (f"{lost} image(s) could not be read and count nowhere.",) if lost else ()
+    return {
+        "protocol": "ood-benchmark",
+        "model": task.model.label,
+        "kind": task.model.kind,
+        "seed": task.seed,
+        "classes": len(shown[0][1].classnames),
+        "training_images": len(task.ground.training.load()),
+        "warnings": [*scores.warnings, *notes],
+        "learner": None if scores.learner is None else to_json(scores.learner),
+    }
+
+
+def _thumbnails(shown: Sequence[Shown]) -> Iterator[tuple[str, bytes]]:
+    """Yield the images that the detectors are most wrong about, by set and place."""
+    for number, (each, images, rows) in enumerate(shown):
+        if not has_pictures(images) or each.group not in ("id", *OTHER_CLASSES) or each.name == "validation":
+            continue
+        sign = 1 if each.group == "id" else -1
+        orders = (np.argsort(sign * values, kind="stable") for values in each.scores.values())
+        worst = {int(place) for order in orders for place in order[:WORST_IMAGES]}
+        for place in sorted(worst):
+            yield f"pictures/{number}/{place}.png", thumbnail(images.image(int(rows[place])))

@@ -1,0 +1,169 @@
+"""Charts of a run of OOD detection that no layout draws: model against model, images of the cells, marginal images.
+
+Marginal images are those of other classes that pass for known ones, beside these (IS-OOD, Figures 2 and 20).
+"""
+
+import io
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+from PIL import Image
+
+from openworld.ood.by_shift.metrics import CONFIDENCE, DIFFERENCE, SCORE, THUMBNAILS
+from openworld.ood.by_shift.results import DetectionRun
+from openworld.report.charts import CellChart, CellImage, ChartCell
+from openworld.report.charts.cells import count_cell
+from openworld.report.data_files import data_address
+from openworld.report.figure import Figure
+from openworld.report.layout import Brief
+from openworld.report.shift_axes import KEYS, NEAR, Place, level_map, place_text
+from openworld.runs import Record
+
+MOST_PAIRS = 12  # maps that a page has room for
+WHOLE_POINTS = replace(DIFFERENCE, digits=0)
+IMAGES_OF_A_CELL = 4
+IMAGE_BYTES = 300_000  # of the page's 1.5 MB
+SMALL = 40  # pixels of an image of which a cell has several
+SIDE = 76.0  # of a cell with several images, and of a marginal image
+NAMED = 1_000_000
+"""Images of a pool up to which the table of a record is read for what each example shows."""
+
+_IMAGE = re.compile(r"pictures/(\d+)-(\d+)/(\d+)\.png")
+HEADING = "Which other classes pass for known ones?"
+MOST_MODELS = 3
+BELOW = "class of the image in the middle, and the known class that it is taken for"
+ROWS = ("MSP, %", "other class", "taken for")
+"""From below: how confident the model is, the marginal image, and a known image of the class that it is taken for."""
+
+
+def cell_differences(brief: Brief) -> Iterator[Figure]:
+    """Yield maps of each other model's AUROC minus the first one's, of detectors that both have."""
+    run, areas = brief.source, brief.source.areas_of_cells(brief.results)
+    model = next(iter(run.models))
+    first = {each.label: each for each in run.detectors if each.model == model}
+    pairs = [(first[each.label], each) for each in run.detectors if each.model != model and each.label in first]
+    apart: dict[str, dict[Place, float | None]] = {}
+    for before, after in pairs[:MOST_PAIRS]:
+        rows = zip(areas[before.title], areas[after.title], strict=True)
+        apart[f"{after.label}: {after.model} − {model}"] = {
+            tuple(old.where[key] for key in KEYS):
+                None if old.value.value is None else new.value.value - old.value.value
+            for old, new in rows
+        }  # fmt: skip
+    if not apart:
+        return
+    largest = max((abs(value) for cells in apart.values() for value in cells.values() if value is not None), default=0)
+    charts = []
+    for title, values in apart.items():
+        cells = {
+            place: count_cell(int(run.counts[place]))
+            if value is None
+            else ChartCell(WHOLE_POINTS.write(value), value / (largest or 1.0), row={"difference": value})
+            for place, value in values.items()
+        }
+        charts.append(level_map(title, cells, run.counts.shape))
+    beyond = f" {len(pairs) - MOST_PAIRS} more pairs are not shown." if len(pairs) > MOST_PAIRS else ""
+    caption = (
+        f"Difference of the AUROCs, whole points, means over the seeds. {NEAR}.{beyond}",
+        f"Blue where the other model is better, orange where {model} is; nothing is tested here.",
+    )
+    yield Figure("differences", "Model against model", caption, tuple(charts))
+
+
+def cell_images(run: DetectionRun, room: int = IMAGE_BYTES, *, small: bool = True) -> Figure | None:
+    """Return a map with up to four images of every cell; None where no record keeps any; arguments as below."""
+    present, shown = run.present, example_images(run, room, small=small)
+    if not shown:
+        return None
+    several = max(map(len, shown.values())) > 1
+    cells = {place: ChartCell(images=tuple(images), faint=not present[place]) for place, images in shown.items()}
+    caption = (
+        f"{NEAR}. {'Up to four images' if several else 'One image'} of every cell.",
+        "From left to right images should mean other things, from bottom to top their appearance should change; faint "
+        "ones are of cells that are N/A. If that is not what you see, do not trust the levels.",
+    )
+    chart = level_map("Images of every cell", cells, run.counts.shape, SIDE if several else None)
+    return Figure("cell-images", "Images of the cells", caption, (chart,))
+
+
+def example_images(run: DetectionRun, room: int, *, small: bool = True) -> dict[Place, list[CellImage]]:
+    """Return up to four images of every cell, with what each shows: the thumbnails of the first unit."""
+    # Where they have no room together, bytes, every cell keeps its first image before any has its second, the
+    # lightest first.
+    stored = run.units[0].stored
+    found: dict[Place, list[tuple[int, str]]] = {}
+    for name in sorted(stored.attachments) if stored else ():
+        if place := _IMAGE.fullmatch(name):
+            address = _address(stored.attachment(name), small=small)
+            found.setdefault((int(place[1]), int(place[2])), []).append((int(place[3]), address))
+    if not found:
+        return {}
+    shows = _shows(run, stored, [number for of_cell in found.values() for number, _ in of_cell])
+    turns = sorted(
+        (turn, len(address), place) for place, of_cell in found.items() for turn, (_, address) in enumerate(of_cell)
+    )
+    kept: dict[Place, list[CellImage]] = {}
+    for turn, size, place in turns:
+        if turn < IMAGES_OF_A_CELL and size <= room and len(kept.get(place, ())) == turn:
+            room -= size
+            number, address = found[place][turn]
+            text = "; ".join(filter(None, (shows.get(number, ""), place_text(place))))
+            kept.setdefault(place, []).append(CellImage(address, text))
+    return kept
+
+
+def _shows(run: DetectionRun, outputs: Record, numbers: Sequence[int]) -> dict[int, str]:
+    """Class and style of images of the pool; of a pool that is too large to be read, or of records without, nothing."""
+    if run.counts.sum() > NAMED or "images" not in outputs.tables:
+        return {}
+    table, styles = outputs.table("images"), run.units[0].facts["styles"]
+    if not {"id", "label_name", "style"} <= set(table):
+        return {}
+    rows = np.flatnonzero(np.isin(table["id"], numbers))
+    named = zip(*(table[name][rows].tolist() for name in ("id", "label_name", "style")), strict=True)
+    return {number: f"{label}, {styles[style]}" for number, label, style in named}
+
+
+def _address(image: bytes, *, small: bool) -> str:
+    """A thumbnail as it is kept, or shrunk."""
+    if not small:
+        return data_address("image/png", image)
+    file = io.BytesIO()
+    picture = Image.open(io.BytesIO(image), formats=("PNG",)).convert("RGB")
+    picture.thumbnail((SMALL, SMALL))
+    picture.save(file, "JPEG", quality=80)
+    return data_address("image/jpeg", file.getvalue())
+
+
+def marginal_figure(run: DetectionRun) -> Figure | None:
+    """Return a chart per model, marginal images above known ones of their names; None without thumbnails."""
+    charts = []
+    for model, (unit, *_) in run.models.items():
+        cells, labels = {}, []
+        scores = {row.where["image"]: row.value.value for row in unit.rows.where(metric=SCORE.key)}
+        for column, row in enumerate(unit.rows.where(metric=CONFIDENCE.key)):
+            confidence, label, taken_for = row.value.value, row.where["class"], row.where["taken_for"]
+            known = {"class": label, "taken_for": taken_for, "confidence": confidence}
+            known |= {"score": scores[row.where["image"]], "row": ROWS[0]}
+            cells[0, column] = ChartCell(CONFIDENCE.write(confidence), 0.9 * confidence, row=known)
+            labels.append(f"{label}\nas {taken_for}")
+            names = {1: f"{row.where['image']}", 2: f"known-{row.where.get('known')}"}
+            texts = {1: f"{label}, taken for {taken_for}", 2: f"{taken_for}, a known class"}
+            for place, name in names.items():
+                if f"{THUMBNAILS}/{name}.png" in unit.stored.attachments:
+                    address = data_address("image/png", unit.stored.attachment(f"{THUMBNAILS}/{name}.png"))
+                    images = (CellImage(address, texts[place]),)
+                    cells[place, column] = ChartCell(images=images, row={"row": ROWS[place]})
+        if any(cell.images for cell in cells.values()):
+            charts.append(CellChart(model, "", BELOW, ROWS, labels, cells, ("place", "column"), side=SIDE))
+    if not charts:
+        return None
+    caption = (
+        "In the middle images of other classes at the nearest semantic level, those that pass most surely for known "
+        "ones; below each the largest softmax probability and both classes, above it the test image of the class that "
+        "it is taken for of which the detector is surest.",
+        "Where both show the same thing, the label is at fault and not the detector.",
+    )
+    return Figure("marginal", HEADING, caption, tuple(charts[:MOST_MODELS]), names=("model", "image"))

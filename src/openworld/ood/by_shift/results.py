@@ -1,0 +1,311 @@
+"""The rows of OOD detection: units joined over seeds, in how many cells a detector is best or blind, and the tests.
+
+Detectors of one model have their joint error over images in its units. Others, of another model or run, are held
+against each other image by image, from the scores that units keep; where these keep no groups nothing is known over
+images. Seeds are paired where both have the same ones.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from math import comb
+from typing import Any
+
+import numpy as np
+
+from openworld.evaluations.rows import read_rows
+from openworld.metrics import MetricEstimate, auroc, paired_test
+from openworld.metrics.estimate import Spread, combine
+from openworld.ood.by_shift.errors import TABLE, UNKNOWN, Errors, errors_key, read_errors, seed_mean
+from openworld.ood.by_shift.metrics import (
+    AUROC,
+    CELLS,
+    COMMON,
+    COUNTS,
+    DIFFERENCE,
+    KEPT,
+    NO_SLOPE,
+    OF_MARGINAL,
+    REMOVED,
+    slope_of,
+)
+from openworld.ood.scored_sets import SCORE_COLUMN
+from openworld.report.shift_axes import AXES, KEYS
+from openworld.results import (
+    METRICS,
+    Comparison,
+    Metric,
+    Result,
+    Results,
+    RunFolder,
+    Value,
+    correct_for_many,
+    join_seeds,
+)
+from openworld.results.join import mean_ends
+from openworld.results.standing import CHANCE, SAME_DIGITS
+from openworld.runs import Record
+
+
+@dataclass(frozen=True, eq=False)
+class DetectionUnit:
+    """A model with a seed: what it was, its rows by label of detector, their errors, and its record if it has one."""
+
+    facts: Mapping[str, Any]
+    rows: Results
+    errors: Errors
+    stored: Record | None = None
+
+    @property
+    def model(self) -> str:
+        """The label of its model."""
+        return self.facts["model"]
+
+
+@dataclass(frozen=True, eq=False)
+class Detector:
+    """A detector, with the units of its model."""
+
+    label: str
+    title: str  # the label, with the model where a run has several
+    units: tuple[DetectionUnit, ...]
+
+    @property
+    def sequential(self) -> bool:
+        """Whether its scores depend on the order of the images."""
+        return self.label in self.units[0].facts["sequential"]
+
+    @property
+    def model(self) -> str:
+        """The label of its model."""
+        return self.units[0].model
+
+    @property
+    def areas(self) -> dict[int, float | None]:
+        """AUROC against the whole pool by seed."""
+        return {unit.facts["seed"]: unit.rows.value(self.label, AUROC.key).value for unit in self.units}
+
+    def spreads(self, metric: Metric, where: Mapping[str, Any], other: str = "") -> list[Spread]:
+        """Return the errors over images of its number, or of its lead over another one of its model, by seed.
+
+        () where the units know none.
+        """
+        joint = [unit.errors.get(errors_key(metric, where)) for unit in self.units]
+        contrast = {self.label: 1} | ({other: -1} if other else {})
+        return [] if None in joint else [each.error(contrast) for each in joint]
+
+
+@dataclass(frozen=True, eq=False)
+class DetectionRun:
+    """The units of a run, models in the order of its spec, seeds in increasing order."""
+
+    units: tuple[DetectionUnit, ...]
+    spec: Mapping[str, Any]  # as resolved; of scores that came without a model `least` and `id_kept` alone
+
+    @classmethod
+    def read(cls, run: RunFolder) -> "DetectionRun":
+        """The units of a run."""
+        units = [
+            DetectionUnit(record.metrics, read_rows(record), read_errors(record.table(TABLE)), record)
+            for record in run.records
+        ]
+        order = [model["label"] for model in run.resolved.get("models", ())] + [unit.model for unit in units]
+        units.sort(key=lambda unit: (order.index(unit.model), unit.facts["seed"]))
+        return cls(tuple(units), run.resolved)
+
+    @property
+    def counting(self) -> str:
+        """What becomes of the pool's images of in-distribution classes."""
+        return KEPT if self.spec["id_kept"] else REMOVED
+
+    @property
+    def has_models(self) -> bool:
+        """Whether the scores came with the models that gave them."""
+        return "sources" in self.spec
+
+    @cached_property
+    def models(self) -> dict[str, tuple[DetectionUnit, ...]]:
+        """The units of every model, by its label."""
+        names = dict.fromkeys(unit.model for unit in self.units)
+        return {name: tuple(unit for unit in self.units if unit.model == name) for name in names}
+
+    @cached_property
+    def detectors(self) -> tuple[Detector, ...]:
+        """All detectors, model by model."""
+        return tuple(
+            Detector(label, f"{label} of {model}" if len(self.models) > 1 else label, units)
+            for model, units in self.models.items()
+            for label in units[0].facts["detectors"]
+        )
+
+    @cached_property
+    def counts(self) -> np.ndarray:
+        """int64[R, C], images of every cell as the run counts them."""
+        rows = self.units[0].rows.where(entity="", metric="images", id_classes=self.counting)
+        counts = {tuple(row.where[key] for key in KEYS): row.value.value for row in rows if KEYS[0] in row.where}
+        return np.reshape([*counts.values()], 1 + np.max([*counts], axis=0))
+
+    @property
+    def present(self) -> np.ndarray:
+        """bool[R, C], cells that are not N/A."""
+        return self.counts >= self.spec["least"]
+
+    def size(self, **where: str) -> int:
+        """How many images there are of a subset, {"images": ...}, or of a side."""
+        return self.units[0].rows.value("", "images", **where).value
+
+    def areas_of_cells(self, results: Results) -> dict[str, list[Result]]:
+        """Return the AUROCs of every detector in the cells, row by row, as the run counts the pool."""
+        areas: dict[str, list[Result]] = {}
+        for row in results.where(metric="auroc", id_classes=self.counting):
+            if KEYS[0] in row.where:
+                areas.setdefault(row.entity, []).append(row)
+        return areas
+
+
+def read_results(run: RunFolder) -> tuple[Results, DetectionRun]:
+    """Return all rows of a run, and its units; raises as `DetectionRun.read` and `join_seeds` do."""
+    units = DetectionRun.read(run)
+    return results_of(units), units
+
+
+def results_of(run: DetectionRun) -> Results:
+    """Return all rows of units, and the tests."""
+    detectors = {(each.model, each.label): each for each in run.detectors}
+    units = [
+        [
+            row
+            if row.metric == METRICS["accuracy"] or not row.entity
+            else replace(row, entity=detectors[unit.model, row.entity].title)
+            for row in unit.rows
+            if row.metric not in OF_MARGINAL
+        ]
+        for unit in run.units
+    ]
+    cells = (row for unit in units for row in unit if row.metric == AUROC and KEYS[0] in row.where)
+    titled = {each.title: each for each in run.detectors}
+    rows = [_with_errors(row, titled.get(row.entity)) for row in join_seeds(units, mean_ends(cells))]
+    rows += _cell_counts(run.areas_of_cells(Results("ood-detection", tuple(rows))))
+    for first, *_ in run.models.values():  # marginal images are those of one seed
+        rows += (replace(row, seeds=(), per_seed=()) for row in first.rows if row.metric in OF_MARGINAL)
+    results = Results("ood-detection", tuple(rows))
+    return replace(results, comparisons=(*_slope_tests(results, run), *_lead_tests(results, run)))
+
+
+def is_blind(area: Value) -> bool:
+    """Whether a detector does not significantly tell the images of a cell from in-distribution ones."""
+    # That is: the interval over images reaches down to chance, or there is none and the AUROC is not above it.
+    return area.value is not None and not _end(area, "low") > CHANCE
+
+
+def is_below_chance(area: Value) -> bool:
+    """Whether a detector takes the images of a cell for more in-distribution than those that are."""
+    return area.value is not None and _end(area, "high") < CHANCE
+
+
+def _end(area: Value, end: str) -> float:
+    return getattr(area.over("images"), end, area.value)
+
+
+def _with_errors(row: Result, detector: Detector | None) -> Result:
+    """A mean over seeds, with its interval over images too where units know its error; of a cell, over images alone."""
+    if KEYS[0] in row.where:
+        over = row.value.over("images")
+        return replace(row, value=Value(row.value.value, (over,) if over else (), row.value.reason))
+    errors = detector.spreads(row.metric, row.where) if detector and len(row.seeds) > 1 else []
+    if not errors:
+        return row
+    return replace(row, value=seed_mean(row.per_seed, row.metric, errors, row.value.reason)[0])
+
+
+def _cell_counts(areas: Mapping[str, list[Result]]) -> Iterator[Result]:
+    """Yield in how many cells each detector is the best, blind, or below chance; a tie counts for all of them."""
+    values = [[-np.inf if row.value.value is None else row.value.value for row in rows] for rows in areas.values()]
+    values = np.round(values, SAME_DIGITS)
+    best = (values == values.max(axis=0)) & np.isfinite(values)
+    for (name, rows), wins in zip(areas.items(), best, strict=True):
+        counts = (wins.sum(), *(sum(which(row.value) for row in rows) for which in (is_blind, is_below_chance)))
+        for metric, count in zip(COUNTS.values(), counts, strict=True):
+            yield Result(name, metric, Value(int(count)))
+
+
+def _slope_tests(results: Results, run: DetectionRun) -> Iterator[Comparison]:
+    """The slopes along each axis, corrected together; on common cells, unless nobody has a slope there."""
+    for axis in AXES:
+        tests = {}
+        for cells in CELLS:
+            place = {"id_classes": run.counting, "cells": cells, "axis": axis}
+            tests[cells] = [_slope_test(results, detector, place) for detector in run.detectors]
+        common = any(test.difference is not None for test in tests[COMMON])
+        yield from correct_for_many(tests[COMMON if common else CELLS[0]])
+
+
+def _slope_test(results: Results, detector: Detector, where: dict[str, str]) -> Comparison:
+    row = results.result(detector.title, slope_of(AUROC).key, **where)
+    _, p = seed_mean(row.per_seed, row.metric, detector.spreads(row.metric, where))
+    reason = row.value.reason or ("its error is not known" if p is None else "")
+    return Comparison(detector.title, NO_SLOPE, row.metric, row.value.value, p, reason, row.value.over(), where)
+
+
+def _lead_tests(results: Results, run: DetectionRun) -> Iterable[Comparison]:
+    """The detector with the largest AUROC against the whole pool against every other one."""
+    areas = {each: results.value(each.title, AUROC.key).value for each in run.detectors}
+    ranked = sorted(
+        (each for each in areas if areas[each] is not None), key=lambda each: -round(areas[each], SAME_DIGITS)
+    )
+    pairs = (area_test(ranked[0], other) for other in ranked[1:])
+    return correct_for_many(pairs, among=comb(len(ranked), 2)) if ranked else ()
+
+
+def area_test(detector: Detector, other: Detector) -> Comparison:
+    """AUROC of the one minus that of the other against the whole pool, not corrected yet."""
+    value, p = difference(detector, other)
+    reason = "its error is not known" if p is None else ""
+    return Comparison(detector.title, other.title, AUROC, value.value, p, reason, value.over())
+
+
+def difference(detector: Detector, other: Detector) -> tuple[Value, float | None]:
+    """AUROC of the one minus that of the other, mean over the seeds, and its p-value."""
+    first, second = detector.areas, other.areas
+    if None in (*first.values(), *second.values()):
+        return seed_mean([None], DIFFERENCE)
+    if first.keys() != second.keys():
+        if min(len(first), len(second)) > 1:
+            return Value(float(np.mean([*first.values()]) - np.mean([*second.values()]))), None
+        # What is not trained has a single seed; those of the other side vary alone.
+        values = np.subtract.outer([*first.values()], [*second.values()]).ravel().tolist()
+        return seed_mean(values, DIFFERENCE, [image_error(detector, other)])
+    values = [first[seed] - second[seed] for seed in first]
+    if detector.units is other.units:
+        return seed_mean(values, DIFFERENCE, detector.spreads(AUROC, {}, other.label))
+    return seed_mean(values, DIFFERENCE, [image_error(detector, other)] * len(values))
+
+
+def image_error(detector: Detector, other: Detector) -> Spread:
+    """The error of the difference over images, given the seeds; none where records keep no groups."""
+    pair = _seed_estimate(detector), _seed_estimate(other)
+    if None in pair:
+        return UNKNOWN
+    test = paired_test(*pair)
+    return Spread(test.standard_error, test.degrees_of_freedom, test.reason)
+
+
+def _seed_estimate(detector: Detector) -> MetricEstimate | None:
+    """The mean over the seeds of the AUROC against the whole pool, from the scores."""
+    each = [_area(unit, detector.label) for unit in detector.units]
+    if None in each or any(estimate.value is None for estimate in each):
+        return None
+    share = 1 / len(each)
+    mean = float(np.mean([estimate.value for estimate in each]))
+    return MetricEstimate(mean, None, lambda: combine([estimate.influence for estimate in each], [share] * len(each)))
+
+
+def _area(unit: DetectionUnit, label: str) -> MetricEstimate | None:
+    if unit.stored is None or not {"images", "test"} <= set(unit.stored.tables):
+        return None
+    pool, test = unit.stored.table("images"), unit.stored.table("test")
+    if "group" not in pool:
+        return None
+    counted = np.ones(len(pool["known"]), bool) if unit.facts["id_kept"] else ~pool["known"].astype(bool)
+    name = SCORE_COLUMN + label
+    return auroc(test[name], pool[name][counted], in_groups=test["group"], out_groups=pool["group"][counted])

@@ -1,0 +1,278 @@
+"""What the detectors of a classifier learn and say, a few thousand images at a time: each is read once, and is kept.
+
+Of many training images every shard is gathered apart (sums, and features one by one), and the shards are merged in one
+order, always the same; a shard of scores is made of whole batches, which are those of one pass over all images. So
+neither workers nor interruptions change a bit, a kill costs minutes, and processes, GPUs and machines share the work.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from safetensors.numpy import load, save
+
+from openworld import detectors
+from openworld._errors import OpenworldError
+from openworld._plain import parse_json
+from openworld.detectors import FitStatistics, FittedDetector, load_gathered, load_together, save_together
+from openworld.detectors.engine.fit_statistics import statistics_of
+from openworld.evaluations.artifacts import MANIFEST, cache_of, keep
+from openworld.evaluations.classifiers import Checkpoint
+from openworld.evaluations.runtime import Machine
+from openworld.features.checksums import (
+    is_intact,
+    note_checksum,
+    read_intact,
+    remove_with_checksum,
+    require_intact,
+    write_with_checksum,
+)
+from openworld.ood.images_to_score import ImageShard, ImagesToScore, ReadableImages
+from openworld.ood.model_entries import DetectorSpec
+from openworld.ood.models import ImageAnswers, classifier_model
+from openworld.runs import digest
+
+VERSION = 2
+"""Raise it when the same images and detectors give other scores, or the manifest says other things of them."""
+
+GATHERED, SCORED = 16_384, 4096
+"""Images of a shard, of what is learned and of scores: multiples of the batches in which a classifier sees them."""
+
+FITTED = "detectors.safetensors"
+_PREDICTED = "prediction"
+
+
+@dataclass(frozen=True)
+class ClassifierDetectors:
+    """The detectors of a classifier: an artifact once they are fitted, and what they say of images, in shards.
+
+    Args:
+        name: of the model and seed.
+        training: what they learn from.
+        threads: how many one image's sums may take.
+    """
+
+    name: str
+    classifier: Checkpoint
+    detectors: tuple[DetectorSpec, ...]
+    training: ImagesToScore
+    threads: int
+
+    @property
+    def key(self) -> str:
+        return digest(self)
+
+    def size(self) -> int:
+        return len(self.detectors)
+
+    def is_kept(self, machine: Machine) -> bool:
+        folder = cache_of(machine) / self.folder(machine)
+        return (folder / MANIFEST).exists() and is_intact(folder / FITTED)
+
+    @property
+    def learns(self) -> bool:
+        """Whether a detector looks at training images."""
+        return any(detector.gathers for detector in self.build_detectors().values())
+
+    def is_sharded(self, machine: Machine) -> bool:
+        """Whether shards are gathered, and sums rounded otherwise than in one pass."""
+        if not self.learns or self.training.count(machine) <= GATHERED:
+            return False
+        # Statistics of a plug-in are gathered in one pass.
+        return all(
+            type(statistic).__module__.startswith("openworld.") and hasattr(statistic, "merge")
+            for statistic in statistics_of(self.build_detectors())
+        )
+
+    def gathered_shards(self, machine: Machine) -> Iterator["GatheredShard"]:
+        """Yield what is gathered before; nothing where one pass is all, or they are fitted."""
+        if not self.is_sharded(machine) or self.is_kept(machine):
+            return
+        count = self.training.count(machine)
+        for shard, start in enumerate(range(0, count, GATHERED)):
+            stop, name = min(start + GATHERED, count), f"{self.name}, training images from {start + 1:,}"
+            yield GatheredShard(name, self.folder(machine), shard, start, stop, self)
+
+    def build(self, machine: Machine) -> None:
+        """Fit them, and keep those that a file can hold; the others are named in the manifest."""
+        torch.set_num_threads(self.threads)
+        folder, shards = cache_of(machine) / self.folder(machine), list(self.gathered_shards(machine))
+        if shards:
+            for shard in shards:
+                if not shard.is_kept(machine):
+                    shard.build(machine)
+            gathered = _merged([require_intact(shard.path(machine)) for shard in shards], machine.device)
+        else:
+            known = self.training.load(machine) if self.learns else None
+            gathered = self.gather(known if known and len(known.rows) else None, 0, machine)
+        fitted, refused = fitted_of(gathered, self.detectors)
+        apart = _save(fitted, folder / FITTED)
+        note_checksum(folder / FITTED)
+        for shard in shards:
+            remove_with_checksum(shard.path(machine))
+        about = {"name": self.training.title, "domain": "", "model": self.name, "count": self.training.count(machine)}
+        keep(folder, {}, about | {"apart": apart, "left_out": refused})
+
+    def gather(self, images: ReadableImages | None, start: int, machine: Machine) -> FitStatistics:
+        """Gather what they learn from of some training images, before which `start` others come."""
+        model, none = classifier_model(self.classifier, machine), np.zeros(0, np.int64)
+        whole, rows = (images.images, images.rows) if images else (None, none)
+        return model.gather_shard(self.build_detectors(), whole, rows, start)
+
+    def left_out(self, machine: Machine) -> dict[str, str]:
+        """Return why detectors that may be left out could not learn, by label."""
+        return parse_json((cache_of(machine) / self.folder(machine) / MANIFEST).read_bytes())["left_out"]
+
+    def build_detectors(self) -> dict[str, Any]:
+        """Return the detectors by their labels."""
+        return {entry.label: entry.build() for entry in self.detectors}
+
+    def inputs(self, machine: Machine) -> dict[str, str]:
+        """Return what else a result depends on: how sums over many training images are cut; {} for one pass."""
+        return {"detectors are gathered": f"in shards of {GATHERED}"} if self.is_sharded(machine) else {}
+
+    def folder(self, machine: Machine) -> str:
+        """Return the hash of all that the fitted detectors depend on, which is the name of their folder."""
+        parts = {
+            "detectors": [asdict(entry) for entry in self.detectors],
+            "plug-ins": [detectors.origin(entry.detector) for entry in self.detectors],
+            "classifier": self.classifier.key,
+            "training": self.training.key(machine),
+            "threads": self.threads,
+        }
+        return digest({"fitted detectors": parts | {"version": VERSION}})[:32]
+
+    def score_shards(self, images: ImagesToScore, machine: Machine) -> Iterator["ScoreShard"]:
+        """Yield the shards of some of the images."""
+        count, folder = images.count(machine), digest({"scores": [self.folder(machine), images.key(machine)]})[:32]
+        for shard, start in enumerate(range(0, count, SCORED)):
+            name = f"{self.name}, {images.title} from {start + 1:,}"
+            yield ScoreShard(name, folder, shard, start, min(start + SCORED, count), self, images)
+
+    def fitted(self, machine: Machine) -> tuple[dict[str, FittedDetector], dict[str, str]]:
+        """Return the fitted detectors, and why others are left out; what the cache lacks is made here."""
+        if not self.is_kept(machine):
+            self.build(machine)
+        kept, left_out = load_fitted(self.folder(machine), machine), self.left_out(machine)
+        chosen = self.build_detectors()
+        apart = {label: chosen[label] for label in chosen if label not in kept and label not in left_out}
+        if apart:  # no file can hold them: fitted in this process
+            training, model = self.training.load(machine), classifier_model(self.classifier, machine)
+            kept = kept | model.gather_shard(apart, training.images, training.rows).fit()
+        return {label: kept[label] for label in chosen if label in kept}, left_out
+
+    def answers(self, fitted: Mapping[str, FittedDetector], images: ImagesToScore, machine: Machine) -> ImageAnswers:
+        """Return what the model says of images: of the shards, and here by detectors that no file can hold."""
+        answers, shown = self.load(images, machine), images.load(machine)
+        apart = {label: each for label, each in fitted.items() if label not in answers.scores}
+        model = classifier_model(self.classifier, machine)
+        own = model.score_shard(apart, shown.images, shown.rows).scores if apart else {}
+        return replace(answers, scores={label: (answers.scores | own)[label] for label in fitted})
+
+    def load(self, images: ImagesToScore, machine: Machine) -> ImageAnswers:
+        """Return what shards say of images; those that lack are made here."""
+        count, shard = images.count(machine), None
+        labels = {str(number): entry.label for number, entry in enumerate(self.detectors)}
+        scores, predictions = {}, np.empty(count, np.int64)
+        for shard in self.score_shards(images, machine):
+            if not shard.is_kept(machine):
+                shard.build(machine)
+            arrays = load(read_intact(shard.path(machine)))
+            predictions[shard.start : shard.stop] = arrays.pop(_PREDICTED)
+            for number, values in arrays.items():
+                scores.setdefault(number, np.empty(count))[shard.start : shard.stop] = values
+        if shard and not (cache_of(machine) / shard.folder / MANIFEST).exists():
+            keep(cache_of(machine) / shard.folder, {}, {"name": images.title, "model": self.name, "count": count})
+        shown, known = images.load(machine), {labels[number]: scores[number] for number in labels if number in scores}
+        model = classifier_model(self.classifier, machine)
+
+        def probabilities(places: np.ndarray) -> np.ndarray:
+            return model.probabilities(shown.images, shown.rows[places])
+
+        return ImageAnswers(shown.rows, known, predictions, probabilities=probabilities)
+
+
+@dataclass(frozen=True)
+class GatheredShard(ImageShard):
+    """What detectors learn from, of some of the training images; in the folder of the fit."""
+
+    fit: ClassifierDetectors
+    prefix = "gathered"
+
+    def build(self, machine: Machine) -> None:
+        torch.set_num_threads(self.fit.threads)
+        images = self.fit.training.part(self.start, self.stop, machine)
+        self.fit.gather(images, self.start, machine).save(self.path(machine))
+        note_checksum(self.path(machine))
+
+
+@dataclass(frozen=True)
+class ScoreShard(ImageShard):
+    """The scores of all detectors for some images, and the classes that are predicted."""
+
+    scoring: ClassifierDetectors
+    images: ImagesToScore  # of which some are scored
+    prefix = "scores"
+
+    def build(self, machine: Machine) -> None:
+        torch.set_num_threads(self.scoring.threads)
+        model = classifier_model(self.scoring.classifier, machine)
+        fitted = load_fitted(self.scoring.folder(machine), machine)
+        part = self.images.part(self.start, self.stop, machine)
+        answers = model.score_shard(fitted, part.images, part.rows)
+        # By number: any text may be a label.
+        labels = [entry.label for entry in self.scoring.detectors]
+        arrays = {str(labels.index(label)): scores for label, scores in answers.scores.items()}
+        arrays[_PREDICTED] = answers.prediction
+        write_with_checksum(self.path(machine), save(arrays))
+
+
+def fitted_of(
+    gathered: FitStatistics, entries: Sequence[DetectorSpec], tried: detectors.DetectorCandidates | None = None
+) -> tuple[dict[str, FittedDetector], dict[str, str]]:
+    """Return fitted detectors, and why others cannot learn; one that may not be left out raises."""
+    # Of detectors with several settings, `tried`, one is left out where none of these can learn.
+    fitted, refused = gathered.fit_able()
+    unable = refused if tried is None else tried.unable(refused)
+    needed = {entry.label for entry in entries if not entry.optional}
+    for label, reason in unable.items():
+        if label in needed or not fitted:
+            raise OpenworldError(reason if reason.startswith(label) else f"{label}: {reason}")
+    return fitted, refused
+
+
+def load_fitted(folder: str, machine: Machine) -> dict[str, FittedDetector]:
+    """Return the fitted detectors of a folder, read once per process; refuse a damaged file."""
+    return _loaded(require_intact(cache_of(machine) / folder / FITTED), device=machine.device)
+
+
+_loaded = lru_cache(maxsize=2)(load_together)
+
+
+def _merged(paths: list[Path], device: str) -> FitStatistics:
+    """What was gathered of all shards, merged two and two: a bank is copied as often as the tree is high."""
+    if len(paths) == 1:
+        return load_gathered(paths[0], device=device)
+    half = len(paths) // 2
+    return _merged(paths[:half], device).merge(_merged(paths[half:], device))
+
+
+def _save(fitted: dict[str, FittedDetector], path: Path) -> list[str]:
+    """Write those that can be written; return the labels of the others, of plug-ins, which are fitted where needed."""
+    apart: list[str] = []
+    try:
+        save_together(fitted, path)
+    except OpenworldError:
+        for label, each in fitted.items():
+            try:
+                save_together({label: each}, path)
+            except OpenworldError:
+                apart.append(label)
+        if not apart:
+            raise
+        save_together({label: each for label, each in fitted.items() if label not in apart}, path)
+    return apart

@@ -1,0 +1,222 @@
+"""A model and images: a spec of the OOD benchmark of what somebody named, run where it is kept, and what it says.
+
+A run that was ended goes on when it is started again with the same words: units and shards that are done stand.
+"""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from openworld._errors import OpenworldError
+from openworld._observer import SILENT, Observer
+from openworld.datasets import ImageSet
+from openworld.evaluations.entries import PoolSpec
+from openworld.evaluations.held import hold, is_held, release
+from openworld.evaluations.image_selection import DatasetSpec
+from openworld.evaluations.running import RunOptions, carry_out
+from openworld.ood.benchmark.report import read_results
+from openworld.ood.benchmark.spec import OODBenchmarkSpec, OODSetSpec
+from openworld.ood.detect.choosing import GivenModel, choose_detectors, entries_of, left_out
+from openworld.ood.detect.named_sets import NamedSet, named_sets, validation_sets
+from openworld.ood.detect.on_scores import PAGES, compared
+from openworld.ood.detect.places import PARTS, KnownImages, benchmark_of, image_names, known_images
+from openworld.ood.layout import ranked
+from openworld.ood.model_entries import JudgedSpec
+from openworld.ood.models import JudgedModel
+from openworld.ood.scored_sets import ScoredSets, SetScores
+from openworld.ood.thresholds import FITTED, LEARNER, SavedThresholds, choose_thresholds, require_enough, write_saved
+from openworld.report.report import Report
+from openworld.results import Result, Results, RunFolder
+from openworld.runs import Record, RunStore, to_json
+from openworld.runs.atomic import remove, write_file
+from openworld.runs.outputs import DETECTED, RUN, require_folder
+from openworld.runs.scratch import ScratchFolder
+from openworld.tables.embeddings import holds_embeddings
+
+CACHE = ".cache"
+"""Folder of encoded images and shards, until all is done."""
+
+
+@dataclass(frozen=True, eq=False)
+class ComparedImages:
+    """What is compared: a model, in-distribution images, sets of others, and images on which settings are searched."""
+
+    named: GivenModel
+    model: JudgedModel
+    known: KnownImages
+    others: tuple[NamedSet, ...]
+    strange: tuple[NamedSet, ...]
+
+    def hold(self, words: Sequence[str], *, flag_rate: float | None, replicates: int, seed: int) -> OODBenchmarkSpec:
+        """Return the spec; its images and its model are held by this process."""
+        chosen = choose_detectors(words, self.model, self.known)
+        entries = entries_of(words, chosen, search=bool(self.strange))
+        test = self.known.test
+        parts = {part: getattr(self.known, part) for part in PARTS}
+        parts["train"] = test.subset(np.zeros(0, np.int64)) if parts["train"] is None else parts["train"]
+        known = {part: images for part, images in parts.items() if images is not None}
+        place = hold(known, test.name, _digest(*(images.fingerprint for images in known.values())))
+        # What encoded images, texts and training of a learner hang on, beside the weights.
+        rest = (self.named.template, str(self.named.negatives), *self.model.classnames, self.model.kind)
+        model = hold(self.model, self.model.name, _digest(self.model.fingerprint, *rest))
+        return OODBenchmarkSpec(
+            sources=(DatasetSpec(place),),
+            sets=tuple(OODSetSpec(_held(each), group=each.group, name=each.name) for each in self.others),
+            models=(JudgedSpec(own=model, detectors=entries),),
+            shots=None,
+            seeds=(seed,),
+            replicates=replicates,
+            threads=torch.get_num_threads(),
+            validation_sets=tuple(PoolSpec(_held(each)) for each in self.strange),
+            flag_rate=flag_rate,
+            validated="validation" in known,
+            remarks=(*self.known.notes, *left_out(words, self.model, self.known)),
+        )
+
+
+def detect_images(
+    named: GivenModel,
+    id: Any,
+    ood: Any,
+    *,
+    train: Any = "",
+    validation: Any = "",
+    validation_ood: Sequence[Any] = (),
+    detector: Sequence[str] = (),
+    flag_rate: float | None = None,
+    root: str = "",
+    replicates: int = 200,
+    out: Path | None = None,
+    allow_corrupt: int = 0,
+    observer: Observer = SILENT,
+    made: str = "",
+) -> Report:
+    """Compare detectors of a model on images; arguments as for `openworld.detect`."""
+    if (isinstance(named.model, str) and not named.model) and holds_embeddings(id, "class_embeddings"):
+        named = replace(named, model=id)  # as those of the images were made by
+    known = known_images(id, train, validation, root)
+    others = named_sets(ood, root, benchmark_of(id))
+    if not others:
+        raise OpenworldError("there is no set but in-distribution images; name one with --ood near=IMAGES.")
+    strange = validation_sets(validation_ood, known, others, root)
+    if flag_rate is not None and known.validation is not None:
+        require_enough(len(known.validation), flag_rate)
+    if out is not None:
+        places = ood.values() if isinstance(ood, Mapping) else [each.partition("=")[2] for each in ood]
+        inputs = (named.model, *named.members, id, train, validation, *places, *validation_ood)
+        own = (DETECTED, RUN) if _is_ours(out) else (DETECTED,)
+        require_folder("--out", out, own=own, pages=PAGES, inputs=inputs)
+    model = named.find(known, observer.progress)
+    comparison = ComparedImages(named, model, known, others, strange)
+    spec = comparison.hold(detector, flag_rate=flag_rate, replicates=replicates, seed=named.seed)
+    try:
+        if out is None:
+            with ScratchFolder() as scratch:
+                run = _run(spec, Path(scratch), named, allow_corrupt, observer)
+                return _report(comparison, spec, run, None, made)
+        if _is_ours(out) and RunStore(out).description()["resolved"] != to_json(spec):
+            for name in (CACHE, "units", "plan.json", "run.json"):  # which says whose the others are
+                remove(out / name)
+        run = _run(spec, out, named, allow_corrupt, observer)
+        report = _report(comparison, spec, run, out, made)
+        remove(out / CACHE)
+        return report
+    finally:
+        release(*(entry.dataset for entry in (*spec.sources, *spec.sets, *spec.validation_sets)), spec.models[0].own)
+
+
+def _run(spec: OODBenchmarkSpec, folder: Path, named: GivenModel, allow_corrupt: int, observer: Observer) -> RunFolder:
+    options = RunOptions(folder, named.device, 1, folder / CACHE, allow_corrupt, beside=(DETECTED,))
+    carry_out(spec, spec, options, replace(observer, say=lambda line: None))
+    return RunFolder.read(folder)
+
+
+def _is_ours(folder: Path) -> bool:
+    """Whether a folder holds a run that this command began."""
+    if not (folder / "run.json").is_file():
+        return False
+    resolved = RunStore(folder).description()["resolved"]
+    sources = resolved.get("sources") if isinstance(resolved, dict) else None
+    return bool(sources) and is_held(str(sources[0].get("dataset", "")))
+
+
+def _report(comparison: ComparedImages, spec: OODBenchmarkSpec, run: RunFolder, out: Path | None, made: str) -> Report:
+    """Return what the run says, of images by their places here; with the files that a folder keeps."""
+    results, sets = read_results(run)
+    (record,), model = run.records, comparison.model
+    facts = {"command": made} if made else {}
+    facts |= {"model": f"{model.name}, {model.fingerprint[:16]}"}
+    if model.facts:
+        facts |= dict(zip(("training", "settings"), model.facts.sentences(), strict=True))
+    warnings = (*spec.remarks, *sets.warnings, *_searched(results, comparison))
+    sets = replace(_with_places(sets, comparison), made=facts, warnings=warnings)
+    # One model and one seed: nothing here is a mean over seeds.
+    results = Results(results.evaluation, tuple(map(_without_seed, results.rows)), results.comparisons)
+    saved = None
+    if spec.flag_rate is not None:
+        saved = choose_thresholds(sets, spec.flag_rate, ranked(sets, results), comparison.named.saved(model))
+    report = compared(sets, results, saved, run=None if out is None else run)
+    if out is not None:
+        report.write()
+        if comparison.named.learner:
+            for name, content in model.learner.files().items():
+                write_file(out / LEARNER / name, content)
+        if saved is not None:
+            _write_thresholds(saved, record, out)
+    return report
+
+
+def _write_thresholds(saved: SavedThresholds, record: Record, out: Path) -> None:
+    fitted = record.attachment(FITTED) if saved.model.model and FITTED in record.attachments else None
+    if saved.model.model and fitted is None:
+        raise OpenworldError(
+            "a detector of a plug-in cannot be kept in a file; name other detectors, or leave out --out."
+        )
+    write_saved(saved, fitted, out)
+
+
+def _with_places(sets: ScoredSets, comparison: ComparedImages) -> ScoredSets:
+    """The sets with images as they are found on this machine."""
+    images = {each.name: each.images for each in comparison.others}
+
+    def placed(each: SetScores, shown: ImageSet) -> SetScores:
+        known = {shown.path_of(row): row for row in range(len(shown))}
+        rows = np.array([known[path] for path in each.images.tolist()])
+        return replace(each, images=image_names(shown, rows))
+
+    validation = sets.validation and placed(sets.validation, comparison.known.validation)
+    others = tuple(placed(each, images[each.name]) for each in sets.others)
+    return replace(sets, test=placed(sets.test, comparison.known.test), others=others, validation=validation)
+
+
+def _searched(results: Results, comparison: ComparedImages) -> tuple[str, ...]:
+    """What the settings were searched on, as a sentence."""
+    if not comparison.strange:
+        return ()
+    searched = {row.entity for row in results if row.metric.key == "validation_auroc"}
+    if not searched:
+        return ("No detector here has settings to search: the validation images out of distribution are not used.",)
+    sets = " and ".join(f"{len(each.images):,} of {each.name}" for each in comparison.strange)
+    known = f"{len(comparison.known.validation):,} in-distribution validation images"
+    return (
+        f"Settings of {len(searched)} detector(s) were searched on {known} and {sets}; no tested image had a say. Each "
+        "image was looked at once, by all settings.",
+    )
+
+
+def _without_seed(row: Result) -> Result:
+    where = {name: place for name, place in row.where.items() if name != "seed"}
+    return replace(row, where=where, seeds=(), per_seed=())
+
+
+def _held(each: NamedSet) -> str:
+    return hold({"test": each.images}, each.name, each.images.fingerprint)
+
+
+def _digest(*parts: str) -> str:
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()

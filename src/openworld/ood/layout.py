@@ -1,0 +1,152 @@
+"""What a comparison of detectors on named sets shows: numbers, tests, and the images where each detector fails."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from openworld._errors import OpenworldError
+from openworld.datasets.formats.folder import read_picture
+from openworld.ood.scored_sets import FULL, OTHER_CLASSES, SAME_CLASSES, WORST_IMAGES, ScoredSets, SetScores
+from openworld.report.album import Album, AlbumImage, AlbumPart
+from openworld.report.data_files import thumbnail_address
+from openworld.report.layout import ENTITY, METRIC, Brief, Layout, Mark, Own, Pivot, Tests
+from openworld.report.layout.parts import words_of
+from openworld.report.sentences import counted, listed
+from openworld.results import METRICS, Result, Results, Value
+
+RATES = ("fpr_in_positive", "fpr_out_positive", "aupr_in", "aupr_out")
+SHOWN = 4  # detectors whose failures are shown
+OF_RATES = (
+    "In positive: the share of images out of distribution that pass when 95 % of in-distribution ones do (MCM and most "
+    "papers); out positive: the share of in-distribution images that are flagged when 95 % of the others are (OpenOOD "
+    "v1.5). AUPR depends on how many images either side has."
+)
+OF_SHIFT = "Shift seen: AUROC against images of the same classes in another appearance; these count as neither side."
+OF_ORDER = Mark(
+    "*",
+    "depends on the order, since the detector remembers the images that it scores; test images and the images of one "
+    "set make one stream, in a drawn order, and intervals and tests do not know what another order would give",
+)
+
+
+def _failures(brief: Brief) -> Iterator[Album]:
+    """Yield the images of each set that a detector takes for the most in-distribution, and the test images least so."""
+    sets = brief.source
+    about = "Images that the detector is most wrong about; in brackets the share of test images that score lower."
+    for name in [name for name in brief.results.entities if name in sets.detectors][:SHOWN]:
+        inside = np.sort(sets.test.scores[name])
+        parts = []
+        for each in (*sets.of(*OTHER_CLASSES), sets.test):
+            if each is not sets.test:
+                inside = np.sort(each.inside.get(name, sets.test.scores[name]))
+            sign = 1 if each is sets.test else -1
+            places = np.argsort(sign * each.scores[name], kind="stable")[:WORST_IMAGES]
+            lower = np.searchsorted(inside, each.scores[name][places]) / len(inside)
+            images = (
+                AlbumImage(_address(each, place), str(each.images[place]), f"{100 * share:.0f} %")
+                for place, share in zip(places.tolist(), lower.tolist(), strict=True)
+            )
+            heading = f"{each.name} ({each.group}): most in-distribution"
+            parts.append(AlbumPart("Test images: least so" if each is sets.test else heading, tuple(images)))
+        yield Album(name, about, tuple(parts))
+
+
+def _address(images: SetScores, place: int) -> str | None:
+    """A thumbnail; None where there is no image to be read: scores alone are no images."""
+    path = Path(str(images.images[place]))
+    try:
+        if images.read is not None:
+            return thumbnail_address(images.read(place))
+        return thumbnail_address(read_picture(path)) if path.is_file() else None
+    except OpenworldError:
+        return None
+
+
+NUMBERS, CHOSEN, BY_SET = "The numbers", "Which settings were chosen?", "By set"
+OF_CHOICE = "The largest of several, so that it promises a little too much; of equals the first."
+SPECTRUM, SET = ("in_distribution",), ("group", "set")
+AUROC, SHIFT, WORTH, COUNT = ("auroc",), ("shift_seen",), ("validation_auroc",), ("images",)
+TRIED, FOLDED = {"rows": (ENTITY, "settings"), "per": ("seed",)}, {"folded": True}
+LAYOUT = Layout(
+    "Which detector sees what is out of distribution?",
+    "auroc",
+    (
+        Pivot(name="groups", title=NUMBERS, metrics=("auroc", "fpr_in_positive", "shift_seen"),
+              columns=("group", METRIC), per=SPECTRUM, note="Means over the sets of a group."),
+        Pivot(name="thresholds", title="Flagged by a threshold", metrics=("threshold", "flagged"),
+              columns=(*SET, METRIC), terminal=True),
+        Pivot(name="settings", title=CHOSEN, metrics=WORTH, of={"chosen": "yes"}, note=OF_CHOICE, terminal=True,
+              **TRIED),
+        Pivot(name="settings-not-chosen", title=CHOSEN, metrics=WORTH, of={"chosen": "no"}, **TRIED, **FOLDED),
+        Pivot(name="sets", title=BY_SET, metrics=AUROC, columns=SET, per=SPECTRUM, terminal=True),
+        Pivot(name="shift-by-set", title=BY_SET, metrics=SHIFT, columns=SET),
+        Pivot(name="rates", title="Rates and AUPR", metrics=RATES, per=(*SPECTRUM, *SET), note=OF_RATES, **FOLDED),
+        Pivot(name="models", title="How well is what is known named?", metrics=("accuracy",), label="model"),
+        Tests(name="tests", title="Is the best one better?", metrics=AUROC),
+        Pivot(name="images", title="How many images?", metrics=COUNT, rows=SET, per=SPECTRUM, **FOLDED),
+        Pivot(name="sides", title="How many on either side?", metrics=COUNT, rows=("side",), per=("group",), **FOLDED),
+        Own(name="failures", title="Where does each fail?", draw=_failures),
+    ),
+    ("group",),
+)  # fmt: skip
+
+
+def detection_brief(sets: ScoredSets, results: Results, **fields) -> Brief:
+    """Return what a comparison says: detectors by rank, marked where scores depend on the order of the images."""
+    order = {name: place for place, name in enumerate(ranked(sets, results))}
+    rows = sorted((*results, *_image_counts(sets)), key=lambda row: order.get(row.entity, -1))
+    sides = [counted(len(sets.test), "in-distribution image")]
+    sides += [f"{each.name} ({each.group}): {counted(len(each), 'image')}" for each in sets.others]
+    sentences = [OF_SHIFT] if sets.of(*SAME_CLASSES) else []
+    if not sets.of(*OTHER_CLASSES):
+        sentences = ["There is no set of other classes, so that no detector can be called the best.", *sentences]
+    if sets.spectrum:
+        names = listed([each.name for each in sets.of(FULL)])
+        sentences += [f"Full spectrum: images of {names} count as in-distribution there, and nowhere else."]
+    return Brief(
+        replace(results, rows=tuple(rows)),
+        label="detector",
+        subtitle=tuple(sides),
+        marks=dict.fromkeys(sets.sequential, OF_ORDER),
+        sentences=tuple(sentences),
+        words={"settings": {"settings tried": _counts_of_settings(results)}},
+        warnings=tuple(f"Note: {warning}" for warning in sets.warnings),
+        source=sets,
+        **fields,
+    )
+
+
+def _image_counts(sets: ScoredSets) -> Iterator[Result]:
+    """Yield how many images each number rests on."""
+    if sets.of(*OTHER_CLASSES):
+        yield Result("", METRICS["images"], Value(len(sets.test)), {"side": "in-distribution"})
+    for group in OTHER_CLASSES:
+        if each := sets.of(group):
+            count = Value(sum(map(len, each)))
+            yield Result("", METRICS["images"], count, {"group": group, "side": "out-of-distribution"})
+
+
+def _counts_of_settings(results: Results) -> dict[str, str]:
+    """How many settings were tried, by row of the table of those that were chosen."""
+    tried = results.where(metric="validation_auroc")
+    chosen = [row for row in tried if row.where["chosen"] == "yes"]
+    return {
+        ", ".join(words_of(row, (ENTITY, "settings"))): str(
+            sum((each.entity, each.where.get("seed")) == (row.entity, row.where.get("seed")) for each in tried)
+        )
+        for row in chosen
+    }
+
+
+def ranked(sets: ScoredSets, results: Results) -> Sequence[str]:
+    """Return the detectors, the largest mean AUROC over near and far (each group counting the same) first."""
+    groups = [group for group in OTHER_CLASSES if sets.of(group)]
+    if not groups:
+        return sets.detectors
+
+    def mean(name: str) -> float:
+        return float(np.mean([results.value(name, "auroc", group=group).value for group in groups]))
+
+    return sorted(sets.detectors, key=mean, reverse=True)

@@ -1,0 +1,282 @@
+"""A threshold for a wanted share of false alarms: chosen, kept with the fitted detectors, and used on new images.
+
+The threshold is chosen on n in-distribution validation images: an image is flagged where its score is below the m-th
+smallest of theirs, m = floor(rate (n + 1)). A new image of the same kind is then flagged with a probability of at most
+m / (n + 1), ties or not, on average over validation sets (split conformal prediction). Of one set the share is the
+m-th smallest of n uniform draws, which is Beta(m, n + 1 - m): one set in ten flags more than its .9 quantile.
+"""
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import floor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from openworld import __version__
+from openworld._arrays import require_fraction
+from openworld._csv import csv_text
+from openworld._errors import OpenworldError, unknown_name
+from openworld.metrics import accuracy
+from openworld.ood.scored_sets import ScoredSets
+from openworld.report.album import Album, AlbumImage, AlbumPart
+from openworld.report.data_files import json_text, thumbnail_address
+from openworld.report.layout import Brief, Layout, Own, Pivot
+from openworld.report.report import Report
+from openworld.report.sentences import counted
+from openworld.results import METRICS, Metric, Result, Results, Value
+from openworld.results.value import interval_of
+from openworld.runs import to_json
+from openworld.runs.atomic import write_file
+from openworld.runs.sealed import read_saved, seal
+
+LEARNER = "learner"  # folder of a learner that was trained first
+BESIDE = "learner beside the thresholds"
+"""What stands for the model where such a learner lies in the folder of the thresholds, wherever that is moved."""
+
+JSON, FITTED = "thresholds.json", "fitted.safetensors"
+UNLUCKY = 0.9  # of ten validation sets nine flag no more than is said of an unlucky one
+IN_DISTRIBUTION = {"group": "id", "group_name": "in-distribution"}
+FLAGGED = Metric("flagged", "flagged", better=0)
+THRESHOLD = Metric("threshold", "threshold", "number", 6, 0, (None, None))
+
+
+@dataclass(frozen=True)
+class SavedModel:
+    """How the model of thresholds is found again (as `GivenModel`); without a name where scores alone were compared."""
+
+    model: str = ""
+    architecture: str = ""
+    members: tuple[str, ...] = ()
+    template: str = ""
+    classnames: tuple[str, ...] = ()
+    fingerprint: str = ""
+
+
+@dataclass(frozen=True)
+class SavedThresholds:
+    """What is kept, with a seal on it; `fitted` is the SHA-256 of the detectors beside it, "" of scores alone."""
+
+    thresholds: dict[str, float]
+    flag_rate: float
+    validation: int
+    best: str
+    model: SavedModel
+    openworld: str = __version__
+    fitted: str = ""
+
+    def __post_init__(self) -> None:
+        if not 0 < self.flag_rate < 1 or self.validation < 1:
+            raise OpenworldError(
+                f"flag_rate is {self.flag_rate} on {self.validation} images, expected a share between 0 and 1, and 1 "
+                "image or more."
+            )
+        self.threshold()
+
+    @property
+    def promise(self) -> str:
+        """What share of in-distribution images is flagged, on average and with an unlucky validation set.
+
+        >>> SavedThresholds({"MSP": 0.5}, 0.05, 100, "MSP", SavedModel()).promise.partition("flagged ")[2]
+        'on average over validation sets; one set of 100 images in ten flags more than 7.8 %'
+        """
+        from scipy.special import betaincinv
+
+        place = max(1, floor(self.flag_rate * (self.validation + 1) + 1e-9))
+        unlucky = betaincinv(place, self.validation + 1 - place, UNLUCKY)
+        least = f"at most {100 * self.flag_rate:g} %"
+        return (
+            f"{least} of in-distribution images are flagged on average over validation sets; "
+            f"one set of {counted(self.validation, 'image')} in ten flags more than {100 * unlucky:.1f} %"
+        )
+
+    def threshold(self, detector: str = "") -> tuple[str, float]:
+        """The detector, the best if none is named, and its threshold."""
+        label = detector or self.best
+        if label not in self.thresholds:
+            raise unknown_name("detector", label, self.thresholds)
+        return label, self.thresholds[label]
+
+
+def choose_thresholds(
+    sets: ScoredSets, flag_rate: float, order: Sequence[str], model: SavedModel = SavedModel()
+) -> SavedThresholds:
+    """Choose the threshold of every detector whose scores do not depend on the order; `order` has the best first."""
+    require_fraction(flag_rate=flag_rate)
+    if sets.validation is None:
+        raise OpenworldError(
+            "a threshold is chosen on in-distribution images that are not tested: give --validation IMAGES, a part "
+            "validation of --id, or rows whose part is validation."
+        )
+    count = len(sets.validation)
+    place = require_enough(count, flag_rate)
+    able = [name for name in order if name not in sets.sequential]
+    if not able:
+        raise OpenworldError(
+            f"scores of {', '.join(order)} depend on the order of the images and on which others there are, so that no "
+            "threshold holds for new ones; name another detector too."
+        )
+    chosen = {
+        name: float(np.sort(scores)[place - 1]) for name, scores in sets.validation.scores.items() if name in able
+    }
+    return SavedThresholds(chosen, flag_rate, count, able[0], model)
+
+
+def require_enough(count: int, flag_rate: float) -> int:
+    """Return m of `count` validation images; refuse too few."""
+    place = floor(flag_rate * (count + 1) + 1e-9)
+    if place < 1:
+        needed = floor(min(1 / flag_rate, 1e9))
+        share = f"{100 * flag_rate:g} %"
+        raise OpenworldError(f"{count} validation images are too few to flag {share}: give {needed} or more.")
+    return place
+
+
+def flagged_results(sets: ScoredSets, saved: SavedThresholds) -> list[Result]:
+    """Return, of every detector, its threshold and the share of every set that it flags, with Wilson's interval."""
+    rows = []
+    for name, threshold in saved.thresholds.items():
+        rows.append(Result(name, THRESHOLD, Value(threshold), IN_DISTRIBUTION | {"set": "validation"}))
+        for each in (sets.test, *sets.others):
+            share = accuracy(each.scores[name] < threshold, groups=each.clusters)
+            value = Value(share.value, interval_of(share.interval, "images", len(each)))
+            group = IN_DISTRIBUTION if each is sets.test else {"group": each.group}
+            rows.append(Result(name, FLAGGED, value, group | {"set": each.name}))
+    return rows
+
+
+def fitted_bytes(fitted: Mapping[str, Any]) -> dict[str, bytes]:
+    """Return the file with fitted detectors, by its name; {} where no file can hold one of them."""
+    from openworld.detectors import save_together
+    from openworld.runs.scratch import ScratchFolder
+
+    with ScratchFolder() as scratch:
+        try:
+            save_together(fitted, Path(scratch) / FITTED)
+        except OpenworldError:  # of plug-ins
+            return {}
+        return {FITTED: (Path(scratch) / FITTED).read_bytes()}
+
+
+def write_saved(saved: SavedThresholds, fitted: bytes | None, folder: Path) -> None:
+    """Write what was fitted, and then thresholds that vouch for it."""
+    # A process that ends in between leaves new detectors beside old thresholds, which are refused when they are read.
+    if fitted:
+        write_file(folder / FITTED, fitted)
+        saved = replace(saved, fitted=hashlib.sha256(fitted).hexdigest())
+    write_file(folder / JSON, seal(to_json(saved)))
+    if not fitted:
+        (folder / FITTED).unlink(missing_ok=True)
+
+
+def read_saved_thresholds(folder: Path) -> SavedThresholds:
+    """Read what `write_saved` wrote, unedited, beside the detectors that it was chosen with."""
+    file = folder / JSON if folder.is_dir() else folder
+    remedy = "give a folder that openworld detect --flag-rate ... --out wrote, or choose thresholds again."
+    saved = read_saved(file, SavedThresholds, f"{folder} holds no thresholds", remedy, sealed=True)
+    fitted = file.parent / FITTED
+    if saved.fitted and not (fitted.is_file() and _hash(fitted) == saved.fitted):
+        raise OpenworldError(
+            f"{fitted} is not the file that its thresholds were chosen with: it is missing or damaged, or the command "
+            "that wrote it was ended half-way; choose thresholds again."
+        )
+    return saved
+
+
+def _hash(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+SCORE = Metric("score", "score", "number", 5, 0, (None, None))
+ON_PAGE = 20  # images
+TABLE = "flagged.csv"
+
+
+@dataclass(frozen=True, eq=False)
+class FlaggedImages:
+    """What a threshold says of images object[n], paths or ids, by scores float64[n]; `at_most` of them is no alarm."""
+
+    detector: str
+    threshold: float
+    images: np.ndarray
+    scores: np.ndarray
+    at_most: float
+    unreadable: int = 0
+
+    @property
+    def flagged(self) -> np.ndarray:
+        """bool[n]."""
+        return self.scores < self.threshold
+
+    @property
+    def alarm(self) -> bool:
+        """Whether more are flagged than are allowed."""
+        return float(self.flagged.mean()) > self.at_most
+
+
+def flagged_report(found: FlaggedImages, saved: SavedThresholds, readers: list) -> Report:
+    if not len(found.scores):
+        raise OpenworldError("there is no image that could be read.")
+    share, order = accuracy(found.flagged), np.argsort(found.scores, kind="stable")
+    value = Value(share.value, interval_of(share.interval, "images", len(found.scores)))
+    images, count = counted(len(found.scores), "image"), int(found.flagged.sum())
+    sentences = [
+        f"{found.detector} flags {count:,} of {images}, {FLAGGED.write(share.value)} % "
+        f"{FLAGGED.write_interval(value.over())}, as out of distribution.",
+        f"The threshold is {found.threshold:.6g}: {saved.promise}.",
+    ]
+    if found.unreadable:
+        sentences.append(f"{counted(found.unreadable, 'image')} could not be read and count nowhere.")
+    at = [(str(found.images[place]), float(found.scores[place])) for place in order.tolist()]
+    kept = {
+        "detector": found.detector,
+        "threshold": found.threshold,
+        "images": len(found.scores),
+        "flagged": count,
+        "share": share.value,
+        "alarm": found.alarm,
+        "unreadable": found.unreadable,
+        "flagged_images": [{"image": image, "score": score} for image, score in at[:count]],
+    }
+    lines = [[image, repr(score), str(place < count).lower()] for place, (image, score) in enumerate(at)]
+    rows = [Result(found.detector, FLAGGED, value), Result("", METRICS["images"], Value(len(found.scores)))]
+    rows += [Result(found.detector, SCORE, Value(score), {"image": image}) for image, score in at[:count]]
+    shown = [(image, score, *readers[place]) for (image, score), place in zip(at[:count], order.tolist(), strict=False)]
+    brief = Brief(
+        Results("detect", tuple(rows)),
+        label="detector",
+        subtitle=(images, f"by {found.detector}"),
+        sentences=tuple(sentences),
+        source=shown[:ON_PAGE],
+    )
+    files = {TABLE: csv_text(["image", "score", "flagged"], lines).encode()}
+    return LAYOUT.report(brief, found=found, json=json_text(kept), files=files)
+
+
+def _album(brief: Brief) -> Iterator[Album]:
+    images = tuple(
+        AlbumImage(thumbnail_address(read(row)), name, SCORE.write(score))
+        for name, score, read, row in brief.source
+        if read is not None
+    )
+    if images:
+        yield Album("Flagged", "With their scores.", (AlbumPart("Least in-distribution", images),))
+
+
+LAYOUT = Layout(
+    "Which images look out of distribution?",
+    "",
+    (
+        Pivot(
+            name="flagged",
+            title="Flagged images",
+            metrics=("score",),
+            rows=("image",),
+            note="The least in-distribution first.",
+        ),
+        Own(name="images", title="Flagged images", draw=_album),
+    ),
+)

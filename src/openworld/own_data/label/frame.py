@@ -1,0 +1,243 @@
+"""What a plan needs of one model's stream, or of two models' on the same images: scores, names, proxies, ids."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from openworld._errors import OpenworldError
+from openworld._short_repr import short_repr
+from openworld.datasets.names.forms import normalise_class_name
+from openworld.metrics import SOFT_QUANTITIES, Outcomes, outcomes
+from openworld.own_data.label.question import Names
+from openworld.tables.files import ScoreFile, open_scores
+from openworld.tables.judged import JUDGED, MODEL
+from openworld.tables.stream import OpenWorldStream, read_stream
+from openworld.tables.table import TableColumn, open_table
+
+OPEN_WORLD = ("score", "base_name", "base_logits", "new_logits")
+"""Columns that a closed-set classifier does not have."""
+UNKNOWN = 0.5
+"""What is expected of an image of which the file expects nothing: base or new, its name right or wrong, alike."""
+
+
+@dataclass(frozen=True)
+class NamedModel:
+    """The names that a model gives, int64[N] places in the names of the frame, and what is expected of them."""
+
+    name: str
+    scores: np.ndarray  # float64[N], larger = more base-like; of a closed-set classifier its confidence
+    as_base: np.ndarray  # the name as a base image
+    as_new: np.ndarray | None  # as a new one
+    joint: np.ndarray | None  # among all names; None where there is none
+    expected: Outcomes  # in [0, 1]; of a closed-set classifier `right` alone says something
+    # what `expected` says something of; the rest is one half throughout
+    expects: frozenset[str] = frozenset(SOFT_QUANTITIES)
+
+    __repr__ = short_repr
+
+
+@dataclass(frozen=True)
+class LabelFrame:
+    """The images of which something is to be known."""
+
+    name: str
+    models: tuple[NamedModel, ...]  # one, or two that are compared
+    base_names: tuple[str, ...]  # of a closed-set classifier all names
+    new_names: tuple[str, ...]
+    ids: np.ndarray  # text[N], distinct
+    images: np.ndarray | None  # paths, text[N]; None where the stream names none
+    groups: np.ndarray | None  # int64[N]; None where every image is a group of its own
+    closed: bool = False  # whether the models know no new names, so that only whether a name is right is asked
+    left_out: int = 0  # images with labels already, of which nothing is asked and told
+    folder: Path | None = None  # of the stream's file, to which paths of images may be relative
+
+    __repr__ = short_repr
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    @property
+    def all_names(self) -> tuple[str, ...]:
+        return self.base_names + self.new_names
+
+    def names(self, row: int) -> Names:
+        known = self.all_names
+        as_base = tuple(known[model.as_base[row]] for model in self.models)
+        return Names(as_base, () if self.closed else tuple(known[model.as_new[row]] for model in self.models))
+
+
+def read_frame(
+    stream: Path | str | ScoreFile, other: Path | str | ScoreFile | None = None, base_names: Sequence[str] | None = None
+) -> LabelFrame:
+    """Read an open-world stream, or scores of a closed-set classifier, and another model's on the same images."""
+    first = _read(stream, base_names)
+    if other is None:
+        return first
+    second = _read(other, base_names)
+    if first.closed != second.closed:
+        raise OpenworldError(f"only one of {first.name} and {second.name} knows new names; compare two of a kind.")
+    order = _order(first, second)
+    names, codes = _joined(first, second)
+    model = _reordered(second.models[0], order, codes)
+    moved = np.arange(len(first.all_names))
+    moved[len(first.base_names) :] += len(names[0]) - len(first.base_names)
+    own = _reordered(first.models[0], np.arange(len(first)), moved)
+    name = model.name if model.name != own.name else f"{model.name} (2)"
+    return replace(first, models=(own, replace(model, name=name)), base_names=names[0], new_names=names[1])
+
+
+def _read(given: Path | str | ScoreFile, base_names: Sequence[str] | None) -> LabelFrame:
+    file = open_scores(given)
+    open_world = base_names is not None or "n_base" in file.about or set(file.columns) & set(OPEN_WORLD)
+    return _of_stream(file, base_names) if open_world else _of_classifier(file)
+
+
+def _of_stream(file: ScoreFile, base_names: Sequence[str] | None) -> LabelFrame:
+    stream = read_stream(file, base_names=base_names)
+    rows = np.arange(len(stream))
+    if stream.labels is not None:
+        rows = np.flatnonzero(~stream.labels.known)
+        if not rows.size:
+            raise OpenworldError(f"every image of {stream.name} has a label; openworld score has the numbers.")
+    left_out = len(stream) - rows.size
+    ids = _ids(stream.columns.get("id"), len(stream), stream.name)[rows]
+    stream = stream.rows(rows) if left_out else stream
+    model = NamedModel(
+        stream.name.rpartition(".")[0] or stream.name,
+        stream.scores,
+        stream.base_prediction,
+        stream.new_prediction + len(stream.base_names),
+        stream.joint_prediction,
+        expected_outcomes(stream),
+        _expects(stream),
+    )
+    images, groups = stream.columns.get("image"), stream.columns.get("group")
+    images = None if images is None else images.astype(str)
+    groups = None if groups is None else np.unique(groups.astype(str), return_inverse=True)[1]
+    known = (stream.base_names, stream.new_names)
+    return LabelFrame(stream.name, (model,), *known, ids, images, groups, False, left_out, file.path.parent)
+
+
+def expected_outcomes(stream: OpenWorldStream) -> Outcomes:
+    """Return the file's own proxies, or softmaxes of its logits, or one half; any keeps the answer valid."""
+    from scipy.special import softmax
+
+    own = stream.proxies
+    if stream.logits is not None:
+        joint = softmax(stream.logits, axis=1)
+        base = own.get("base", joint[:, : len(stream.base_names)].sum(axis=1))
+        within = [softmax(half, axis=1).max(axis=1) for half in (stream.base_logits, stream.new_logits)]
+        right = joint.max(axis=1)
+    else:
+        base = own.get("base", np.full(len(stream), UNKNOWN))
+        within, right = [np.full(len(stream), UNKNOWN)] * 2, None
+        if stream.joint_prediction is not None:
+            right = np.full(len(stream), UNKNOWN)
+    base = np.clip(base, 0.0, 1.0)
+    base_right, new_right = own.get("base_right", base * within[0]), own.get("new_right", (1 - base) * within[1])
+    return outcomes(np.clip(base_right, 0, base), np.clip(new_right, 0, 1 - base), base, right=right)
+
+
+def _expects(stream: OpenWorldStream) -> frozenset[str]:
+    """The quantities of which a stream expects something: all from its logits, else those of its own columns."""
+    if stream.logits is not None:
+        return frozenset(SOFT_QUANTITIES)
+    parts = {
+        "auroc": {"base"},
+        "base_share": {"base"},
+        "base_accuracy": {"base", "base_right"},
+        "new_accuracy": {"base", "new_right"},
+        "openworld_auc": {"base", "base_right", "new_right"},
+    }
+    return frozenset(name for name, needed in parts.items() if needed <= set(stream.proxies))
+
+
+def _of_classifier(file: ScoreFile) -> LabelFrame:
+    """Read a classifier's scores block by block; kept are names and confidences."""
+    from scipy.special import softmax
+
+    table = open_table(file, JUDGED.plus(TableColumn("group", "entry")))
+    (layout,) = table.layouts
+    (kind,) = (name for name in MODEL if name in table.present)
+    extra = [name for name in ("id", "image", "group") if name in table.present]
+    if "labels" in table.present:
+        raise OpenworldError(
+            f"{file.path} has labels; leave the column {layout.own['labels'][0]} out to plan all the same."
+        )
+    places, confidences, kept = [], [], {name: [] for name in extra}
+    for columns, _, _ in table.blocks([kind, *extra]):
+        matrix = columns[kind].astype(np.float64)
+        places.append(matrix.argmax(axis=1))
+        confidences.append((matrix if kind == "probabilities" else softmax(matrix, axis=1)).max(axis=1))
+        for name in extra:
+            kept[name].append(np.asarray(columns[name]))
+        width = matrix.shape[1]
+    if not places:
+        raise OpenworldError(f"{file.path} has columns and no row; it needs a row per image.")
+    names = tuple(table.classnames or map(str, range(width)))
+    confidence = np.clip(np.concatenate(confidences), 0.0, 1.0)
+    count, whole = len(confidence), {name: np.concatenate(parts) for name, parts in kept.items()}
+    ones, none = np.ones(count), np.zeros(count)
+    expected = outcomes(confidence, none, ones, none, right=confidence)
+    model = NamedModel(file.path.stem, confidence, np.concatenate(places), None, None, expected)
+    ids = _ids(whole.get("id"), count, file.path.name)
+    images = None if "image" not in whole else whole["image"].astype(str)
+    groups = None if "group" not in whole else np.unique(whole["group"].astype(str), return_inverse=True)[1]
+    return LabelFrame(file.path.name, (model,), names, (), ids, images, groups, True, folder=file.path.parent)
+
+
+def _ids(given: np.ndarray | None, count: int, name: str) -> np.ndarray:
+    """Return ids as text, rows from 0 where there are none."""
+    ids = np.arange(count).astype(str) if given is None else given.astype(str)
+    distinct, counts = np.unique(ids, return_counts=True)
+    if len(distinct) < count:
+        raise OpenworldError(f"id {distinct[counts > 1][0]!r} of {name} comes more than once; an id is one image.")
+    return ids.astype(object)
+
+
+def _order(first: LabelFrame, second: LabelFrame) -> np.ndarray:
+    """Return the row of the second stream of each image of the first."""
+    place = {own: row for row, own in enumerate(second.ids.tolist())}
+    lacking = [own for own in first.ids.tolist() if own not in place]
+    if lacking or len(second) != len(first):
+        raise OpenworldError(
+            f"{first.name} has {len(first):,} images and {second.name} {len(second):,}, of which {len(lacking):,} ids "
+            "of the first are not in the second; two models are compared on the same images, paired by id, or row by "
+            "row where there are no ids."
+        )
+    order = np.array([place[own] for own in first.ids.tolist()])
+    if first.images is not None and second.images is not None:
+        other = np.flatnonzero(first.images != second.images[order])
+        if other.size:
+            row = int(other[0])
+            raise OpenworldError(
+                f"id {first.ids[row]!r} is image {first.images[row]} in {first.name} and "
+                f"{second.images[order][row]} in {second.name}; give two streams of the same images."
+            )
+    return order
+
+
+def _joined(first: LabelFrame, second: LabelFrame) -> tuple[tuple[tuple[str, ...], tuple[str, ...]], np.ndarray]:
+    """Return base and new names of two models together, and the place there of every name of the second."""
+    base, new = ({normalise_class_name(name): name for name in own} for own in (first.base_names, first.new_names))
+    for known, own in ((base, second.base_names), (new, second.new_names)):
+        for name in own:
+            known.setdefault(normalise_class_name(name), name)
+    both = sorted(base.keys() & new.keys())
+    if both:
+        raise OpenworldError(
+            f"{base[both[0]]!r} is a base class of one of {first.name} and {second.name} and a new class of the other; "
+            "two models are compared on the same base classes."
+        )
+    place = {form: number for number, form in enumerate([*base, *new])}
+    codes = np.array([place[normalise_class_name(name)] for name in second.all_names])
+    return (tuple(base.values()), tuple(new.values())), codes
+
+
+def _reordered(model: NamedModel, order: np.ndarray, codes: np.ndarray) -> NamedModel:
+    """Return a model's names in another order of images and of names."""
+    parts = {name: None if part is None else part[order] for name, part in vars(model.expected).items()}
+    names = (None if part is None else codes[part[order]] for part in (model.as_base, model.as_new, model.joint))
+    return NamedModel(model.name, model.scores[order], *names, Outcomes(**parts), model.expects)

@@ -1,0 +1,134 @@
+"""The labelling page: one HTML file that shows images one by one and asks; it loads nothing and sends nothing.
+
+A Content-Security-Policy forbids every request and any script or style but the page's own, named by hash. Answers lie
+in the browser's storage for this page until a person downloads them. Images are made no larger than a person needs, and
+lie within the page or, where they are many, beside it.
+"""
+
+import io
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+
+from jinja2 import Environment, StrictUndefined
+from markupsafe import Markup
+
+from openworld import __version__
+from openworld._csv import as_cell
+from openworld._errors import OpenworldError
+from openworld._observer import Progress
+from openworld._short_repr import short_repr
+from openworld.datasets.formats.decoding import decode
+from openworld.own_data.label.question import Names
+from openworld.report.data_files import data_address
+from openworld.report.page import policy_hash
+from openworld.report.sentences import counted
+
+MOST_NAMES = 20_000  # class names on the page
+FILES = "data: file: 'self'"  # pictures beside the page, whether it is opened from a folder or served from one
+SIDE, QUALITY = 640, 85  # the longest side in pixels, and what JPEG calls quality
+PAGE_BYTES = 40_000_000  # of images within the page; beyond, browsers are slow to open it
+
+
+@dataclass(frozen=True)
+class Pictures:
+    """Images as the page shows them; none where the stream names none."""
+
+    addresses: tuple[str, ...] = ()  # of each image, its data or its path beside the page
+    widths: tuple[int, ...] = ()  # in pixels
+    files: dict[str, bytes] | None = None  # {relative path: content} of those beside the page
+
+    __repr__ = short_repr
+
+    @property
+    def beside(self) -> bool:
+        return bool(self.files)
+
+
+def read_pictures(paths: Sequence[str], near: Path | None, progress: Progress, folder: str = "images") -> Pictures:
+    """Read images, relative ones to the current folder or to `near`; beside the page where they are too many."""
+    contents, widths = [], []
+    for place, path in enumerate(paths):
+        progress("reading images", place, len(paths))
+        content, width = _jpeg(_found(path, near))
+        contents.append(content)
+        widths.append(width)
+    if sum(map(len, contents)) * 4 / 3 <= PAGE_BYTES:
+        return Pictures(tuple(data_address("image/jpeg", content) for content in contents), tuple(widths))
+    digits = len(str(len(contents)))
+    names = [f"{folder}/{place:0{digits}}.jpg" for place in range(1, len(contents) + 1)]
+    return Pictures(tuple(names), tuple(widths), dict(zip(names, contents, strict=True)))
+
+
+def _found(path: str, near: Path | None) -> Path:
+    places = [Path(path)] if near is None or Path(path).is_absolute() else [Path(path), near / path]
+    found = next((place for place in places if place.is_file()), None)
+    if found is None:
+        looked = " and ".join(str(place.parent.resolve()) for place in places)
+        raise OpenworldError(
+            f"there is no image {path!r} of the stream (looked in {looked}); start in the folder that its paths are "
+            "relative to, or say --no-pictures for a worksheet without images."
+        )
+    return found
+
+
+def _jpeg(path: Path) -> tuple[bytes, int]:
+    """Return a JPEG of an image, at most SIDE pixels wide and high, and its width."""
+    from PIL import Image, ImageOps
+
+    image, file = ImageOps.exif_transpose(decode(path, str(path))), io.BytesIO()
+    image.thumbnail((SIDE, SIDE), Image.Resampling.LANCZOS)
+    image.save(file, "JPEG", quality=QUALITY, optimize=True)
+    return file.getvalue(), image.width
+
+
+def render_page(
+    mark: str,
+    folder: str,
+    ids: Sequence[str],
+    shown: Sequence[str],
+    names: Sequence[Names],
+    pictures: Pictures,
+    class_names: tuple[Sequence[str], Sequence[str]],
+) -> str:
+    """Return the page as HTML text, the same bytes for the same plan; `shown` stands below each image."""
+    closed = not names[0].as_new
+    listed = class_names if sum(map(len, class_names)) <= MOST_NAMES else ((), ())
+    images = []
+    for place, (own, text, asked) in enumerate(zip(ids, shown, names, strict=True)):
+        options = []
+        for option in asked.options():
+            # with the names that an answer denies; which model gives a name is not told
+            denied = [] if option.name else list(dict.fromkeys(dict(asked.sides)[option.side]))
+            options.append(vars(option) | {"not": denied})
+        address = pictures.addresses[place] if pictures.addresses else ""
+        width = pictures.widths[place] if pictures.widths else 0
+        images.append({"id": str(as_cell(own)), "name": text, "image": address, "width": width, "options": options})
+    content = {
+        "plan": mark,
+        "folder": folder,
+        "closed": closed,
+        "base_names": list(listed[0]),
+        "new_names": list(listed[1]),
+        "images": images,
+    }
+    style, script = _asset("label.css"), _asset("label.js")
+    template = Environment(autoescape=True, undefined=StrictUndefined).from_string(_asset("label.html.j2"))
+    return template.render(
+        version=__version__,
+        title=f"Label {counted(len(ids), 'image')}",
+        footer=f"Made by openworld {__version__}. Nothing leaves this machine: this page loads nothing and sends "
+        "nothing; answers stay in this browser until you download them.",
+        image_sources=Markup(FILES if pictures.beside else "data:"),
+        plan=Markup(json.dumps(content, ensure_ascii=False).replace("<", "\\u003c")),
+        style=Markup(style),
+        script=Markup(script),
+        style_hash=Markup(policy_hash(style)),
+        script_hash=Markup(policy_hash(script)),
+    )
+
+
+def _asset(name: str) -> str:
+    return files("openworld.own_data.label").joinpath(name).read_text(encoding="utf-8")

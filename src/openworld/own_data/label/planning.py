@@ -1,0 +1,314 @@
+"""Plan which images to label: say how many are needed, draw them, and write plan, worksheet and page."""
+
+from collections.abc import Sequence, Set
+from dataclasses import dataclass, replace
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+
+from openworld._errors import OpenworldError, failing
+from openworld._observer import SILENT, Observer
+from openworld._short_repr import short_repr
+from openworld.labels import (
+    AUTO,
+    DesignChoice,
+    LabelPlan,
+    PlanSettings,
+    Promise,
+    ScoredStream,
+    choose_design,
+    closed_set_stream,
+    labels_needed,
+    plan,
+    promise,
+    scored_stream,
+)
+from openworld.labels.design import Earlier
+from openworld.labels.estimate import ENOUGH, ENOUGH_OF_RARE, RARE
+from openworld.labels.plan import FEWEST
+from openworld.metrics import SOFT_QUANTITIES
+from openworld.own_data.label.frame import LabelFrame, NamedModel, read_frame
+from openworld.own_data.label.kept_plan import PLAN, KeptBatch, KeptPlan, read_plan
+from openworld.own_data.label.page import Pictures, read_pictures, render_page
+from openworld.own_data.label.reading import answers_in, labelled
+from openworld.own_data.label.worksheet import worksheet_text
+from openworld.runs.atomic import write_file
+from openworld.runs.outputs import LABEL_PLAN, LABELLED, require_folder
+from openworld.tables.files import ScoreFile
+
+WORKSHEET, PAGE = "worksheet.csv", "label.html"
+USUAL = 100  # labels
+FINEST = 0.1  # points either way; less is a fraction that was meant for points
+HALF_WIDTHS = (0.1, 0.05, 0.03, 0.02)
+AT_BEST, AT_WORST = "at best", "at worst"
+QUANTITIES = ("openworld_auc", "auroc", "base_accuracy", "new_accuracy", "overall_accuracy", "base_share")
+UNLUCKY = 1.28  # standard deviations that one draw in ten falls short by
+TELLING = 50_000  # images whose proxies say how many labels are needed; of more a sample is asked
+Source = Path | str | ScoreFile
+
+
+@dataclass(frozen=True)
+class Planned:
+    """A plan that was made."""
+
+    kept: KeptPlan
+    folder: Path
+    pictures: Pictures  # of the last batch
+    # by (quantity, AT_BEST or AT_WORST) labels for each of `HALF_WIDTHS`
+    needed: dict[tuple[str, str], tuple[int, ...]]
+    choice: DesignChoice
+    promised: Promise
+    few: tuple[str, ...]  # what may be too few, in sentences
+
+    __repr__ = short_repr
+
+    @property
+    def batch(self) -> KeptBatch:
+        return self.kept.batches[-1]
+
+    @property
+    def plan(self) -> LabelPlan:
+        return self.kept.plans[-1]
+
+    def file(self, name: str) -> Path:
+        """Return the path of the worksheet or the page of the batch."""
+        return self.folder / self.batch.file(name, len(self.kept.batches) - 1)
+
+
+def make_plan(
+    stream: Source | None = None,
+    out: Path | None = None,
+    *,
+    add: Path | None = None,
+    compare: Source | None = None,
+    base_names: Sequence[str] | None = None,
+    n: int | None = None,
+    within: float | None = None,
+    design: str = AUTO,
+    quantity: str = "",
+    seed: int = 0,
+    pictures: bool = True,
+    observer: Observer = SILENT,
+) -> Planned:
+    """Make a plan in the folder `out`, or draw a further batch of the one in `add`, and write the folder.
+
+    Args:
+        stream: what a model says; None with `add` for that of the first batch. compare: another model's on the same
+            images. base_names: of the classes that the models were tuned on, where the file does not say. n: images to
+            label, 100 unless `within` is given, points either way, at best where that can be told. quantity: what the
+            draw serves; "" for OpenworldAUC, or accuracy where the stream is closed. pictures: whether the page shows
+            images.
+    """
+    _require_together(stream, out, add, n, within)
+    earlier = None if add is None else read_plan(add)
+    before = _answered(earlier, add)
+    observer.progress("reading the stream", 0)
+    sources = tuple(source for source in (stream, compare) if source is not None)
+    if earlier is not None:
+        sources = _sources_again(sources, stream, earlier, add)
+        base_names = base_names or (None if earlier.closed else earlier.base_names)
+    frame = read_frame(sources[0], sources[1] if sources[1:] else None, base_names)
+    settings = PlanSettings(design=design, seed=seed if earlier is None else seed + len(earlier.batches))
+    of, streams = _quantity(quantity, frame, earlier), streams_of(frame)
+    observer.progress("counting labels", 0)
+    expects = set(SOFT_QUANTITIES) if before else set.intersection(*(set(each.expects) for each in frame.models))
+    needed = needed_labels(streams, frame, settings, of, expects, before)
+    n = n or USUAL
+    if within is not None:
+        given = {"of": of, "settings": settings, "earlier": before, "at_worst": (of, AT_BEST) not in needed}
+        n = max(labels_needed(streams, within / 100, **given) - (0 if earlier is None else earlier.asked), FEWEST)
+    observer.progress("drawing", 0)
+    choice = choose_design(streams, n, of=of, settings=settings, earlier=before)
+    drawn, place = plan(streams, n, of=of, settings=settings, earlier=before), len(before)
+    promised = promise(drawn, before)
+    if (of, AT_BEST) not in needed:
+        promised = replace(promised, at_best=None)
+    batch, shown = _batch(frame, drawn, place), Pictures()
+    if frame.images is not None and pictures:
+        paths = [str(frame.images[row]) for row in drawn.chosen]
+        shown = read_pictures(paths, frame.folder, observer.progress, batch.file("images", place))
+    if earlier is None:
+        kept = _first(frame, sources, batch, drawn)
+    else:
+        kept = replace(earlier, batches=(*earlier.batches, batch), plans=(*earlier.plans, drawn))
+    planned = Planned(kept, out or add, shown, needed, choice, promised, tuple(_too_few(frame, drawn, of)))
+    with failing():
+        _write(planned, frame)
+    return planned
+
+
+def _require_together(
+    stream: Source | None, out: Path | None, add: Path | None, n: int | None, within: float | None
+) -> None:
+    """Refuse what contradicts itself, before any work."""
+    if (out is None) == (add is None):
+        raise OpenworldError("give one of --out DIR, for a new plan, and --add DIR, for a further batch of a plan.")
+    if n is not None and within is not None:
+        raise OpenworldError("give one of --n and --within: so many labels, or as many as the half-width takes.")
+    if within is not None and not FINEST <= within < 50:
+        fraction = f": {100 * within:g} for a fraction of {within:g}" if 0 < within < FINEST else ", such as 3"
+        raise OpenworldError(f"--within is {within:g}, expected points either way, {FINEST} to 50{fraction}.")
+    require_folder("--add", add, own=(LABEL_PLAN, LABELLED))
+    if out is not None:
+        require_folder("--out", out, own=(LABEL_PLAN,), alone=(WORKSHEET, PAGE, "images"))
+        if (out / PLAN).exists():
+            raise OpenworldError(f"--out {out} holds a plan; add a batch with --add, or give another folder.")
+        if stream is None:
+            raise OpenworldError("no stream came; name the file of a model's scores and names.")
+
+
+def _first(frame: LabelFrame, sources: tuple[Source, ...], batch: KeptBatch, drawn: LabelPlan) -> KeptPlan:
+    return KeptPlan(
+        frame.name,
+        tuple(str(Path(source).resolve()) if isinstance(source, str | Path) else "" for source in sources),
+        tuple(model.name for model in frame.models),
+        frame.base_names,
+        frame.new_names,
+        frame.closed,
+        frame.left_out,
+        (batch,),
+        (drawn,),
+        frame.groups,
+    )
+
+
+def streams_of(frame: LabelFrame) -> tuple[ScoredStream, ...]:
+    """Return what the models say as `openworld.labels` takes it."""
+    if frame.closed:
+        return tuple(closed_set_stream(model.expected.right, model.as_base) for model in frame.models)
+    return tuple(_open(model) for model in frame.models)
+
+
+def needed_labels(
+    streams: tuple[ScoredStream, ...],
+    frame: LabelFrame,
+    settings: PlanSettings,
+    of: str,
+    expects: Set[str],
+    earlier: Earlier = (),
+) -> dict[tuple[str, str], tuple[int, ...]]:
+    """Return labels for each half-width by quantity, that of the plan first; best only of what is `expects`."""
+    wanted = [of] if frame.closed else [of, *(name for name in QUANTITIES if name != of)]
+    without = {"overall_accuracy"} if any(stream.expected.right is None for stream in streams) else set()
+    without |= {"base_share"} if streams[1:] else set()  # which is the same of both models
+    asked = streams
+    if len(frame) > TELLING and not earlier:
+        rows = np.sort(np.random.default_rng(settings.seed).choice(len(frame), TELLING, replace=False))
+        asked = tuple(_some(stream, rows) for stream in streams)
+    found = {}
+    for name, case in product((name for name in wanted if name not in without), (AT_BEST, AT_WORST)):
+        if case == AT_WORST or name in expects:
+            given = {"of": name, "settings": settings, "earlier": earlier, "at_worst": case == AT_WORST}
+            found[name, case] = tuple(labels_needed(asked, half, **given) for half in HALF_WIDTHS)
+    return {key: counts for key, counts in found.items() if None not in counts}
+
+
+def _some(stream: ScoredStream, rows: np.ndarray) -> ScoredStream:
+    expected = replace(
+        stream.expected, **{name: part[rows] for name, part in vars(stream.expected).items() if part is not None}
+    )
+    names = {name: part[rows] for name, part in stream.arrays().items() if name.endswith("_name")}
+    return ScoredStream(stream.scores[rows], expected, **names)
+
+
+def _open(model: NamedModel) -> ScoredStream:
+    expected = model.expected
+    return scored_stream(
+        model.scores,
+        expected.base_right,
+        expected.new_right,
+        expected.base,
+        expected.new,
+        expected.right,
+        base_name=model.as_base,
+        new_name=model.as_new,
+        joint_name=model.joint,
+    )
+
+
+def _sources_again(
+    given: tuple[Source, ...], stream: Source | None, earlier: KeptPlan, folder: Path
+) -> tuple[Source, ...]:
+    """Return the streams of a further batch: those that came, or those of the first batch."""
+    if stream is not None:
+        if len(given) != len(earlier.models):
+            raise OpenworldError(
+                f"the plan of {folder} is of {len(earlier.models)} model(s), and {len(given)} stream(s) came; give "
+                "those of the first batch, or none."
+            )
+        return given
+    gone = [source for source in earlier.sources if not source or not Path(source).is_file()]
+    if gone:
+        raise OpenworldError(f"the stream of the first batch, {gone[0] or 'arrays'}, is not there; give it again.")
+    return earlier.sources
+
+
+def _quantity(wanted: str, frame: LabelFrame, earlier: KeptPlan | None) -> str:
+    usual = earlier.plans[0].of if earlier is not None else "overall_accuracy" if frame.closed else "openworld_auc"
+    found = wanted.replace("-", "_") or usual
+    if frame.closed and found == "accuracy":
+        found = "overall_accuracy"
+    if frame.models[1:] and found == "base_share":
+        raise OpenworldError("--quantity base_share came with two models, of which it is the same; plan with one.")
+    if frame.closed and found != "overall_accuracy":
+        raise OpenworldError(
+            f"--quantity {wanted} came, but {frame.name} is of a closed-set classifier, whose number is the "
+            "accuracy; for an open-world stream the file says n_base, or give --base-names FILE."
+        )
+    return found
+
+
+def _answered(earlier: KeptPlan | None, folder: Path | None) -> list:
+    """Return the earlier batches with their answers, all of which are needed before more images are drawn."""
+    if earlier is None:
+        return []
+    answers = answers_in(earlier, folder, ())
+    open_rows = earlier.asked - len(answers)
+    if open_rows:
+        raise OpenworldError(f"{open_rows} of the {earlier.asked} images of {folder} have no answer yet; answer them.")
+    return labelled(earlier, answers).batches
+
+
+def _batch(frame: LabelFrame, drawn: LabelPlan, place: int) -> KeptBatch:
+    rows = drawn.chosen.tolist()
+    known = frame.all_names
+    joint = [model.as_base if frame.closed else model.joint for model in frame.models]
+    among_all = (
+        None
+        if any(part is None for part in joint)
+        else tuple(tuple(known[part[row]] for row in rows) for part in joint)
+    )
+    mark = drawn.fingerprint[:8] + f"-{place + 1}" * bool(place)
+    return KeptBatch(mark, tuple(str(frame.ids[row]) for row in rows), tuple(map(frame.names, rows)), among_all)
+
+
+def _too_few(frame: LabelFrame, drawn: LabelPlan, of: str) -> Sequence[str]:
+    """Yield what the number may lack, as far as the stream expects it."""
+    if frame.closed or of == "base_share":
+        return
+    expected = drawn.streams[0].expected
+    for side in ("base", "new"):
+        chances, share = getattr(expected, side)[drawn.chosen], float(getattr(expected, side).mean())
+        count, spread = float(chances.sum()), float(np.sqrt((chances * (1 - chances)).sum()))
+        needed = ENOUGH if share >= RARE else ENOUGH_OF_RARE
+        if count - UNLUCKY * spread < needed < len(frame):
+            yield (
+                f"About {count:.0f} of the {len(drawn)} images are expected to be {side} ones; OpenworldAUC takes "
+                f"{needed} of {'so rare a' if share < RARE else 'either'} side, so more labels may be needed."
+            )
+
+
+def _write(planned: Planned, frame: LabelFrame) -> None:
+    """Write the worksheet, the page and its images, and at last the plan, without which they are nothing."""
+    batch, rows, folder = planned.batch, planned.plan.chosen, planned.folder
+    images = [""] * len(batch) if frame.images is None else [str(frame.images[row]) for row in rows]
+    shown = [image or f"id {own}" for image, own in zip(images, batch.ids, strict=True)]
+    pictures = planned.pictures
+    for name, content in (pictures.files or {}).items():
+        write_file(folder / name, content)
+    known = (planned.kept.base_names, planned.kept.new_names)
+    page = render_page(batch.mark, str(folder), batch.ids, shown, batch.names, pictures, known)
+    write_file(planned.file(PAGE), page.encode())
+    write_file(planned.file(WORKSHEET), worksheet_text(batch.mark, batch.ids, images, batch.names).encode())
+    planned.kept.write(folder)

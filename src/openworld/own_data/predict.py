@@ -1,0 +1,314 @@
+"""What a fitted learner says about images: from what a person names to predictions, and from these to text."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from openworld._arrays import require_fraction
+from openworld._csv import csv_text
+from openworld._errors import OpenworldError, failing
+from openworld._observer import SILENT, Observer
+from openworld._plain import read_lines
+from openworld.report.layout import METRIC, Brief, Layout, Pivot
+from openworld.report.report import Report
+from openworld.report.sentences import counted
+from openworld.report.table import Cell
+from openworld.results import Metric, Result, Results, Value
+from openworld.runs.scratch import ScratchFolder
+from openworld.tables.embeddings import Embeddings, holds_embeddings, read_embeddings
+
+if TYPE_CHECKING:
+    from openworld.datasets import ImageSet
+
+BASENESS = Metric("baseness", "baseness", better=0)
+LOG_BASENESS = Metric("log_baseness", "(log)", "number", 3, 0, (None, 0.0))
+PLACE = Metric("place", "place", "count", 0, 0, (1.0, None))
+LAYOUT = Layout(
+    "What is on these images?",
+    "",
+    (Pivot(name="predictions", title="Every image", rows=("image",), columns=(METRIC,), beside=("row",)),),
+)
+
+
+@dataclass(frozen=True)
+class SavedLearner:
+    """A fitted learner on disk: a folder with learner.json and parameters.safetensors."""
+
+    folder: Path
+    sentence: str = ""  # of zero-shot CLIP on the data set it was fitted on, where that is known
+    new_names: tuple[str, ...] = ()  # of the run that it was fitted in; empty for a learner saved by hand
+
+
+def find_saved(model: Path, unit: str) -> SavedLearner:
+    """Return the learner in a folder: one that `FittedLearner.save` wrote, or that of one unit of a run."""
+    if (model / "learner.json").is_file():
+        if unit:
+            raise OpenworldError(f"{model} holds a single learner; --unit chooses among those of a run's folder.")
+        return SavedLearner(model)
+    if not (model / "run.json").is_file():
+        raise OpenworldError(f"{model} holds no learner.json and no run.json; give a saved learner or a run.")
+    return _of_run(model, unit)
+
+
+def _of_run(folder: Path, unit: str) -> SavedLearner:
+    from openworld.learners import ZeroShot
+    from openworld.runs import RunStore
+
+    store = RunStore(folder)
+    records = store.records(partial=True)
+    kept = {record.name: record for record in records if "learner/learner.json" in record.attachments}
+    damaged = store.damaged()
+    if damaged and (unit in damaged or not (unit or kept)):
+        reason = damaged.get(unit) or next(iter(damaged.values()))
+        raise OpenworldError(f"a record of {folder} is damaged: {reason} Start the run again to mend it.")
+    if not kept:
+        raise OpenworldError(f"{folder} kept no fitted learner; say `keep_learners = true` in its spec and run it.")
+    if unit not in kept and (unit or len(kept) + len(damaged) > 1):
+        held = f"no fitted learner of the name {unit!r}" if unit else f"{len(kept)} fitted learners"
+        held += f" and {len(damaged)} damaged record(s)" * bool(damaged)
+        raise OpenworldError(f"{folder} holds {held}; choose one with --unit: {'; '.join(kept)}.")
+    record = kept[unit or next(iter(kept))]
+    resolved, metrics = store.description()["resolved"], record.metrics
+    # Where there are several targets, what it was tuned on is the source and comes first among them.
+    resolved, metrics = resolved.get("source", resolved), metrics.get("targets", [metrics])[0]
+    (sentence,) = ZeroShot.published(resolved["dataset"] or metrics["task"]).templates
+    names = tuple(metrics["classnames"][metrics["n_base_classes"] :])
+    return SavedLearner(record.folder / "attachments" / "learner", sentence, names)
+
+
+def read_names(file: Path | None) -> list[str]:
+    """Return the names of a text file, one per line; empty lines do not count."""
+    return [] if file is None else read_lines(file, "name")
+
+
+@dataclass(frozen=True)
+class PredictionInputs:
+    """What is wanted of some images."""
+
+    fitted: object  # the learner, as loaded
+    new_names: tuple[str, ...]  # beside those that it was fitted on
+    sentence: str  # of zero-shot CLIP
+    paths: tuple[Path, ...]
+    top: int = 1  # how many names to give
+    threshold: float | None = None  # baseness, in [0, 1], below which an image looks new; None to leave that open
+    allow_corrupt: int = 0  # unreadable images that are left out
+    dataset: "ImageSet | None" = None  # whose images are the `paths`; None where these are files
+
+
+def prediction_inputs(
+    model: Any,
+    images: Sequence[Path] | Embeddings,
+    *,
+    unit: str = "",
+    new: Sequence[str] = (),
+    run_names: bool = False,
+    top: int = 1,
+    threshold: float | None = None,
+    template: str = "",
+    backbone: str = "",
+    allow_corrupt: int = 0,
+    device: str = "auto",
+) -> PredictionInputs:
+    """Return what is wanted, from what a person names, as `openworld.predict` says."""
+    from openworld.backbones.devices import find_device
+    from openworld.datasets.templates import PHOTO
+    from openworld.own_data.models import find_model
+
+    require_fraction("[]", threshold=threshold)
+    is_folder = isinstance(model, str | Path) and not holds_embeddings(model)
+    saved = find_saved(Path(model), unit) if is_folder else SavedLearner(Path())
+    if run_names and not saved.new_names:
+        raise OpenworldError(f"{model} is not the folder of a run with new names; name them with --new.")
+    names = (*new, *(saved.new_names if run_names else ()))
+    paths, dataset = _find_images(images)
+    found = find_model(saved.folder if is_folder else model, device=find_device(device), backbone=backbone)
+    fitted = _learner_of(found, names, template or PHOTO)
+    sentence = template or saved.sentence or getattr(fitted.learner, "template", PHOTO)
+    return PredictionInputs(fitted, names, sentence, tuple(paths), top, threshold, allow_corrupt, dataset)
+
+
+def _learner_of(found: Any, new_names: Sequence[str], template: str) -> Any:
+    """Return a fitted learner as it is, or zero-shot of class embeddings, whose other names are base names."""
+    from openworld.backbones.foreign.of_embeddings import GivenEncoder
+    from openworld.datasets.names.forms import normalise_class_name
+    from openworld.learners import FittedLearner, ZeroShot
+
+    if isinstance(found, FittedLearner):
+        return found
+    if not isinstance(found, GivenEncoder):
+        raise OpenworldError(
+            f"{type(found).__name__} knows no base names; give a fitted learner, the folder of one or of a run, or "
+            "class embeddings with their classnames."
+        )
+    new = set(map(normalise_class_name, new_names))
+    base = tuple(name for name in found.classnames if normalise_class_name(name) not in new)
+    return FittedLearner(ZeroShot((template,)), found, base, {})
+
+
+def _find_images(images: Sequence[Path] | Embeddings) -> "tuple[list[Path], ImageSet | None]":
+    """Return the paths of files, or of the images of a data set, and that data set."""
+    from openworld.datasets.formats import embeddings, unlabelled_folder
+    from openworld.own_data.images import are_images, labelled_images
+
+    alone = images if isinstance(images, Embeddings) else images[0] if len(images) == 1 else None
+    if holds_embeddings(alone, "embeddings"):
+        dataset = embeddings.image_set(read_embeddings(alone))
+        return [Path(dataset.path_of(row)) for row in range(len(dataset))], dataset
+    named = [str(image) for image in images if not Path(image).exists() and are_images(str(image))]
+    if not named:
+        return unlabelled_folder.find_pictures(images), None
+    if len(images) > 1:
+        raise OpenworldError(f"{named[0]} is a data set, and {len(images) - 1} more came; give a data set alone.")
+    dataset = labelled_images(named[0])
+    return [Path(dataset.path_of(row)) for row in range(len(dataset))], dataset
+
+
+@dataclass(frozen=True, eq=False)
+class PredictedImages:
+    """Predictions, one per image that could be read."""
+
+    inputs: PredictionInputs
+    predictions: Sequence = field(repr=False)
+    answer: Any = field(default=None, repr=False)  # of the learner, an `Answer` of arrays
+    zero_shot: Any = field(default=None, repr=False)
+
+    @property
+    def rows(self) -> list[dict]:
+        threshold = self.inputs.threshold
+        return [
+            {
+                "picture": str(self.inputs.paths[own.row]),
+                "guesses": [vars(guess) for guess in own.guesses],
+                "baseness": own.baseness,
+                "log_baseness": own.log_baseness,
+                "place": own.rank,
+                "looks": side_of(own, threshold),
+                "called": called(own, threshold),
+                "zero_shot": [vars(guess) for guess in own.zero_shot],
+            }
+            for own in self.predictions
+        ]
+
+    def to_csv(self) -> str:
+        """Return a line per image; second and further names in columns of their own."""
+        flat = [_flat(row) for row in self.rows]
+        return csv_text(list(flat[0]), [list(row.values()) for row in flat])
+
+
+def prediction_report(found: PredictedImages) -> Report:
+    """Return a report of the numbers of each image; where: its path, and its place among those given."""
+    inputs, count = found.inputs, len(found.predictions)
+    learner = inputs.fitted.learner.name
+    rows = tuple(
+        Result(learner, metric, Value(float(value)), {"image": str(inputs.paths[own.row]), "row": own.row})
+        for own in found.predictions
+        for metric, value in ((BASENESS, own.baseness), (LOG_BASENESS, own.log_baseness), (PLACE, own.rank))
+    )
+    names = f"{len(inputs.fitted.classnames)} base names, {len(inputs.new_names)} new"
+    headline = f"{learner} on {inputs.fitted.clip.name!r} · {names} · {counted(count, 'image')}"
+    made = {"learner": learner, "backbone": inputs.fitted.clip.name}
+    facts = made | {
+        "base_names": list(inputs.fitted.classnames),
+        "new_names": list(inputs.new_names),
+        "zero_shot_template": inputs.sentence,
+        "threshold": inputs.threshold,
+        "unreadable": len(inputs.paths) - count,
+        "pictures": found.rows,
+    }
+    brief = Brief(
+        Results("predict", rows),
+        subtitle=(learner, names),
+        words={"predictions": _words(found)},
+        sentences=(headline, *_text(found)),
+    )
+    return LAYOUT.report(brief, made=made, found=found, facts=facts)
+
+
+def _words(found: PredictedImages) -> dict[str, dict[str, str | Cell]]:
+    """Return the columns of words of each image: what learner and zero-shot CLIP name it, and what it looks like."""
+    inputs, threshold = found.inputs, found.inputs.threshold
+    images = [(str(inputs.paths[own.row]), own) for own in found.predictions]
+    columns = {inputs.fitted.learner.name: {path: _listed(own.guesses) for path, own in images}}
+    if threshold is not None:
+        columns["looks"] = {path: side_of(own, threshold) for path, own in images}
+        columns["so called"] = {path: Cell(called(own, threshold)) for path, own in images}
+    return columns | {"zero-shot CLIP": {path: _listed(own.zero_shot) for path, own in images}}
+
+
+def _text(found: PredictedImages) -> tuple[str, ...]:
+    """What the columns mean, and which images are left out."""
+    inputs, count = found.inputs, len(found.predictions)
+    caption = f"Percent, over all names. Baseness: how much it looks like a base class; place 1 of {count} the most."
+    if inputs.threshold is not None:
+        flagged = sum(side_of(own, inputs.threshold) == "new" for own in found.predictions)
+        caption += (
+            f" Looks new: below the threshold {100 * inputs.threshold:.4g}, {flagged} of {count}; then so called "
+            "among the new names alone, else among the base names alone."
+        )
+    total = len(inputs.paths)
+    left_out = f"{total - count} of {total} images could not be read and are left out."
+    return (f'{caption} Sentence of zero-shot CLIP: "{inputs.sentence}"', *([left_out] if count < total else []))
+
+
+def predict_images(inputs: PredictionInputs, observer: Observer = SILENT) -> Report:
+    """Encode images as a learner needs them, leaving nothing on disk, and name them."""
+    from openworld.datasets.formats import unlabelled_folder
+    from openworld.features import encode
+    from openworld.learners import encoding_for
+    from openworld.learners.engine.predictions import predict, zero_shot_answer
+    from openworld.learners.plugin_api import require_templates
+
+    fitted, images = inputs.fitted, inputs.dataset
+    images = unlabelled_folder.load(inputs.paths) if images is None else images
+    # Before any image is read: a sentence or names that will not do.
+    require_templates(inputs.sentence)
+    bank = fitted.text_bank(fitted.classnames, inputs.new_names)
+    with ScratchFolder() as scratch, failing():
+        features = encode(
+            fitted.clip,
+            images,
+            encoding_for(fitted.learner),
+            cache=Path(scratch),
+            allow_corrupt=inputs.allow_corrupt,
+            progress=partial(observer.progress, "encoding"),
+        )
+        if not len(features):
+            raise OpenworldError(f"none of the {len(images)} images could be read.")
+        answer = fitted.answer(features, bank)
+        plain = zero_shot_answer(fitted, features, inputs.new_names, inputs.sentence)
+        found = predict(fitted, features, inputs.new_names, top=inputs.top, answer=answer, zero_shot=plain)
+    return prediction_report(PredictedImages(inputs, found, answer, plain))
+
+
+def side_of(prediction, threshold: float | None) -> str | None:
+    """Return "new" below the threshold on baseness, "base" from it on; None without a threshold."""
+    if threshold is None:
+        return None
+    return "new" if prediction.baseness < threshold else "base"
+
+
+def called(prediction, threshold: float | None) -> str | None:
+    """Return the name among those of the side that it looks like; None without a threshold or without new names."""
+    if threshold is None:
+        return None
+    return prediction.as_new if side_of(prediction, threshold) == "new" else prediction.as_base
+
+
+def _listed(guesses: Sequence) -> str:
+    lines = []
+    for guess in guesses:
+        name = str(guess.name).replace("\n", "␊").replace("\t", "␉")  # somebody else's names stay on one line
+        side = " (new)" if guess.side == "new" else ""
+        lines.append(f"{name}{side} {BASENESS.write(guess.probability)}")
+    return "\n".join(lines)
+
+
+def _flat(row: dict) -> dict:
+    plain = {key: value for key, value in row.items() if key not in ("guesses", "zero_shot")}
+    for prefix, guesses in (("", row["guesses"]), ("zero_shot_", row["zero_shot"])):
+        for place, guess in enumerate(guesses, start=1):
+            ending = "" if place == 1 else f"_{place}"
+            plain |= {f"{prefix}{key}{ending}": value for key, value in guess.items()}
+    return plain

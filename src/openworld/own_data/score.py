@@ -1,0 +1,181 @@
+"""Score predictions that were made elsewhere: from a table of images to the record of a run.
+
+The file has one entry per image and model: `side`, `score` (larger = more base-like) and either `correct`, or `label`
+and `prediction`; `group`, `id`, `model`, `seed`, `joint_prediction` and `confidence` may be there. Of a classifier that
+knows base names alone, `correct` is empty for new images: then there is no OpenworldAUC. Rows whose `part` is
+"validation" enter no number: `openworld decide` chooses a threshold on them.
+"""
+
+import gc
+import hashlib
+import os
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+
+from openworld._errors import OpenworldError, failing
+from openworld.evaluations.recognition_metrics import image_counts, recognition_rows
+from openworld.evaluations.record_images import with_names
+from openworld.evaluations.rows import rows_of_unit
+from openworld.own_data.predictions import read_predictions, runs_of
+from openworld.runs import RunStore, Unit, UnitResult, execute, provenance
+from openworld.runs.outputs import RUN, require_folder
+from openworld.tables.coded import Coded, narrow
+from openworld.tables.entries import Columns
+
+ALGORITHM_VERSION = 3
+
+
+def units(path: Path, title: str = "", model: str = "model") -> list[Unit]:
+    """Return one unit per model and seed of the file, in order of first appearance."""
+    runs = runs_of(read_predictions(path, model)).names
+    digest = _digest(path)
+    return [
+        Unit(
+            function="scored-predictions",
+            arguments={"model": str(model), "seed": int(seed), "name": title or Path(path).name},
+            inputs={"predictions": digest},
+            version=ALGORITHM_VERSION,
+            name=f"{model}, seed {seed}",
+            resources={"path": str(Path(path).absolute()), "several": len(runs) > 1},
+        )
+        for model, seed in runs
+    ]
+
+
+def score_file(
+    path: Path,
+    folder: Path,
+    command: Sequence[str],  # what a person typed, for the record of where the numbers come from
+    title: str = "",  # what the predictions are called; "" for the name of the file
+    model: str = "model",  # what the model is called where the file has no column `model`
+    *,
+    all_pairs: bool = False,  # test every model against every other, however many there are
+) -> None:
+    """Score a file into a run, whose records are all that comes of it."""
+    require_folder("--out", folder, own=(RUN,), inputs=(path,))
+    planned = units(path, title, model)
+    store = RunStore(folder)
+    origin = {"file": title or path.name, "predictions": planned[0].inputs["predictions"]}
+    wanted = {"all_pairs": True} if all_pairs else {}
+    store.create({"file": str(path)} | wanted, origin | wanted, provenance(command=command))
+    with failing():
+        execute(planned, store)
+    _of_several.cache_clear()
+    gc.collect()  # a result and its estimates refer to one another, and keep the arrays that both rest on
+
+
+def run_unit(
+    model: str, seed: int, name: str, path: str, inputs: Mapping[str, str], several: bool = False
+) -> UnitResult:
+    """The record of one model and seed of a file."""
+    if _digest(path) != inputs["predictions"]:
+        raise OpenworldError(f"{path} changed since this run was planned; start the run in a new folder.")
+    if several:
+        table, rows = _of_several(path, inputs["predictions"])
+        chosen = _rows_of_run(dict(table), rows[model, seed])
+    else:
+        chosen = _rows_of_run(read_predictions(Path(path), model), None)
+    closed_set = bool(chosen.pop("closed_set").any())
+    named = "label" in chosen
+    classes, chosen = _number_classes(chosen)
+    outputs = _by_part(chosen)
+    tested = outputs["images"]
+    sides = {side: len(tested["label"][tested["side"] == side].present) for side in ("base", "new")}
+    facts = {
+        "protocol": "recognition",
+        "task": name,
+        "split": "as given",
+        "train_domain": None,
+        "test_domain": None,
+        "backbone": "predictions made elsewhere",
+        "learner": model,
+        "seed": seed,
+        "classnames": classes,
+        "n_base_classes": sides["base"],
+        "n_new_classes": sides["new"],
+        "closed_set": closed_set,
+    }
+    numbers = recognition_rows(tested, model, closed_set=closed_set)
+    kept = rows_of_unit("recognition", numbers, seed=seed, shared=image_counts(tested))
+    if named:
+        outputs = {name: with_names(columns, classes) for name, columns in outputs.items()}
+    return UnitResult(outputs=outputs, metrics=facts, attachments=kept)
+
+
+def _digest(path: Path | str) -> str:
+    state = os.stat(path)
+    return _digest_of(str(path), state.st_ino, state.st_size, state.st_mtime_ns)
+
+
+@lru_cache(maxsize=8)
+def _digest_of(path: str, _inode: int, _size: int, _changed: int) -> str:
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+@lru_cache(maxsize=1)
+def _of_several(path: str, _digest: str) -> tuple[Columns, dict[tuple[str, int], np.ndarray]]:
+    """The table of a file of several models and seeds, which all units share, and the rows of each."""
+    table = read_predictions(Path(path))
+    runs = runs_of(table)
+    order = np.argsort(runs.codes, kind="stable")
+    ends = np.searchsorted(runs.codes[order], np.arange(len(runs.names)), side="right")
+    return table, dict(zip(runs.names, np.split(order, ends[:-1]), strict=True))
+
+
+def _rows_of_run(table: Columns, own: np.ndarray | None) -> Columns:
+    """Some rows, or all, in one order for all models, so that images pair up; taken out of `table`."""
+    ids = table["id"]
+    if own is not None or (ids[1:] < ids[:-1]).any():
+        own = np.arange(len(ids)) if own is None else own
+        own = own[np.argsort(ids[own], kind="stable")]
+    kept = [name for name in table if name not in ("model", "seed")]
+    chosen = {}
+    for name in kept:
+        same = name == "group" and table["group"] is ids
+        values = table[name] if name == "id" else table.pop(name)
+        chosen[name] = chosen["id"] if same and "id" in chosen else values if own is None else values[own]
+    return chosen
+
+
+def _by_part(table: Columns) -> dict[str, Columns]:
+    """The tables of a record: "images", which are tested, and "validation" where there are such."""
+    parts = table["part"]
+    columns = {name: values for name, values in table.items() if name != "part"}
+    if parts.present == ["test"]:
+        return {"images": columns}
+    tables = {
+        name: {column: values[parts == part] for column, values in columns.items()}
+        for name, part in {"images": "test", "validation": "validation"}.items()
+    }
+    return {name: columns for name, columns in tables.items() if len(columns["side"])}
+
+
+def _number_classes(table: Columns) -> tuple[list[str], Columns]:
+    """Class names, base ones first, and the table with classes as numbers; without labels, one class per side."""
+    is_new = table["side"] == "new"
+    if "label" not in table:
+        sides = is_new.astype(np.int8)
+        filled = {"label": sides, "prediction": np.where(table["correct"], sides, np.int8(-1))}
+        return ["a base class", "a new class"], table | {name: _numbers(codes, 2) for name, codes in filled.items()}
+    predicted = [table[name] for name in ("prediction", "joint_prediction") if name in table]
+    parts = (table["label"][~is_new], table["label"][is_new], *predicted)
+    names = dict.fromkeys(name for part in parts for name in sorted(part.present) if name != "")
+    number = {"": -1} | {name: place for place, name in enumerate(names)}
+    numbered = {
+        name: table[name].renamed([number.get(entry, -1) for entry in table[name].names])
+        for name in ("label", "prediction", "joint_prediction")
+        if name in table
+    }
+    if "prediction" not in numbered:
+        labels = narrow(np.array(numbered["label"].names), len(names))[numbered["label"].codes]
+        numbered["prediction"] = _numbers(np.where(table["correct"], labels, labels.dtype.type(-1)), len(names))
+    return list(names), table | numbered
+
+
+def _numbers(values: np.ndarray, count: int) -> Coded:
+    """Numbers of classes, from -1, as a column of int64 in the memory of small ones."""
+    return Coded(values + values.dtype.type(1), list(range(-1, count)))

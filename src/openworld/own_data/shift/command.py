@@ -1,0 +1,132 @@
+"""From what a person names to degrees, and from these to a report and files."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from openworld import __version__
+from openworld._errors import OpenworldError, failing
+from openworld._observer import SILENT, Observer
+from openworld.backbones.devices import find_device
+from openworld.own_data.models import find_encoder
+from openworld.own_data.shift.decomposition import EMBEDDED, DecompositionSource, fit_or_read
+from openworld.own_data.shift.images import ImageCollection, Reader, gather
+from openworld.own_data.shift.measurement import ComparedSets, ShiftOptions, degree_columns, measure
+from openworld.own_data.shift.report import report
+from openworld.own_data.shift.results import START, results_of
+from openworld.own_data.shift.shift_map import examples
+from openworld.own_data.shift.verdict import limits, warnings
+from openworld.report.report import Report
+from openworld.report.shift_axes import AXES
+from openworld.results import Results
+from openworld.runs.outputs import SHIFT, require_folder
+from openworld.shifts import Levels
+from openworld.tables.embeddings import holds_embeddings
+from openworld.tables.writing import table_bytes
+
+JSON, TABLE, LAID = "shift.json", "degrees", "laid.safetensors"
+USUAL = ShiftOptions()
+
+
+def measure_shift(
+    reference: str | ImageCollection,
+    tests: Sequence[str | ImageCollection],
+    backbone: Any = EMBEDDED,
+    *,
+    source: DecompositionSource | None = None,
+    options: ShiftOptions = USUAL,
+    device: str = "auto",
+    allow_corrupt: int = 0,
+    out: Path | None = None,
+    observer: Observer = SILENT,
+    made: Mapping[str, str] | None = None,
+) -> Report:
+    """Measure how far images are from a reference, in meaning and in appearance; `found` are `ImageDegrees`.
+
+    Args:
+        reference: a folder, data set or file of embeddings by name, or a collection. tests: the same.
+        backbone: its name, or an object as `own_models` says.
+        source: what tells meaning from appearance.
+        out: where page, degrees, numbers and decomposition are kept; None to keep nothing.
+        made: facts for the page.
+    """
+    source = source or DecompositionSource()
+    require_folder("--out", out, own=(SHIFT,), inputs=(reference, *tests, backbone, source.laid))
+    device = find_device(device)
+    if isinstance(reference, str) and backbone == EMBEDDED and holds_embeddings(reference, "class_embeddings"):
+        backbone = reference  # embeddings of class names that came with those of the reference stand for a backbone
+    known, collections = gather(reference), _gather_all(tests)
+    clip = find_encoder(backbone, device)
+    clip, decomposition = fit_or_read(source, clip, [known, *collections], options.seed, observer.progress)
+    reader = Reader(clip, allow_corrupt, observer.progress)
+    about = decomposition.about
+    taught = f"{about.get('labels', '?')} things in {about.get('templates', '?')} appearances"
+    split = f"{about.get('method', 'unknown')} taught by {about.get('taught_by', 'texts')}: {taught}"
+    right = about.get("validation") or about.get("training") or {}
+    shares = ", ".join(f"{half} {100 * share:.1f} %" for half, share in right.items())
+    facts = {
+        "openworld": __version__,
+        "backbone": f"{clip.name}, {clip.fingerprint[:16]}",
+        "features split by": str(source.laid or split),
+        "held-out triplets in the right order": shares or "unknown",
+        "neighbour": str(options.k),
+        "seed": str(options.seed),
+    }
+    with failing():
+        measured = measure(known, collections, decomposition, options, reader)
+        compared = ComparedSets(known, collections, measured, clip.name, about, options.seed)
+        pictured = all(collection.images.embeddings is None for collection in (known, *collections))
+        answer = report(
+            compared,
+            results_of(compared, reader),
+            examples=tuple(examples(compared)) if pictured else (),
+            warnings=tuple(warnings(compared)),
+            limits=tuple(limits(compared, clip)),
+            made={**(made or {}), **facts},
+        )
+    kept = {JSON: answer.to_json().encode(), LAID: decomposition.to_bytes()}
+    kept |= {f"{TABLE}{ending}": table_bytes(ending, degree_columns(compared)) for ending in (".parquet", ".csv")}
+    answer = replace(answer, files=kept)
+    if out is not None:
+        answer.write(out)
+    return answer
+
+
+def read_levels(file: Path | None) -> dict[str, Levels] | None:
+    """Return the levels by half that an earlier run cut and kept; None without a file."""
+    if file is None:
+        return None
+    if not file.is_file():
+        raise OpenworldError(f"there is no file {file}; give the {JSON} that --out kept.")
+    try:
+        results = Results.from_json(file.read_text(encoding="utf-8"))
+        starts = {half: results.where(entity=word, metric=START.key).rows for half, word in AXES.items()}
+        return {half: Levels([row.value.value for row in rows if row.where["level"]]) for half, rows in starts.items()}
+    except (OSError, ValueError, LookupError, TypeError, OpenworldError) as error:
+        raise OpenworldError(f"{file} holds no levels ({error}); give the {JSON} that --out kept.") from error
+
+
+def _gather_all(tests: Sequence[str | ImageCollection]) -> list[ImageCollection]:
+    """Return the test images, under names that differ: of folders of one name with the folder above."""
+    named = [isinstance(test, str) for test in tests]
+    places = [
+        Path(test).resolve() if own and Path(test).exists() else test for test, own in zip(tests, named, strict=True)
+    ]
+    for at, place in enumerate(places):
+        if named[at] and place in places[:at]:
+            raise OpenworldError(f"--test {tests[at]} is given twice; give each set of images once.")
+    collections = [gather(test) for test in tests]
+    names = [collection.name for collection in collections]
+    return [
+        replace(collection, name="/".join(place.parts[-_depth(place, places) :]))
+        if names.count(collection.name) > 1 and isinstance(place, Path)
+        else collection
+        for collection, place in zip(collections, places, strict=True)
+    ]
+
+
+def _depth(folder: Path, others: Sequence[Path | str]) -> int:
+    """Return how many last parts of a path tell it from the others'."""
+    rest = [other.parts for other in others if isinstance(other, Path) and other != folder]
+    return next(depth for depth in range(1, 99) if all(parts[-depth:] != folder.parts[-depth:] for parts in rest))

@@ -1,0 +1,193 @@
+"""How far one's own images are from a reference, in meaning and in appearance: what `openworld shift` computes.
+
+Degrees, levels and cells as IS-OOD has them (Long et al., 2024), beside a baseline that the paper does not have: the
+degrees of a sample of the reference's own images against the others; what lies above their 95 % quantile is called far.
+Memory: two blocks of features at a time, and some 100 bytes of each image.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from openworld._arrays import require_at_least
+from openworld._errors import OpenworldError
+from openworld.own_data.shift.decomposition import require_others, teachers_of
+from openworld.own_data.shift.images import ImageCollection, Reader
+from openworld.shifts import (
+    HALVES,
+    Decomposition,
+    Levels,
+    ShiftGrid,
+    merge_degrees,
+    shift_degrees,
+)
+from openworld.shifts.grid import axis_levels
+
+SAMPLE = 1000  # reference images that are measured against the others
+USUAL = 0.95
+SAME = 1e-6  # distance in both halves below which an image is one of the reference
+
+
+@dataclass(frozen=True)
+class ShiftOptions:
+    """What is wanted."""
+
+    k: int = 10  # which neighbour, from 1
+    levels: int = 8  # of each axis, at least 3
+    least: int = 10  # cells with fewer images are N/A
+    seed: int = 0  # of the sample of the reference
+    cuts: Mapping[str, Levels] | None = None  # by half, cut before; None to cut them by these images
+
+    def __post_init__(self):
+        require_at_least(1, neighbour=self.k, smallest_cell=self.least)
+        require_at_least(3, levels=self.levels)
+
+
+@dataclass(frozen=True, eq=False)
+class ImageDegrees:
+    """Degrees of n test images, by half; levels and cells of the n."""
+
+    test: np.ndarray  # int64[n], which collection
+    row: np.ndarray  # int64[n], which image of it
+    degrees: dict[str, np.ndarray]  # float64[n]
+    nearest: dict[str, np.ndarray]  # int64[n], the nearest reference image
+    usual: dict[str, np.ndarray]  # float64 of the sampled reference images
+    grid: ShiftGrid
+    cuts: dict[str, Levels]
+    known: int  # reference images that were read
+    shared: int  # test images that are in the reference, too
+    k: int  # which neighbour the degrees are the distance to
+    taught: int = 0  # reference images that taught the decomposition
+
+    def bound(self, half: str) -> float:
+        """Return what 95 % of the reference's own images stay below."""
+        return float(np.quantile(self.usual[half], USUAL))
+
+    def far(self, half: str) -> np.ndarray:
+        """Return which images lie beyond the bound, bool[n]."""
+        return self.degrees[half] > self.bound(half)
+
+
+def measure(
+    reference: ImageCollection,
+    tests: Sequence[ImageCollection],
+    decomposition: Decomposition,
+    options: ShiftOptions,
+    reader: Reader,
+) -> ImageDegrees:
+    """Return degrees of all test images against all reference images, and their grid."""
+    require_neighbours((reference,), len(reference.images), options.k, besides=2)
+    count = sum(len(test.images) for test in tests)
+    if count < 2 and options.cuts is None:
+        raise OpenworldError(
+            f"{' and '.join(test.name for test in tests)} holds {count} image(s), expected two or more: levels divide "
+            "images. To measure a single one, give the levels of an earlier run with --levels-of."
+        )
+    rows_read = np.concatenate([np.zeros(0, np.int64), *(rows for rows, _ in reader.blocks(reference))])
+    known = len(rows_read)
+    require_neighbours((reference,), known, options.k, besides=2)
+    parts = [
+        (np.full(len(rows), place), rows, *_against(reference, features.embeddings, decomposition, options.k, reader))
+        for place, test in enumerate(tests)
+        for rows, features in reader.blocks(test)
+    ]
+    test, row, semantic, covariate, *nearest, same = (np.concatenate(part) for part in zip(*parts, strict=True))
+    degrees = {"semantic": semantic, "covariate": covariate}
+    cuts = options.cuts or axis_levels(degrees, options.levels)
+    # Images that taught what meaning and appearance are lie too far from one another to say what is usual.
+    others = np.flatnonzero(~np.isin(rows_read, teachers_of(decomposition, reference)))
+    if len(others) < known:
+        require_others(reference, len(others))
+    usual = _usual(reference, others, decomposition, options, reader)
+    grid = grid_of(degrees, cuts, options.least)
+    nearest = dict(zip(HALVES, nearest, strict=True))
+    return ImageDegrees(
+        test, row, degrees, nearest, usual, grid, cuts, known, int(same.sum()), options.k, known - len(others)
+    )
+
+
+def require_neighbours(reference: Sequence[ImageCollection], count: int, k: int, *, besides: int = 0) -> None:
+    """Refuse a reference of too few images for the distance to neighbour `k`, with some `besides`."""
+    if count < k + besides:
+        raise OpenworldError(
+            f"{' and '.join(images.name for images in reference)} holds {count} image(s) that can be read, and the "
+            f"distance to neighbour {k} needs {k + besides} or more: give more reference images, or a smaller "
+            "--neighbour."
+        )
+
+
+def grid_of(degrees: Mapping[str, np.ndarray], cuts: Mapping[str, Levels], least: int) -> ShiftGrid:
+    semantic, covariate = (cuts[half].of(degrees[half]) for half in HALVES)
+    return ShiftGrid(semantic, covariate, (len(cuts["covariate"]), len(cuts["semantic"])), least)
+
+
+def _against(reference: ImageCollection, features, decomposition: Decomposition, k: int, reader: Reader) -> tuple:
+    """Return both degrees, the nearest images in both halves, and whether an image is in the reference: [n] each."""
+    merged, rows = [], []
+    for own, block in reader.blocks(reference):
+        merged.append(shift_degrees(decomposition, features, block.embeddings, k=k + 1, first=sum(map(len, rows))))
+        rows.append(own)
+        if len(merged) > 1:
+            merged = [merge_degrees(merged)]
+    neighbours, rows = [getattr(merged[0], half) for half in HALVES], np.concatenate(rows)
+    same = np.logical_and(*(near.distances[:, 0] < SAME for near in neighbours))
+    first = same.astype(np.int64)  # an image of the reference is its own first neighbour, which does not count
+    each = np.arange(len(same))
+    degrees = (near.distances[each, first + k - 1] for near in neighbours)
+    return *degrees, *(rows[near.places[each, first]] for near in neighbours), same
+
+
+def _usual(
+    reference: ImageCollection, others: np.ndarray, decomposition: Decomposition, options: ShiftOptions, reader: Reader
+) -> dict[str, np.ndarray]:
+    """Return degrees of a sample of the reference's `others`, by their places, against the rest of it."""
+    generator = np.random.default_rng(options.seed)
+    drawn = np.sort(generator.choice(others, min(SAMPLE, len(others)), replace=False))
+    kept, first = [], 0
+    for _, block in reader.blocks(reference):
+        own = drawn[(drawn >= first) & (drawn < first + len(block))] - first
+        kept.append(np.asarray(block.embeddings[own]))
+        first += len(block)
+    degrees = _against(reference, np.concatenate(kept), decomposition, options.k, reader)
+    return dict(zip(HALVES, degrees[:2], strict=True))
+
+
+@dataclass(frozen=True, eq=False)
+class ComparedSets:
+    """What was measured against what, and by which backbone."""
+
+    reference: ImageCollection
+    tests: Sequence[ImageCollection]
+    measured: ImageDegrees
+    backbone: str
+    about: Mapping = field(default_factory=dict)  # of the decomposition
+    seed: int = 0  # of what is drawn
+
+    @property
+    def right(self) -> Mapping[str, float]:
+        """Return by half the share of held-out triplets in the right order; {} where not known."""
+        return self.about.get("validation") or {}
+
+    def concepts(self) -> list[str]:
+        """Return the class of every test image; "" where it has none."""
+        pairs = zip(self.measured.test, self.measured.row, strict=True)
+        return [self.tests[test].concept(row) for test, row in pairs]
+
+
+def degree_columns(compared: ComparedSets) -> dict[str, list]:
+    """Return a row per test image: set, file, class; in both halves degree, level, far, nearest."""
+    measured, tests = compared.measured, compared.tests
+    pairs = list(zip(measured.test.tolist(), measured.row.tolist(), strict=True))
+    own = {
+        "set": [tests[test].name for test, _ in pairs],
+        "picture": [tests[test].path(row) for test, row in pairs],
+        "class": compared.concepts(),
+    }
+    by_half = {
+        "degree": lambda half: measured.degrees[half].tolist(),
+        "level": lambda half: getattr(measured.grid, half).tolist(),
+        "far": lambda half: measured.far(half).tolist(),
+        "nearest": lambda half: [compared.reference.path(row) for row in measured.nearest[half].tolist()],
+    }
+    return own | {f"{half}_{name}": column(half) for name, column in by_half.items() for half in HALVES}

@@ -1,0 +1,111 @@
+"""From what a person names to a plan of a set of images, and from that to the images."""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from openworld._errors import OpenworldError, failing
+from openworld._observer import SILENT, Observer
+from openworld.backbones.devices import find_device
+from openworld.backbones.loading import load_once
+from openworld.datasets.names.class_names import class_names
+from openworld.own_data.shift.decomposition import DecompositionSource, decomposition_for, distinct_names, lines_of
+from openworld.own_data.shift.images import Reader, gather
+from openworld.own_data.synthesize import plan as planning
+from openworld.own_data.synthesize.painters import (
+    PainterSettings,
+    find_painter,
+    find_screen,
+    find_styles,
+    shown_labels,
+)
+from openworld.own_data.synthesize.plan import SynthesisOptions, keep_division, kept_division
+from openworld.runs import digest
+from openworld.shifts.synthesis import GeneratedSet, Screen, SynthesisPlan, begin, generate
+from openworld.shifts.synthesis.set_files import require_own
+
+BY_WEIGHTS = "sdxl-turbo"
+
+
+@dataclass(frozen=True, eq=False)
+class PlannedSet:
+    """A plan, and who would paint it where."""
+
+    options: SynthesisOptions
+    plan: SynthesisPlan
+    painter: Any
+    screen: Screen | None
+    folder: Path | None
+
+    def paint(self, observer: Observer = SILENT, *, batch: int | None = None) -> GeneratedSet:
+        """Paint what is missing in the folder, `batch` images at a time, and return the finished set."""
+        begin(self.plan, self.painter, self.folder, self.screen)
+        progress = partial(observer.progress, "painting")
+        with failing():
+            return generate(self.plan, self.painter, self.folder, screen=self.screen, batch=batch, progress=progress)
+
+
+def plan_set(
+    reference: Sequence[str],
+    *,
+    labels: str = "",
+    styles: str = "",
+    backbone: str = "embedded",
+    source: DecompositionSource | None = None,
+    device: str = "auto",
+    allow_corrupt: int = 0,
+    sizes: Mapping[str, int] | None = None,
+    painter: str = BY_WEIGHTS,
+    settings: Mapping[str, Any] | None = None,
+    screen: str = "",
+    only_plan: bool = False,
+    out: Path | None = None,
+    observer: Observer = SILENT,
+) -> PlannedSet:
+    """Measure all prompts against the reference, and plan equally many images of every cell.
+
+    Args:
+        reference: folders of images, or data sets as NAME/DOMAIN/PART.
+        labels, styles: files or names; "" for what suits the painter.
+        sizes: `each`, `k`, `levels`, `least`, `seed` of `SynthesisOptions`.
+        painter, settings: who paints, by name, and how. screen: who says which images stay.
+    """
+    device, source = find_device(device), source or DecompositionSource()
+    if out is None and not only_plan:
+        raise OpenworldError("images need a place: give --out FOLDER, or --plan to make nothing.")
+    require_own(out, (*reference, source.laid))
+    painter_settings, screened = PainterSettings(**(settings or {}), device=device), find_screen(screen)
+    if not labels and painter != "rendered":
+        raise OpenworldError("give --labels: a text file with a name per line, or a data set of `openworld list`.")
+    names = class_names(labels).names if labels else shown_labels(painter_settings.drawings())
+    options = SynthesisOptions(names, find_styles(styles, painter), **(sizes or {}))
+    # A plan alone needs no weights, and has none fetched.
+    loaded = not only_plan or painter != BY_WEIGHTS
+    ready = find_painter(painter, painter_settings, options.prompts) if loaded else None
+
+    references, clip = tuple(map(gather, reference)), load_once(backbone, device)
+    taught = distinct_names([*options.labels, *(name for images in references for name in images.classnames)])
+    request = options.request(references, clip, _split(source, taught, options.seed))
+    division = None if out is None else kept_division(out, request)
+    if division is None:
+        planning.require_readable(options, clip)
+        decomposition = decomposition_for(source, clip, taught, options.seed, observer.progress)
+        with failing():
+            reader = Reader(clip, allow_corrupt, observer.progress)
+            division = planning.divide(options, references, decomposition, reader)
+        if out is not None:
+            keep_division(out, options, request, division, decomposition)
+    return PlannedSet(options, planning.plan(options, division, request), ready, screened, out)
+
+
+def _split(source: DecompositionSource, names: tuple[str, ...], seed: int) -> dict[str, Any]:
+    """Return which decomposition: the bytes of a kept one, or what one is fitted to."""
+    if source.laid is None:
+        return {"method": "LAID", "names": digest(names), "templates": lines_of(source.templates), "seed": seed}
+    try:
+        return {"file": hashlib.sha256(source.laid.read_bytes()).hexdigest()}
+    except OSError as error:
+        raise OpenworldError(f"{source.laid} cannot be read ({error}); give a kept LAID.") from error

@@ -1,0 +1,181 @@
+"""Images made to order at measured shift: what `openworld synthesize` does before and around the painting.
+
+Syn-IS (Long et al., 2024, section 2.3 and appendix D): labels x styles give prompts; the shift degrees of their text
+features against reference images cut these into cells; equally many images are made from every cell. The paper's cuts
+are unpublished; here they stand at the quantiles of its division of ImageNet-21K.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from openworld._arrays import require_at_least
+from openworld._errors import OpenworldError
+from openworld._plain import parse_json
+from openworld.own_data.shift.images import ImageCollection, Reader
+from openworld.own_data.shift.measurement import grid_of, require_neighbours
+from openworld.runs import digest, readable_json
+from openworld.runs.atomic import write_file
+from openworld.runs.canonical import to_json
+from openworld.runs.tables import decode_table, encode_table
+from openworld.shifts import HALVES, Decomposition, Levels, ShiftGrid, synthesis
+from openworld.shifts.grid import axis_levels
+from openworld.shifts.synthesis.set_files import DIVISION, require_own
+
+_TOGETHER = 4096  # prompts encoded at a time
+
+
+@dataclass(frozen=True)
+class SynthesisOptions:
+    """What is to be made."""
+
+    labels: tuple[str, ...]  # distinct
+    styles: tuple[synthesis.PromptStyle, ...]
+    each: int = 100  # images of every cell
+    k: int = 10  # degrees are distances to this neighbour
+    levels: int = 8  # of each axis, at least 3
+    least: int = 10  # cells of fewer prompts are N/A
+    seed: int = 0  # of the draw and of all noise
+
+    def __post_init__(self):
+        require_at_least(1, each=self.each, neighbour=self.k, smallest_cell=self.least)
+        require_at_least(3, levels=self.levels)
+        require_at_least(0, seed=self.seed)
+
+    @property
+    def prompts(self) -> synthesis.Prompts:
+        return synthesis.Prompts(self.labels, self.styles)
+
+    def request(self, references: tuple[ImageCollection, ...], clip, split: Mapping[str, Any]) -> dict[str, Any]:
+        """Return all that degrees and levels depend on, as JSON; `split` says which decomposition."""
+        styles = [(style.name, style.prompt) for style in self.styles]
+        return {
+            "labels": {"count": len(self.labels), "sha256": digest(self.labels)},
+            "styles": {"count": len(self.styles), "sha256": digest(styles)},
+            "reference": {collection.name: collection.images.fingerprint for collection in references},
+            "backbone": {"name": clip.name, "weights": clip.fingerprint},
+            "decomposition": dict(split),
+            "neighbour": self.k,
+            "levels": self.levels,
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class PromptDivision:
+    """N prompts by their degrees float64[N], by half."""
+
+    degrees: dict[str, np.ndarray]
+    cuts: dict[str, Levels]
+    known: int  # reference images that there were
+    # by half, share of held-out triplets in the right order; {} where nobody tried
+    right: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def about(self) -> dict[str, Any]:
+        """Return all but the degrees, as JSON knows it."""
+        cuts = {half: list(self.cuts[half].cuts) for half in HALVES}
+        return {"cuts": cuts, "reference_pictures": self.known, "held_out_right": self.right}
+
+    def grid(self, least: int) -> ShiftGrid:
+        return grid_of(self.degrees, self.cuts, least)
+
+
+def require_readable(options: SynthesisOptions, clip) -> None:
+    """Refuse, before any work, sentences that are too long for a backbone: the longest label's in every style."""
+    longest = synthesis.Prompts((max(options.labels, key=len),), options.styles)
+    _Encoder(clip, len(longest), lambda *_: None)(longest.texts(0, len(longest)))
+
+
+def divide(
+    options: SynthesisOptions, references: tuple[ImageCollection, ...], decomposition: Decomposition, reader: Reader
+) -> PromptDivision:
+    """Measure all prompts against all reference images, and cut both axes."""
+    blocks = tuple(features.embeddings for collection in references for _, features in reader.blocks(collection))
+    known = sum(map(len, blocks))
+    require_neighbours(references, known, options.k)
+    prompts = options.prompts
+    encode = _Encoder(reader.clip, len(prompts), reader.progress)
+    measured = synthesis.prompt_degrees(prompts, encode, decomposition, blocks, k=options.k, chunk=_TOGETHER)
+    degrees = {half: getattr(measured, f"{half}_degree") for half in HALVES}
+    cuts = axis_levels(degrees, options.levels, things="prompts")
+    return PromptDivision(degrees, cuts, known, dict(decomposition.about.get("validation") or {}))
+
+
+def plan(options: SynthesisOptions, division: PromptDivision, request: Mapping[str, Any]) -> synthesis.SynthesisPlan:
+    """Return equally many images of every cell that has prompts enough; the plan says where its levels come from."""
+    drawn = synthesis.plan_synthesis(options.prompts, division.grid(options.least), options.each, seed=options.seed)
+    return replace(drawn, origin={**request, **division.about})
+
+
+@dataclass
+class _Encoder:
+    """Encodes sentences, and tells how many of all are done."""
+
+    clip: Any
+    count: int
+    progress: Callable[[str, int, int], None]
+    done: int = 0
+
+    @torch.no_grad()
+    def __call__(self, texts: list[str]) -> np.ndarray:
+        try:
+            features = self.clip.encode_text(texts).float().cpu().numpy()
+        except OpenworldError as error:
+            raise OpenworldError(f"{error} Or take another --backbone, or --styles of fewer words.") from error
+        self.done += len(texts)
+        self.progress("measuring prompts", self.done, self.count)
+        return features
+
+
+LAID, TABLE, REQUEST = "laid.safetensors", "prompts.parquet", "request.json"
+
+
+def keep_division(
+    folder: Path,
+    options: SynthesisOptions,
+    request: Mapping[str, Any],
+    division: PromptDivision,
+    decomposition: Decomposition,
+) -> None:
+    own = folder / DIVISION
+    own.mkdir(parents=True, exist_ok=True)
+    write_file(own / LAID, decomposition.to_bytes())
+    write_file(own / TABLE, encode_table("prompts", _columns(options, division)))
+    write_file(own / REQUEST, readable_json({**request, **division.about}))
+
+
+def kept_division(folder: Path, request: Mapping[str, Any]) -> PromptDivision | None:
+    """Return the division that a folder keeps, None where it keeps none; another request is refused."""
+    require_own(folder)
+    own = folder / DIVISION
+    if not (own / REQUEST).is_file():
+        return None
+    try:
+        kept = parse_json((own / REQUEST).read_bytes())
+        changed = [part for part in request if kept.get(part) != to_json(request[part])]
+        if changed:
+            raise OpenworldError(f"{folder} was begun with other {' and '.join(changed)}; give these, or a new folder.")
+        rows = decode_table((own / TABLE).read_bytes())
+        degrees = {half: rows[f"{half}_degree"].astype(np.float64) for half in HALVES}
+        cuts = {half: Levels(kept["cuts"][half]) for half in HALVES}
+        return PromptDivision(degrees, cuts, kept["reference_pictures"], kept["held_out_right"])
+    except OpenworldError:
+        raise
+    except (OSError, LookupError, TypeError, ValueError, AttributeError) as error:
+        raise OpenworldError(f"{own} cannot be read ({error!r}); remove {folder} and begin anew.") from error
+
+
+def _columns(options: SynthesisOptions, division: PromptDivision) -> dict[str, Any]:
+    """Return prompts in words and numbers; a level is counted from 0."""
+    labels, styles = len(options.labels), len(options.styles)
+    grid = division.grid(options.least)
+    columns: dict[str, Any] = {
+        "label": [label for label in options.labels for _ in range(styles)],
+        "style": [style.name for style in options.styles] * labels,
+    }
+    columns |= {f"{half}_degree": division.degrees[half] for half in HALVES}
+    return columns | {f"{half}_level": getattr(grid, half) for half in HALVES}

@@ -1,0 +1,97 @@
+"""What is said of a plan and of a finished set: a layout over the counts of every cell, and sentences."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from openworld.own_data.shift.verdict import unsure
+from openworld.own_data.synthesize.command import PlannedSet
+from openworld.report.layout import Brief, Layout, Pivot
+from openworld.report.report import Report
+from openworld.report.shift_axes import AXES
+from openworld.results import Metric, Result, Results, Value
+from openworld.shifts import HALVES
+from openworld.shifts.synthesis import GeneratedSet
+
+IMAGES = Metric("planned_images", "images", "count", 0, 0, (0.0, None))
+UNIQUE = Metric("unique_prompts", "different prompts drawn", "count", 0, 0, (0.0, None))
+CANDIDATES = Metric("candidate_prompts", "prompts there are", "count", 0, 0, (0.0, None))
+REPEATS = Metric("most_repeats", "images of the commonest prompt", "count", 0, 0, (0.0, None))
+START = Metric("level_start", "from", "fraction", 4, 0, (0.0, 2.0))
+LAYOUT = Layout(
+    "A set of images by shift",
+    "",
+    tuple(
+        Pivot(
+            name=metric.key.replace("_", "-"),
+            title="Prompts of every cell",
+            metrics=(metric.key,),
+            rows=("covariate_level",),
+            columns=("semantic_level",),
+            folded=metric == REPEATS,
+            terminal=metric == CANDIDATES,
+        )
+        for metric in (UNIQUE, CANDIDATES, REPEATS)
+    ),
+)
+
+
+def report(planned: PlannedSet) -> Report:
+    """Return what a plan says: how many prompts every cell has, which have none, and where levels begin."""
+    plan, options, cells = planned.plan, planned.options, _filled(planned)
+    first = (
+        f"{len(plan.prompts):,} prompts: {len(options.labels):,} labels in {len(options.styles)} styles. "
+        f"{cells} of {plan.shape[0] * plan.shape[1]} cells have {options.least} or more: {cells} x {plan.count:,} = "
+        f"{len(plan):,} images of {plan.report()['unique_prompts']:,} different prompts."
+    )
+    results = Results("synthesize", tuple(_rows(planned)))
+    notes = {UNIQUE.key.replace("_", "-"): "Levels from 0 (near), of appearance downwards, of meaning to the right."}
+    return LAYOUT.report(Brief(results, sentences=(first, *_plan_notes(planned)), notes=notes), found=planned)
+
+
+def _rows(planned: PlannedSet) -> Iterator[Result]:
+    plan = planned.plan
+    yield Result("", IMAGES, Value(len(plan)))
+    yield Result("", UNIQUE, Value(plan.report()["unique_prompts"]))
+    for metric, counts in ((UNIQUE, plan.unique), (CANDIDATES, plan.candidates), (REPEATS, plan.repeats)):
+        for (row, column), count in np.ndenumerate(counts):
+            yield Result("", metric, Value(int(count)), {"covariate_level": row, "semantic_level": column})
+    for half in HALVES:
+        for level, start in enumerate((0.0, *plan.origin["cuts"][half])):
+            yield Result(AXES[half], START, Value(start), {"level": level})
+
+
+def _plan_notes(planned: PlannedSet) -> Iterator[str]:
+    """Yield which cells have no images, and what to know before trusting the levels."""
+    cells = planned.plan.shape[0] * planned.plan.shape[1]
+    if planned.plan.report()["left_out"]:
+        yield f"N/A: {cells - _filled(planned)} of {cells} cells, with fewer than {planned.options.least} prompts."
+    for half, other, share in unsure(planned.plan.origin["held_out_right"]):
+        yield (
+            f"Note: of the texts kept back to try it, the half for {AXES[half]} puts {100 * share:.0f} % in the right "
+            f"order, so what is far in {other} moves its levels too; look at the images of each level."
+        )
+
+
+def with_facts(report: Report, made: GeneratedSet | None = None) -> Report:
+    """Return the report with how far the halves of texts can be told apart, and what was made, among its facts."""
+    facts: dict[str, Any] = {"held_out_right": dict(report.found.plan.origin["held_out_right"])}
+    if made is not None:
+        facts["made"] = {"pictures": len(made), "refused": made.refused, "fingerprint": made.images.fingerprint}
+    return replace(report, facts=facts)
+
+
+def made_lines(made: GeneratedSet, folder: Path) -> tuple[str, ...]:
+    refused = f"; the screen refused {made.refused:,} more" if made.refused else ""
+    return (
+        f"{len(made):,} images in {folder}{refused}.",
+        f"Manifest: {folder / 'manifest.json'}   Table: {folder / 'images.parquet'}",
+        f'As a test set, in a spec of ood-detection: cells = {{ generated = "{folder}" }}',
+    )
+
+
+def _filled(planned: PlannedSet) -> int:
+    return len(planned.plan) // planned.plan.count

@@ -1,0 +1,167 @@
+"""Embeddings of the user's own, under column names that files and arrays share.
+
+    embeddings        [N, D], of images
+    labels            [N], class names, or numbers from 0 beside `classnames` (also called label)
+    split, domain, group, id    [N] each, optional: as in a list of images
+    classnames        [C], in the order of the numbers
+    class_embeddings  [C, D], of the class names, or [C, S, D] of each name in S sentences
+    logit_scale       what cosines are multiplied by, one number; 100 (CLIP's) where it is left out
+
+An .npz file may hold all of them. A .parquet file has one row per image, or in a file of its own one row per class.
+"""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from openworld._errors import OpenworldError
+from openworld.tables.entries import columns_of, finite_numbers, require_filled
+from openworld.tables.files import open_scores
+
+KINDS = (".npz", ".parquet")
+USUAL_SCALE = 100.0
+_PER_IMAGE = ("labels", "split", "domain", "group", "id")
+
+
+@dataclass(frozen=True, eq=False)
+class Embeddings:
+    """Embeddings of images, of class names, or both; columns by the names above, checked."""
+
+    name: str
+    columns: Mapping[str, np.ndarray]
+
+    @property
+    def images(self) -> np.ndarray:
+        """float32[N, D]."""
+        return self._wanted("embeddings", "of images [N, D]")
+
+    @property
+    def classes(self) -> np.ndarray:
+        """float32[C, S, D], of every class name in S sentences, or in one."""
+        found = self._wanted("class_embeddings", "of class names [C, D]")
+        return found if found.ndim == 3 else found[:, None]
+
+    @property
+    def classnames(self) -> tuple[str, ...] | None:
+        """In the order of class embeddings or numbers, or of the alphabet; None where classes have no names."""
+        if "classnames" in self.columns:
+            return tuple(map(str, self.columns["classnames"].tolist()))
+        labels = self.columns.get("labels")
+        if labels is None or labels.dtype.kind != "U":
+            return None
+        return tuple(map(str, np.unique(labels).tolist()))
+
+    @property
+    def labels(self) -> np.ndarray | None:
+        """int64[N], places in `classnames`; None without labels."""
+        labels, names = self.columns.get("labels"), self.classnames
+        if labels is None or labels.dtype.kind != "U":
+            return None if labels is None else labels.astype(np.int64)
+        place = {name: number for number, name in enumerate(names)}
+        lacking = sorted(set(labels.tolist()) - set(place))
+        if lacking:
+            raise OpenworldError(f"{self.name} has the label {lacking[0]!r}, which is not among its classnames.")
+        return np.array([place[label] for label in labels.tolist()], np.int64)
+
+    @property
+    def logit_scale(self) -> float:
+        """What cosines are multiplied by."""
+        given = self.columns.get("logit_scale")
+        return USUAL_SCALE if given is None else float(given.ravel()[0])
+
+    @cached_property
+    def content(self) -> str:
+        """Hex SHA-256 of all columns."""
+        digest = hashlib.sha256()
+        for name, column in sorted(self.columns.items()):
+            digest.update(f"{name} {column.dtype} {column.shape} ".encode() + np.ascontiguousarray(column).tobytes())
+        return digest.hexdigest()
+
+    def _wanted(self, name: str, what: str) -> np.ndarray:
+        if name not in self.columns:
+            held = ", ".join(self.columns) or "nothing"
+            raise OpenworldError(f"{self.name} has no {name} ({what}); it has {held}.")
+        return self.columns[name]
+
+
+def embeddings_of(columns: Mapping[str, Any], name: str = "these embeddings") -> Embeddings:
+    """Return arrays under the names above as embeddings."""
+    given = columns_of(columns, name, whole=False)
+    given = {("labels" if key == "label" else key): column for key, column in given.items()}
+    known = (*_PER_IMAGE, "embeddings", "classnames", "class_embeddings", "logit_scale")
+    kept = {key: column for key, column in given.items() if key in known}
+    if not {"embeddings", "class_embeddings"} & set(kept):
+        raise OpenworldError(
+            f"{name} has neither embeddings [N, D] nor class_embeddings [C, D]; its columns are "
+            f"{', '.join(given) or 'none'}."
+        )
+    dimensions = {"embeddings": (2,), "class_embeddings": (2, 3)}
+    for key, column in kept.items():
+        if key in dimensions:
+            kept[key] = _checked(column, f"column {key} of {name}", dimensions[key])
+        elif column.ndim:
+            require_filled(column, f"column {key} of {name}")
+            kept[key] = column.astype(str) if column.dtype == object else column
+    _require_lengths(kept, name)
+    return Embeddings(name, kept)
+
+
+def read_embeddings(place: Path | str | Embeddings) -> Embeddings:
+    """Return what a file holds; embeddings as they are."""
+    if isinstance(place, Embeddings):
+        return place
+    path = Path(place)
+    if path.suffix.lower() not in KINDS or not path.is_file():
+        why = "there is no such file" if path.suffix.lower() in KINDS else f"expected {' or '.join(KINDS)}"
+        raise OpenworldError(f"{path} holds no embeddings: {why}.")
+    file = open_scores(path, KINDS)
+    names = (*file.columns, *file.entries)
+    return embeddings_of({name: file.table(names=[name])[name] for name in names}, str(path))
+
+
+def holds_embeddings(place: Any, *columns: str) -> bool:
+    """Whether a file has one of some columns, by default embeddings of any kind; only its head is read."""
+    columns = columns or ("embeddings", "class_embeddings")
+    if isinstance(place, Embeddings):
+        return bool(set(place.columns) & set(columns))
+    if not isinstance(place, str | Path) or Path(place).suffix.lower() not in KINDS or not Path(place).is_file():
+        return False
+    file = open_scores(place, KINDS)
+    return bool({*file.columns, *file.entries} & set(columns))
+
+
+def _checked(array: np.ndarray, what: str, dimensions: tuple[int, ...]) -> np.ndarray:
+    array = finite_numbers(array, what)
+    if array.ndim not in dimensions or not array.size:
+        shapes = " or ".join({2: "[n, D]", 3: "[n, S, D]"}[one] for one in dimensions)
+        raise OpenworldError(f"{what} came as {array.dtype}{list(array.shape)}, expected numbers {shapes}.")
+    array = array.astype(np.float32, copy=False)
+    bad = ~array.any(-1) | ~np.isfinite(array).all(-1)  # too large for float32
+    if bad.any():
+        first = ", ".join(map(str, np.argwhere(bad)[0].tolist()))
+        raise OpenworldError(f"{what} has {int(bad.sum())} row(s) that are zero or too large, first row {first}.")
+    return array
+
+
+def _require_lengths(columns: Mapping[str, np.ndarray], name: str) -> None:
+    images = {key: len(columns[key]) for key in ("embeddings", *_PER_IMAGE) if key in columns}
+    classes = {key: len(columns[key]) for key in ("classnames", "class_embeddings") if key in columns}
+    for lengths, what in ((images, "image"), (classes, "class")):
+        if len(set(lengths.values())) > 1:
+            raise OpenworldError(f"{name} has columns of different lengths: {lengths}; give one entry per {what}.")
+    if "class_embeddings" in columns and "classnames" not in columns:
+        raise OpenworldError(f"{name} has class_embeddings and no classnames; say what the classes are called.")
+    widths = {key: columns[key].shape[-1] for key in ("embeddings", "class_embeddings") if key in columns}
+    if len(set(widths.values())) > 1:
+        raise OpenworldError(f"{name} has embeddings of several widths: {widths}; both come from one model.")
+    labels, names = columns.get("labels"), columns.get("classnames")
+    if labels is not None and labels.dtype.kind != "U":
+        if labels.dtype.kind not in "iu" or (labels.size and labels.min() < 0):
+            raise OpenworldError(f"{name} has labels of type {labels.dtype}; expected class names, or numbers from 0.")
+        if names is not None and labels.size and labels.max() >= len(names):
+            raise OpenworldError(f"{name} has the label {labels.max()} and {len(names)} classnames, counted from 0.")

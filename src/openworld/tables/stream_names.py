@@ -1,0 +1,254 @@
+"""The base names and new names of an open-world stream, and what it says of the true side and class of its images.
+
+Names come with the columns, as `classnames` (base names, then new ones) with the number `n_base` of base names, both an
+array of an npz file or JSON in the metadata of safetensors and Parquet; or behind the colons; or nobody names them.
+Without logits, names are those that occur. Names that differ by case, outer spaces or "_" alone are one.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from openworld._errors import OpenworldError, unknown_name
+from openworld._plain import parse_json
+from openworld._short_repr import short_repr
+from openworld.tables.classes import normalise_class_name
+from openworld.tables.coded import Coded
+from openworld.tables.entries import empty_entries
+from openworld.tables.files import ScoreFile
+from openworld.tables.table import FileLayout, names_of
+
+BASE, NEW = "base", "new"
+
+
+@dataclass(frozen=True)
+class StreamLabels:
+    """What is known of the images of a stream, of some of them or of all."""
+
+    known: np.ndarray  # bool[n], images of which the side is known; all else is False or -1 elsewhere
+    base: np.ndarray  # bool[n], images of base classes
+    named: np.ndarray  # bool[n], images whose class is known too
+    label: np.ndarray  # int64[n], the class as a place in base names, then new names; -1 for none of them
+    base_right: np.ndarray  # bool[n], base images whose base name is right
+    new_right: np.ndarray  # bool[n], new images whose new name is right
+
+    __repr__ = short_repr
+
+
+@dataclass(frozen=True, eq=False)
+class StreamClasses:
+    """The names that matrices of a file are over, and the place in the file of each column of each matrix."""
+
+    base: tuple[str, ...] = ()
+    new: tuple[str, ...] = ()
+    orders: dict[str, np.ndarray] | None = None  # None without logits
+
+
+def stream_classes(layout: FileLayout, base_names: Sequence[str] | None) -> StreamClasses:
+    """Return the classes of a file's matrices; refuse logits of which nobody says which are of base classes."""
+    file, matrices, named = layout.file, layout.matrices, layout.classes.named
+    logits = {"logits", "base_logits", "new_logits"} & set(matrices)
+    if matrices and not logits:
+        raise OpenworldError(f"{file.path} has {matrices[0]} and no logits; give logits over its names.")
+    if not logits:
+        return StreamClasses(tuple(base_names or ()))
+    if len(logits) == 1 and "logits" not in logits:
+        lacking = "new_logits" if "base_logits" in logits else "base_logits"
+        raise OpenworldError(f"{file.path} has no logits and no {lacking}; give logits, or both halves.")
+
+    names = _all_names(layout, base_names)
+    base = _which_are_base(layout, names, base_names)
+    ours = {"base_logits": names[base], "new_logits": names[~base]}
+    every = np.concatenate([names[base], names[~base]])
+    orders = {}
+    for matrix in matrices:
+        wanted = ours.get(matrix, every).tolist()
+        own = list(named.get(matrix, ours.get(matrix, names)))
+        place = {normalise_class_name(name): number for number, name in enumerate(own)}
+        forms = [normalise_class_name(name) for name in wanted]
+        odd = sorted(set(place) ^ set(forms))
+        if odd or len(place) != len(own):
+            raise OpenworldError(
+                f"{matrix} of {file.path} has {len(own)} names, expected {len(wanted)}: "
+                f"{', '.join(map(repr, odd[:3]))} in one of the two alone; every matrix needs the names of its half."
+            )
+        orders[matrix] = np.array([place[form] for form in forms])
+    return StreamClasses(tuple(names[base].tolist()), tuple(names[~base].tolist()), orders)
+
+
+def _all_names(layout: FileLayout, base_names: Sequence[str] | None) -> np.ndarray:
+    """Return the names of all classes, in the order of `logits`; numbers as text where there are none."""
+    file, named = layout.file, layout.classes.named
+    halves = [named[half] for half in ("base_logits", "new_logits") if half in named]
+    if "logits" in named:
+        names = named["logits"]
+    elif len(halves) == 2:
+        names = [*halves[0], *halves[1]]
+    elif "classnames" in file.about:
+        names = _json(file, "classnames", list)
+    elif base_names is not None:
+        raise OpenworldError(f"base names came, but {file.path} has no `classnames` to find them among; add them.")
+    elif "logits" in layout.matrices:
+        names = range(_width(layout, "logits"))
+    else:
+        names = range(_width(layout, "base_logits") + _width(layout, "new_logits"))
+
+    names = [str(name) for name in names]
+    for name, times in Counter(map(normalise_class_name, names)).most_common():
+        if times > 1 or not name:
+            problem = f"the class name {name!r} comes {times} times" if name else "a class name is empty"
+            raise OpenworldError(f"{problem} in {file.path}; every class needs a name of its own.")
+    return np.array(names, dtype=object)
+
+
+def _which_are_base(layout: FileLayout, names: np.ndarray, base_names: Sequence[str] | None) -> np.ndarray:
+    """bool[C], which of the names are of base classes; at least one is, and at least one is not."""
+    file, named = layout.file, layout.classes.named
+    said: dict[str, np.ndarray] = {}
+    for who, chosen in (("the base names given", base_names), ("the columns base_logits", named.get("base_logits"))):
+        if chosen is not None:
+            forms = {normalise_class_name(str(name)): str(name) for name in chosen}
+            there = [normalise_class_name(name) for name in names.tolist()]
+            lacking = sorted(forms.keys() - set(there))
+            if lacking:
+                raise unknown_name(f"base name (classes of {file.path.name})", forms[lacking[0]], names.tolist())
+            said[who] = np.array([form in forms for form in there])
+    if "n_base" in file.about:
+        said["n_base"] = np.arange(len(names)) < _json(file, "n_base", int)
+    if not said and "base_logits" in layout.matrices:
+        said["base_logits"] = np.arange(len(names)) < _width(layout, "base_logits")
+    if not said:
+        raise OpenworldError(
+            f"{file.path} does not say which of its {len(names)} classes are base ones; add the number `n_base` of "
+            "base names, which come first (npz: an array; safetensors, Parquet: in the metadata), or give the base "
+            "names (--base-names FILE)."
+        )
+    (first, base), *others = said.items()
+    for other, mask in others:
+        if not np.array_equal(mask, base):
+            raise OpenworldError(
+                f"{first} say {int(base.sum())} base names and {other} {int(mask.sum())} in {file.path}, not the same "
+                "ones; keep what is right."
+            )
+    if base.all() or not base.any():
+        kind = "new" if base.all() else "base"
+        raise OpenworldError(f"{file.path} has no {kind} name among its {len(names)} classes; give both kinds.")
+    return base
+
+
+def _width(layout: FileLayout, matrix: str) -> int:
+    """Return how many columns a matrix has, from the first rows of the file."""
+    (column,) = layout.own[matrix]
+    block = next(iter(layout.file.blocks([column], 1)), {column: np.empty((0, 0))})
+    return block[column].shape[1] if block[column].ndim == 2 else 1
+
+
+def _json(file: ScoreFile, key: str, kind: type):
+    try:
+        value = parse_json(file.about[key])
+        if isinstance(value, kind) and not isinstance(value, bool):
+            return value
+        raise ValueError(f"it is {value!r}")
+    except (ValueError, TypeError) as error:
+        wanted = "a list of names" if kind is list else "a whole number"
+        raise OpenworldError(f"{key} of {file.path} is not {wanted} as JSON ({error}).") from error
+
+
+class StreamNames:
+    """Base names and new names, each with its place."""
+
+    def __init__(self, base: Sequence[str], new: Sequence[str], fixed: Sequence[str]):
+        self.spelled = {BASE: list(base), NEW: list(new)}
+        self.places = {
+            side: {normalise_class_name(name): place for place, name in enumerate(names)}
+            for side, names in self.spelled.items()
+        }
+        self.fixed = tuple(fixed)  # sides to which no name is added
+
+    def numbers(self, side: str, names: Coded) -> np.ndarray:
+        """Return the places of names on a side, int64[n]; unknown names are added where the side is not fixed."""
+        there = self.places[side]
+        for name in names.present:
+            if normalise_class_name(name) in there:
+                continue
+            if side in self.fixed:
+                raise OpenworldError(f"{side}_name holds {name!r}, none of the {len(there)} {side} names; mend it.")
+            there[normalise_class_name(name)] = len(there)
+            self.spelled[side].append(name)
+        return _places(names, there)
+
+    def joint_numbers(self, names: Coded) -> np.ndarray:
+        """Return the places of names among base names, then new names, int64[n]; -1 for others."""
+        base, new = self.places[BASE], self.places[NEW]
+        return _places(names, {form: len(base) + place for form, place in new.items()} | base)
+
+    def require_sides(self, where: Path) -> None:
+        """Refuse a name of both sides."""
+        both = sorted(self.places[BASE].keys() & self.places[NEW].keys())
+        if both:
+            raise OpenworldError(f"{both[0]!r} is a base name and a new name in {where}; a class is of one side.")
+
+
+def _places(names: Coded, places: dict[str, int]) -> np.ndarray:
+    found = np.array([places.get(normalise_class_name(name), -1) for name in names.names], np.int64)
+    return found[names.codes] if len(found) else np.empty(0, np.int64)
+
+
+def stream_labels(
+    side: Coded | None,
+    label: np.ndarray | None,
+    names: StreamNames,
+    answers: tuple[np.ndarray, np.ndarray],
+    path: Path,
+    order: np.ndarray | None,
+) -> StreamLabels | None:
+    """Return what is known of the images, checked against the names that they were given; None where nothing is."""
+    # `order`: the place in the file of each class, where labels are numbers
+    count = len(answers[0])
+    known, base = np.zeros(count, bool), np.zeros(count, bool)
+    if side is not None:
+        odd = [name for name in side.present if name not in (BASE, NEW, "")]
+        if odd:
+            raise OpenworldError(f"column side of {path} holds {odd[0]!r}; expected base, new, or nothing.")
+        known, base = side != "", side == BASE
+    if label is None:
+        nothing = np.zeros(count, bool)
+        return StreamLabels(known, base, nothing, np.full(count, -1), nothing, nothing) if known.any() else None
+
+    named, places, base_count = ~empty_entries(label), np.full(count, -1), len(names.spelled[BASE])
+    if label.dtype.kind in "iuf" and {BASE, NEW} <= set(names.fixed):
+        numbers, total = label[named], base_count + len(names.spelled[NEW])
+        odd = np.flatnonzero((numbers < 0) | (numbers >= total) | (numbers % 1 != 0))
+        if odd.size:
+            raise OpenworldError(
+                f"column label of {path} holds {numbers[odd[0]]:g}; expected names of classes, or whole numbers "
+                f"from 0 to {total - 1}."
+            )
+        numbers = numbers.astype(np.int64)
+        places[named] = numbers if order is None else np.argsort(order)[numbers]
+    else:
+        spelled = names_of(label[named], path.suffix.lower() == ".csv")
+        if BASE not in names.fixed:
+            names.numbers(BASE, spelled[(known & base)[named]])
+        places[named], base_count = names.joint_numbers(spelled), len(names.spelled[BASE])
+
+    of_base, of_none = (places >= 0) & (places < base_count), places < 0
+    for rows, what in (
+        (named & ~known & of_none, "is none of the names, and its side is empty; write base or new into side"),
+        (named & known & base & ~of_base, "is no base name, and its side is base; mend side or label"),
+        (named & known & ~base & of_base, "is a base name, and its side is new; mend side or label"),
+    ):
+        if rows.any():
+            row = int(np.flatnonzero(rows)[0])
+            raise OpenworldError(
+                f"label {label[row]!r} in row {row:,} of {path} (from 0) {what} ({rows.sum()} such row(s))."
+            )
+    base = np.where(known, base, named & of_base)
+    known = known | named
+    if not known.any():
+        return None
+    base_right = named & base & (places == answers[0])
+    return StreamLabels(known, base, named, places, base_right, named & ~base & (places == base_count + answers[1]))

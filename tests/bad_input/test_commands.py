@@ -1,0 +1,113 @@
+"""Bad text in every option of every command: a refusal in two lines, never a traceback, and nothing is written.
+
+`python tests/bad_input/test_commands.py` prints a table. What is required is named `nowhere`, so that no work begins.
+"""
+
+import inspect
+import os
+import re
+import sys
+from collections import Counter
+from contextlib import chdir
+from importlib import import_module
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+
+from openworld.cli.app import GROUPS, PARTS, app
+from openworld.cli.command import Command, hints_of, on_command_line
+from openworld.cli.in_process import CliRunner
+
+TEXTS = [
+    "",
+    "nan",
+    "inf",
+    "-1",
+    "1e400",
+    "10000000000000000000000",
+    "no\udcffthing",
+    "a\nb",
+    "unknown name",
+    "../..",
+    "/",
+]
+NUMBERS = {int: ["", "nan", "-1", "1.5", "1e400", "10000000000000000000000", "words", "0x"]}
+NUMBERS[float] = ["", "nan", "inf", "-inf", "1e400", "words", "1,5"]
+COMMANDS = {}
+for _group in GROUPS.values():
+    for _name, _command in _group.items():
+        if isinstance(_command, Command):
+            COMMANDS[(_name,)] = _command
+        COMMANDS |= {
+            (_name, part): other
+            for part, other in (PARTS.get(_name, {}) if isinstance(_command, Command) else _command[1]).items()
+        }
+FAST = {("demo",): ["--preset", "no preset"], ("cache",): ["--cache", "no folder"], ("list",): ["no kind"]}
+"""What ends commands early that need nothing."""
+FREE = {("cache", "--cache"), ("cache", "--dataset"), ("cache", "--backbone")}
+"""Options of which any text is good: a folder without sets, and names of which no set is there."""
+
+
+def calls(words):
+    """Every option with every bad text: (option, text, the words of the call)."""
+    command = COMMANDS[words]
+    module, _, name = command.function.partition(":")
+    function = getattr(import_module(f"openworld.api.{module}"), name)
+    hints, parameters = hints_of(function), inspect.signature(function).parameters
+    needed = []
+    for each, parameter in parameters.items():
+        if parameter.default is inspect.Parameter.empty:
+            needed += ["nowhere"] if each in command.arguments else [command.option(each), "nowhere"]
+    for each in parameters:
+        kind = on_command_line(hints[each])[0]
+        kind = getattr(kind, "__args__", [kind])[0] if getattr(kind, "__origin__", None) is list else kind
+        for text in NUMBERS.get(kind, TEXTS) if kind is not bool else ["=3"]:
+            if each in command.arguments:
+                line = [text, *needed[1:]]
+            elif kind is bool:
+                line = [*needed, f"{command.option(each)}{text}"]
+            else:
+                line = [*needed, command.option(each), text]
+            early = [] if each in command.arguments else FAST.get(words, [])
+            yield command.option(each), kind, text, [*words, *early, *line]
+
+
+def fault(kind, option, text, line):
+    """Why a call is neither refused nor rightly answered; None where it is one."""
+    with TemporaryDirectory() as folder, chdir(folder):
+        done = CliRunner().invoke(app, line, env={"HF_HUB_OFFLINE": "1", "OPENWORLD_CACHE": str(Path(folder) / "c")})
+        left = sorted(os.listdir(folder))
+    if done.exception is not None:
+        return f"raw: {done.exception!r}"
+    if re.match(r"openworld: \w+(Error|Exception|Warning): ", done.stderr):
+        return f"raw: {done.stderr.strip()}"
+    if left not in ([], ["c"]):
+        return f"wrote {left}"
+    if done.exit_code not in (1, 2):
+        free = (text == "" and kind is str) or (line[0], option) in FREE
+        return None if free else f"taken for good, exit code {done.exit_code}"
+    if kind in NUMBERS and text not in ("-1", "1e400", "inf", "-inf") and option not in done.stderr:
+        return f"the refusal does not name {option}: {done.stderr.strip()}"
+    return None
+
+
+@pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
+def test_bad_text_is_refused_in_every_option(words):
+    faults = [(option, text, fault(kind, option, text, line)) for option, kind, text, line in calls(words)]
+    assert faults and [each for each in faults if each[2] is not None] == []
+
+
+if __name__ == "__main__":
+    for words in COMMANDS:
+        if sys.argv[1:] and " ".join(words) not in sys.argv[1:]:
+            continue
+        found = Counter()
+        for option, kind, text, line in calls(words):
+            why = fault(kind, option, text, line)
+            found["calls"] += 1
+            found["raw"] += str(why).startswith("raw")
+            found["wrong"] += why is not None and not why.startswith("raw")
+            if why is not None:
+                print(f"{' '.join(words)} {option} {text!r}: {why[:200]}")
+        print(f"{' '.join(words):16}{found['calls']:6,}{found['raw']:6,}{found['wrong']:6,}", flush=True)

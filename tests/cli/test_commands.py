@@ -1,0 +1,137 @@
+"""Every command is its function: each option reaches its parameter, and help names it with default and choices."""
+
+import inspect
+import re
+from importlib import import_module
+from unittest import mock
+
+import pytest
+from in_process import openworld
+
+from openworld.cli.app import GROUPS, PARTS, commands
+from openworld.cli.command import Command, help_text, hints_of, makes_answer, on_command_line
+from openworld.runs.outputs import MARKS
+
+COMMANDS = {}
+for _group in GROUPS.values():
+    for _name, _command in _group.items():
+        parts = PARTS.get(_name, {}) if isinstance(_command, Command) else _command[1]
+        COMMANDS |= {(_name,): _command} if isinstance(_command, Command) else {}
+        COMMANDS |= {(_name, part): other for part, other in parts.items()}
+IDS = list(map(" ".join, COMMANDS))
+
+
+def function_of(command):
+    module, _, name = command.function.partition(":")
+    return getattr(import_module(f"openworld.api.{module}"), name)
+
+
+def shown(words):
+    """The help of a command, without frames and line breaks."""
+    return " ".join(re.sub("[│─╭╮╰╯]", " ", openworld(*words, "--help", columns=100).stdout).split())
+
+
+def typed(kind):
+    """What is typed for a type, twice where it may be repeated, and what it becomes."""
+    examples = {bool: ([], True), int: (["3"], 3), float: (["0.5"], 0.5), str: (["words"], "words")}
+    if kind in examples:
+        return [examples[kind][0]], examples[kind][1]
+    if getattr(kind, "__origin__", None) is list:
+        return [["words"], ["more"]], ["words", "more"]
+    return [[kind.__args__[-1]]], kind.__args__[-1]
+
+
+@pytest.mark.parametrize(("words", "command"), COMMANDS.items(), ids=IDS)
+def test_every_option_reaches_its_parameter_as_what_its_type_says(words, command):
+    function, given, line = function_of(command), {}, list(words)
+    hints, parameters = hints_of(function), inspect.signature(function).parameters
+    readers = {}
+    for name in (*command.arguments, *(name for name in parameters if name not in command.arguments)):
+        kind, readers[name] = on_command_line(hints[name])
+        if parameters[name].kind is inspect.Parameter.VAR_POSITIONAL:
+            kind = list[kind]
+        if kind in (list[int], list[float]):
+            entries, given[name] = [["3"], ["3"]], [3, 3]
+        else:
+            entries, given[name] = typed(kind)
+        if readers[name] is not None:
+            entries = [["1"]] if kind is str else [["level=3"]]
+            given[name] = readers[name]("1" if kind is str else ["level=3"])
+        for entry in entries:
+            line += [*([] if name in command.arguments else [command.option(name)]), *entry]
+    called = mock.Mock(side_effect=KeyError("called"))
+    app = commands
+    for word in words:
+        app = app[word]
+    run = app.default_command
+    cell = dict(zip(run.__code__.co_freevars, run.__closure__, strict=True))["function"]
+    cell.cell_contents = called
+    try:
+        openworld(*line)
+    finally:
+        cell.cell_contents = function
+    several = [name for name, each in parameters.items() if each.kind is inspect.Parameter.VAR_POSITIONAL]
+    assert called.call_args is not None, openworld(*line).stderr
+    assert list(called.call_args.args) == [entry for name in several for entry in given.pop(name)]
+    assert called.call_args.kwargs == given
+
+
+@pytest.mark.parametrize(("words", "command"), COMMANDS.items(), ids=IDS)
+def test_the_help_names_every_option_with_its_text_default_and_choices(words, command):
+    function, text = function_of(command), shown(words)
+    documented = inspect.getdoc(function).partition("\nArgs:\n")[2]
+    for name, parameter in inspect.signature(function).parameters.items():
+        assert command.option(name) in text, name
+        assert re.search(rf"^    {name}: ", documented, re.MULTILINE), f"{name} has no line among Args"
+        if parameter.default not in (None, "", (), False, 0, inspect.Parameter.empty):
+            assert f"[default: {parameter.default}]" in text, name
+        kind = on_command_line(hints_of(function)[name])[0]
+        for choice in getattr(kind, "__args__", ()) if "Literal" in str(kind) else ():
+            assert choice in text, (name, choice)
+    assert ("--json" in text) == makes_answer(function)
+    for part in help_text(function):
+        assert " ".join(re.sub("[`*]", "", part).split())[:40] in text
+
+
+@pytest.mark.parametrize(("words", "command"), COMMANDS.items(), ids=IDS)
+def test_wrong_use_of_every_command_is_two_lines_and_exit_code_2(words, command):
+    for wrong in (("--no-such-option",), ("--quite",)):
+        done = openworld(*words, *wrong)
+        assert done.returncode == 2 and len(done.stderr.splitlines()) <= 2, done.stderr
+        assert done.stdout == "" and "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(("words", "command"), COMMANDS.items(), ids=IDS)
+def test_groups_name_parameters_and_outputs_say_what_they_may_hold(words, command):
+    function = function_of(command)
+    parameters = inspect.signature(function).parameters
+    assert set(" ".join(command.groups.values()).split()) | {*command.arguments, *command.names} <= parameters.keys()
+    for kind in hints_of(function).values():
+        for rule in getattr(kind, "__metadata__", ()):
+            assert set(getattr(rule, "own", ())) <= MARKS.keys()
+
+
+def test_a_command_is_called_by_its_name_alone():
+    assert openworld("detec").stderr.startswith('openworld: Unknown command "detec". Did you mean "detect"?')
+    assert "Did you mean --out?" in openworld("score", "x.csv", "--ou", "x").stderr
+
+
+@pytest.mark.parametrize("words", [(), ("label",), ("data",)])
+def test_help_is_shown_where_nothing_is_asked_for(words):
+    done = openworld(*words)
+    assert done.returncode == 2 and "Usage: openworld" in done.stdout
+
+
+def test_the_first_word_says_which_part_of_a_command_works():
+    assert "--source" in openworld("estimate", "--target", "x").stderr
+    assert "--out" in openworld("estimate", "fit", "--source", "watch").stderr
+    assert "FITTED" in openworld("estimate", "watch").stderr
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_every_command_and_option_is_completed(shell):
+    script = commands.generate_completion(prog_name="openworld", shell=shell)
+    for words, command in COMMANDS.items():
+        assert words[-1] in script
+        for name in inspect.signature(function_of(command)).parameters:
+            assert name in command.arguments or command.option(name).removeprefix("--") in script, (words, name)

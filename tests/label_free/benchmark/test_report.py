@@ -1,0 +1,178 @@
+"""What a run of accuracy estimation shows: every form, where numbers stand, marks, the verdict, and its own charts."""
+
+import re
+
+import numpy as np
+import pytest
+
+from openworld.evaluations.finished_runs import compare_runs, read_report
+from openworld.label_free.benchmark.arrays import RunArrays
+from openworld.label_free.benchmark.figures import BUDGET, ModelGroups
+from openworld.label_free.benchmark.reference_figures import alignment_gap
+from openworld.label_free.benchmark.report import report
+from openworld.report.layout.layout import REST
+from openworld.testing import check_report
+from openworld.testing._reports import _shows_every_number_once
+
+
+@pytest.fixture(scope="module")
+def run_story(estimates_folder):
+    return read_report(estimates_folder)
+
+
+def table_of(story, name):
+    """A table of the page."""
+    sections = [part for section in story.page.sections for part in (section, *section.folded)]
+    return next(table for section in sections for table in section.tables if table.name == name)
+
+
+def cells_of(story, name):
+    """{row: {column: what is in the cell}} of a table."""
+    table = table_of(story, name)
+    heads = [column.heading for column in table.columns]
+    return {row.label: dict(zip(heads, row.cells, strict=True)) for row in table.rows}
+
+
+def headings(story):
+    return [section.heading for section in story.page.sections]
+
+
+def test_every_form_can_be_made(run_story):
+    check_report(run_story)
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"intervals": True}, {"aligned": False}, {"models": ("convnet",)}, {"corruptions": ()}]
+)
+def test_every_number_and_test_stands_once(options, make_estimates):
+    story = report(make_estimates(**options))
+    _shows_every_number_once(story)
+    assert REST not in headings(story)
+
+
+def test_so_does_that_of_the_smallest_run_which_has_no_more_than_it_measured(smallest):
+    story = report(smallest)
+    _shows_every_number_once(story)
+    assert not {REST, "What happens as the shift grows?", "Near in meaning"} & {*headings(story)}
+    assert "nothing was run beside it" in story.page.verdict[0]
+
+
+def test_the_verdict_counts_methods_and_tests(run_story):
+    best, baseline, direction, conditions, _ = run_story.page.verdict
+    assert best.startswith("FRAP has the lowest mean absolute error, 1.9") and "better than ATC-MC" in best
+    tests = [test for test in run_story.results.comparisons if not test.where and "AC" in (test.entity, test.other)]
+    worse = [test for test in tests if (test.better if test.other == "AC" else test.worse)]
+    assert 0 < len(worse) < 10 and (f"{len(worse)} methods are better" in baseline or worse[0].entity in baseline)
+    biased = [row for row in run_story.results.where(metric="bias") if not row.where and row.entity]
+    errors = {row.entity: row.value.value for row in run_story.results.where(metric="absolute_error") if not row.where}
+    over = sum(row.value.value > errors[row.entity] / 2 for row in biased)
+    assert direction.startswith(f"Of 11 methods {over} mostly overestimate")
+    assert "15 conditions (3 natural, 12 synthetic) of 1,000 images" in conditions
+
+
+def test_no_complete_method_is_said(handmade):
+    best = report(handmade({"a": ("one", 0.8, {"ALine-S": None})})).page.verdict[0]
+    assert "ALine-S" in best and "no estimate was given" in best
+
+
+def test_a_method_without_some_estimates_is_marked_and_never_bold(run_story):
+    cells = cells_of(run_story, "errors")
+    assert "ALine-S *" in cells and "estimates are missing" in table_of(run_story, "errors").caption
+    assert cells["ALine-S *"]["mean absolute error"].bold is False and cells["FRAP"]["mean absolute error"].bold is None
+    assert "ALine-S *" in [column.heading for column in table_of(run_story, "shifts").columns]
+    assert cells["AC"]["against AC"] is None and cells["FRAP"]["against AC"].better
+
+
+def test_methods_that_differ_in_their_reference_alone_say_how_they_use_it(run_story):
+    assert cells_of(run_story, "lines")["CLIP's answers"]["reference"] == "CLIP, answers taken for labels"
+    assert cells_of(run_story, "lines")["RAP"]["reference"] == "CLIP, raw (RAP)"
+    assert "FRAP, no threshold, against FRAP" in cells_of(run_story, "threshold")
+
+
+def test_why_alignment_is_not_known_is_said(make_estimates):
+    unknown = report(make_estimates(aligned=False))
+    assert ("nearness in meaning", "not known: no tree holds these classes") in unknown.page.facts
+    assert "Near in meaning" not in headings(unknown)
+
+
+def test_two_runs_are_compared_by_seed(estimates_folder, make_estimates_folder):
+    found = compare_runs(estimates_folder, make_estimates_folder(seeds=(0, 1), epochs=(5,)))
+    assert {pair.first.metric.key for pair in found.pairs} == {"absolute_error"} and len(found.pairs) == 3 * 11
+    assert all(pair.comparison.p is not None for pair in found.pairs)
+
+
+def test_a_chart_per_line_of_calibration_errors_by_temperature(run_story, arrays, targets):
+    figure = run_story.figures["temperatures"]
+    assert [chart.title for chart in figure.charts] == [
+        f"{name}, {line}" for name in ("CLIP", "dirichlet") for line in arrays.lines
+    ]
+    for row in figure.rows():
+        name, line = row["line"].split(", ", 1)
+        means = [
+            np.mean([target.ece[name][row["temperature"]] for of_model in targets
+                     for target in of_model if target.row == each])
+            for each in ([line] if line in arrays.rows else arrays.rows)
+        ]  # fmt: skip
+        assert row["expected_calibration_error"] == pytest.approx(np.mean(means))
+    for chart in figure.charts:
+        (ringed,) = [row.value for row in chart.series.values() if row.ringed]
+        assert ringed == min(row.value for row in chart.series.values())
+
+
+def test_example_images_with_what_a_reference_says_of_them(run_story):
+    figure = run_story.figures["examples"]
+    (chart,) = figure.charts
+    assert len(chart.cells) == 2 * (6 + 1) and [len(chart.cells[6, place].images) for place in (0, 1)] == [1, 1]
+    assert [chart.cells[row, 0].text for row in range(6)] == ["15.0", "80.0", "30.0", "60.0", "33.5", "34.0"]
+    assert len(figure.rows()) == 2 * 3
+    first = figure.rows()[0]
+    assert (first["class"], first["named"], first["raw"], first["calibrated"]) == ("<i>crane</i>",) * 2 + (0.34, 0.8)
+    assert "<i>crane" not in run_story.html() and "<b>clay" not in run_story.html()
+
+
+def test_nearness_in_meaning_by_kind_of_shift(arrays, targets):
+    whole, apart = alignment_gap(arrays), alignment_gap(arrays, by_kind=True)
+    assert [chart.title for chart in apart.charts[:2]] == [
+        "fused with CLIP, natural shift",
+        "fused with CLIP, synthetic shift",
+    ]
+    natural, synthetic = ([dots for group in chart.groups for dots in group.points] for chart in apart.charts[:2])
+    assert sorted(natural + synthetic) == sorted(dots for group in whole.charts[0].groups for dots in group.points)
+    expected = [
+        (target.alignment["fused with CLIP"] - target.alignment["base"], target.alignment["fused with CLIP"] - 0.6)
+        for of_model in targets for target in of_model if target.kind == "natural"
+    ]  # fmt: skip
+    assert np.array(sorted(natural)) == pytest.approx(np.array(sorted(expected)))
+    assert apart.rows() == whole.rows()
+
+
+def test_a_chart_per_method_on_one_range(run_story, arrays):
+    figure = run_story.figures["estimated"]
+    assert [panel.title for panel in figure.panels] == list(arrays.labels)
+    assert len({tuple(re.findall(r'class="tick end">(\d+)<', str(panel.svg))) for panel in figure.panels}) == 1
+    assert "off by 1.8*" in figure.panels[arrays.labels.index("ALine-S")].svg
+    assert {text for _, text in figure.key} == {"natural shift", "synthetic shift", "convnet", "resnet-8"}
+
+
+def test_dots_are_averaged_only_as_far_as_the_page_needs(arrays, crowd):
+    single = ModelGroups.within(arrays, len(arrays.methods))
+    assert single.text == "" and len(single.places) == 8
+    many = RunArrays(crowd)
+    groups = ModelGroups.within(many, len(many.methods))
+    means = groups.mean(many.accuracy)
+    assert groups.text == ", mean over its seeds and checkpoints" and len(groups.places) == 3
+    assert means.size * len(many.methods) <= BUDGET
+    first = [place for place, model in enumerate(many.models) if model.name == many.models[0].name]
+    assert means[0, 0] == pytest.approx(many.accuracy[first, 0].mean())
+
+
+def test_shapes_tell_checkpoints_where_there_is_one_model(make_estimates):
+    figure = report(make_estimates(models=("convnet",))).figures["estimated"]
+    assert {"convnet, epoch 5", "convnet, epoch 10"} <= {text for _, text in figure.key}
+
+
+@pytest.mark.slow
+def test_thirty_methods_fit_into_the_page(crowd):
+    page = report(crowd).html()
+    assert len(page.encode()) < 1_500_000
+    assert page.count('data-picks="method') == 30

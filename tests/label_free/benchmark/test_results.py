@@ -1,0 +1,149 @@
+"""Results of accuracy estimation: a case by hand, a brute-force twin, what is missing, and every single estimate."""
+
+import numpy as np
+import pytest
+
+from openworld.label_free.benchmark.arrays import AVERAGE
+from openworld.label_free.benchmark.cards import CLASSIFIERS
+from openworld.label_free.benchmark.results import ALL, best, is_complete, read_results
+from openworld.results import find_comparison
+
+NUMBERS = ("absolute_error", "median_absolute_error", "largest_absolute_error")
+NATURAL, SYNTHETIC = "Emoji, natural", "Emoji, synthetic"
+
+
+def test_a_case_by_hand(handmade):
+    found, arrays = read_results(
+        handmade(
+            {
+                "a": ("one", 0.8, {"AC": 0.1, "COT": 0.2}),  # off by +.1 and 0
+                "b": ("one", 0.5, {"AC": 0.2, "COT": 0.6}),  # off by +.3 and -.1
+                "c": ("two", 0.4, {"AC": 0.6, "COT": 0.3}),  # off by 0 and +.3
+            }
+        )
+    )
+
+    def value(label, metric, line):
+        return found.value(label, metric, **arrays.place(line)).value
+
+    assert [value("AC", metric, "one") for metric in (*NUMBERS, "bias", "estimates")] == pytest.approx(
+        [0.2, 0.2, 0.3, 0.2, 2]
+    )
+    assert found.value("AC", "absolute_error", images="one").deviation == pytest.approx(np.std([0.1, 0.3], ddof=1))
+    assert found.value("AC", "absolute_error", images="two").deviation is None
+    assert value("COT", "bias", "one") == pytest.approx(-0.05)
+    assert value("AC", "absolute_error", AVERAGE) == pytest.approx((0.2 + 0.0) / 2), "of lines, not of conditions"
+    assert [best(found, arrays, line) for line in ("one", "two", AVERAGE)] == [("COT",), ("AC",), ("AC",)]
+    assert [found.value(label, "lines_won").value for label in ("AC", "COT")] == [1, 1]
+
+
+def test_a_brute_force_twin(found, arrays, targets):
+    for row in arrays.rows:
+        for label in arrays.labels:
+            sizes = [
+                abs((1 - target.estimates[label]["error"]) - target.accuracy)
+                for of_model in targets
+                for target in of_model
+                if target.row == row and target.estimates[label]["error"] is not None
+            ]
+            numbers = [found.value(label, metric, images=row).value for metric in NUMBERS]
+            assert numbers == pytest.approx([np.mean(sizes), np.median(sizes), max(sizes)])
+            assert found.value(label, "estimates", images=row).value == len(sizes)
+
+
+def test_means_know_their_seeds_and_both_their_intervals(found, arrays):
+    result = found.result("FRAP", "absolute_error")
+    assert result.seeds == (0, 1) and result.value.value == pytest.approx(np.mean(result.per_seed))
+    assert [interval.over for interval in result.value.intervals] == ["pairs of a shift and a training", "seeds"]
+
+
+def test_a_method_that_was_silent_is_never_the_best(found, arrays):
+    place = {"images": SYNTHETIC}
+    assert not is_complete(found, "ALine-S", place) and is_complete(found, "FRAP", place)
+    assert found.value("ALine-S", "estimates", images=SYNTHETIC).value < 96
+    assert found.value("", "estimates_expected", images=SYNTHETIC).value == 96
+    assert found.value("ALine-S", "absolute_error", images=SYNTHETIC).value is not None
+    assert "ALine-S" not in best(found, arrays, SYNTHETIC) + best(found, arrays, AVERAGE)
+
+
+def test_a_method_that_never_spoke_has_no_number_but_a_reason(handmade):
+    found, arrays = read_results(handmade({"a": ("one", 0.8, {"AC": 0.1, "ALine-S": None})}))
+    value = found.value("ALine-S", "absolute_error")
+    assert value.value is None and "no estimate" in value.reason and best(found, arrays, "one") == ("AC",)
+    assert find_comparison(found.comparisons, "ALine-S", "AC").reason == "one of the two gave no estimate"
+
+
+def test_equal_errors_share_the_first_place(handmade):
+    found, arrays = read_results(handmade({"a": ("one", 0.8, {"AC": 0.1, "COT": 0.1})}))
+    assert best(found, arrays, "one") == ("AC", "COT")
+
+
+def test_every_method_is_tested_against_the_baseline_in_every_line_and_against_the_best(found, arrays):
+    for line in arrays.lines:
+        others = {"AC", "FRAP"} if line == AVERAGE else {"AC"}
+        pairs = [(test.entity, test.other) for test in found.comparisons if test.where == arrays.place(line)]
+        assert sorted(pairs) == sorted((name, other) for other in others for name in arrays.labels if name != other)
+
+
+def test_every_estimate_stands_beside_the_truth(found, arrays, targets):
+    estimates = found.where(metric="estimated_accuracy")
+    assert len(estimates) == 11 * 8 * 15
+    silent = [result for result in estimates if result.value.value is None]
+    assert len(silent) == 32 and {result.entity for result in silent} == {"ALine-S"}
+    assert len(found.where(metric="warnings")) == 32
+    first = targets[0][0]
+    place = arrays.conditions[0].place | arrays.models[0].place | {"seed": arrays.models[0].seed}
+    assert found.value("", "true_accuracy", **place).value == first.accuracy
+    assert found.value("AC", "estimated_accuracy", **place).value == 1 - first.estimates["AC"]["error"]
+
+
+def test_intervals_of_single_estimates_are_compared_with_the_truth(make_estimates):
+    found, arrays = read_results(make_estimates(intervals=True))
+    held = np.mean(np.abs(arrays.signed_error[0]) <= 0.03 + 1e-12)
+    assert found.value("AC", "interval_coverage").value == pytest.approx(held)
+    assert found.value("AC", "interval_width").value == pytest.approx(0.06)
+
+
+def test_calibration_of_judged_and_reference_models(found, arrays, targets):
+    every = [target for of_model in targets for target in of_model]
+    scaled = [target.ece["base"]["scaled"] for target in every if target.kind == "natural"]
+    assert found.value(
+        CLASSIFIERS, "expected_calibration_error", images=NATURAL, calibration="scaled"
+    ).value == pytest.approx(np.mean(scaled))
+    lines = [
+        found.value("CLIP", "expected_calibration_error", calibration="TTC", **arrays.place(line)).value
+        for line in arrays.lines
+    ]
+    assert lines[2] == pytest.approx(np.mean(lines[:2]))
+    whole = found.value("CLIP", "expected_calibration_error", images=ALL, calibration="TTC").value
+    assert whole == pytest.approx(np.mean([target.ece["CLIP"]["TTC"] for target in every]))
+    assert found.value("CLIP", "temperature", images=NATURAL).value == 0.02
+
+
+def test_gains_of_fusing(found, targets):
+    scores = [target.alignment for of_model in targets for target in of_model if target.kind == "natural"]
+    gain = found.value("fused with CLIP", "semantic_alignment_gain", images=NATURAL, baseline=CLASSIFIERS).value
+    assert gain == pytest.approx(np.mean([score["fused with CLIP"] - score["base"] for score in scores]))
+    share = found.value("fused with CLIP", "share_of_gains", images=NATURAL, baseline="CLIP").value
+    assert share == pytest.approx(np.mean([score["fused with CLIP"] > score["CLIP"] for score in scores]))
+
+
+def test_times_are_means_over_models(found):
+    assert found.value("AC", "fit_seconds").value == pytest.approx(0.01)
+    assert found.value("AC", "estimate_seconds").value == pytest.approx(0.15)
+    assert found.value("COTT", "times_fastest").value == pytest.approx(0.25 / 0.15)
+
+
+def test_models_are_means_over_their_seeds(found, arrays):
+    place = {"model": "convnet", "epoch": 5}
+    assert found.value("", "source_accuracy", **place).value == pytest.approx(0.6)
+    assert found.value("", "temperature", **place).value == pytest.approx(1.4)
+    models = [at for at, model in enumerate(arrays.models) if model.title == "convnet, epoch 5"]
+    mean = arrays.accuracy[models][:, arrays.chosen(row=NATURAL)].mean()
+    assert found.value("", "true_accuracy", images=NATURAL, **place).value == pytest.approx(mean)
+
+
+def test_what_a_run_does_not_measure_is_no_row(handmade):
+    found = read_results(handmade({"a": ("one", 0.8, {"AC": 0.1, "COT": 0.3})}))[0]
+    absent = ("semantic_alignment", "fit_seconds", "interval_coverage", "threshold_cost", "absolute_error_at_severity")
+    assert not [metric for metric in absent if len(found.where(metric=metric))]

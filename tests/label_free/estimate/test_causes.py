@@ -1,0 +1,63 @@
+"""Causes over time from files: the column that tells of features, rows and paths of examples, and their thumbnails."""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from openworld.label_free.estimate.command import estimate
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "estimators"))
+
+from moved_periods import LIKE, MIXED, SOURCE, joined  # noqa: E402
+
+
+def save(path, outputs, **further):
+    held = {"logits": outputs.logits, "labels": outputs.labels, "embeddings": outputs.features} | further
+    np.savez(path, **{name: value for name, value in held.items() if value is not None})
+    return str(path)
+
+
+@pytest.fixture
+def files(tmp_path):
+    live = joined(LIKE, MIXED)
+    names = np.array([f"{row}.png" for row in range(live.n)])
+    identities = np.array([f"n{row}" for row in range(live.n)])
+    return save(tmp_path / "val.npz", SOURCE), save(tmp_path / "live.npz", live, image=names, id=identities)
+
+
+def found(files, **settings):
+    return estimate([files[0]], [files[1]], estimator=("DoC",), chunk_rows=300, **settings)
+
+
+def test_each_period_has_its_cause_and_the_images_that_carry_it(files, tmp_path):
+    report = found(files, out=tmp_path / "out")
+    first, second = report.found.chunks
+    assert first.cause.text == "" and first.cause.images == ()
+    assert second.cause.text == "new classes" and second.cause.likely.signs.view == "features"
+    rows = [image.row for image in second.cause.images]
+    assert len(rows) == 8 and min(rows) >= 300 and np.mean(np.array(rows) >= 500) > 0.8
+    assert {image.id for image in second.cause.images} == {f"n{row}" for row in rows}
+    assert "new classes in 1 chunk (301 to 600)" in " ".join(report.page.verdict)
+    page = (tmp_path / "out" / "report.html").read_text()
+    assert "What moved" in page and f"n{rows[0]}" in page
+    assert "not used" not in " ".join(report.notes)
+    unlike = {row.where["cause"]: row.value.value for row in report.results if row.metric.key == "unlike_share"}
+    assert unlike == {"none seen": pytest.approx(0, abs=0.15), "new classes": second.cause.likely.signs.unlike}
+
+
+def test_images_that_can_be_read_are_shown_and_others_named(files, tmp_path):
+    rows = [image.row for image in found(files).found.chunks[1].cause.images]
+    Image.new("RGB", (9, 9), "blue").save(tmp_path / f"{rows[0]}.png")
+    (tmp_path / f"{rows[1]}.png").write_text("no image")
+    section = next(section for section in found(files).page.sections if section.heading == "What moved")
+    first, second, *_ = section.albums[0].parts[0].images
+    assert first.address.startswith("data:image/jpeg") and second.address is None and second.name == f"n{rows[1]}"
+
+
+def test_without_features_on_one_side_logits_alone_speak(files, tmp_path):
+    bare = save(tmp_path / "bare.npz", SOURCE, embeddings=None)
+    second = found((bare, files[1])).found.chunks[1]
+    assert second.cause.likely.signs.view == "logits" and second.cause.text == "new classes or meaning"

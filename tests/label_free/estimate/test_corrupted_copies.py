@@ -1,0 +1,62 @@
+"""Corrupted copies of labelled pictures: which, of how many pictures, of what size; scores are not made twice."""
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from openworld import datasets
+from openworld.label_free.estimate import corrupted_copies as corruptions
+from openworld.label_free.estimate.models import scoring_model
+from openworld.label_free.estimate.scoring import is_written, made_of, write_scores
+
+
+@pytest.fixture(scope="module")
+def images():
+    every = datasets.load("emoji-groups", domain="noto", part="test")
+    return every.subset(range(0, len(every), 20))
+
+
+def test_copies_are_of_four_families_mild_and_strong(images, monkeypatch):
+    monkeypatch.setattr(corruptions, "MOST", 5)
+    copies = list(corruptions.corrupted_copies(images, 0))
+    assert len(copies) == 16 and {family for family, _ in copies} == {"noise", "blur", "weather", "digital"}
+    assert len({copy.domain for _, copy in copies}) == 16
+    first, *others = (copy for _, copy in copies)
+    assert len(first) == 5 and all(np.array_equal(first.labels, one.labels) for one in others)
+    assert len({one.fingerprint for one in (first, *others)}) == 16
+    other = next(corruptions.corrupted_copies(images, 1))[1]
+    assert other.fingerprint != first.fingerprint
+    again = next(corruptions.corrupted_copies(images, 0))[1]
+    assert np.array_equal(np.asarray(first.image(2)), np.asarray(again.image(2)))
+
+
+def test_families_are_those_of_the_corruptions():
+    from openworld.datasets.corruptions import CORRUPTIONS
+
+    for family, names in corruptions.FAMILIES.items():
+        assert {CORRUPTIONS[name].group for name in names} == {family}
+
+
+@pytest.mark.parametrize(("size", "expected"), [((600, 512), (300, 256)), ((300, 100), (300, 100))])
+def test_large_pictures_are_scaled_down_first(size, expected):
+    read = corruptions._AtMost(lambda index: Image.new("L", size))
+    assert read(0).size == expected and read.file_of(0) is None
+
+
+def test_scores_know_what_they_are_made_of(images, tmp_path):
+    model, other = (
+        scoring_model("embedded", images.classnames, f"{noun} of a {{}}.", "cpu") for noun in ("icon", "dot")
+    )
+    few, path = images.subset([0, 1]), tmp_path / "scores.parquet"
+    made = made_of(few, {"logits": model})
+    assert not is_written(path, made)
+    write_scores(few, {"logits": model}, path)
+    assert is_written(path, made)
+    different = [
+        made_of(few, {"logits": other}),
+        made_of(few, {"logits": model, "reference": model}),
+        made_of(images.subset([0, 2]), {"logits": model}),
+    ]
+    assert not any(is_written(path, made) for made in different)
+    path.write_bytes(path.read_bytes()[:-10])
+    assert not is_written(path, made)

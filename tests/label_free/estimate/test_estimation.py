@@ -1,0 +1,331 @@
+"""A judgement from saved scores: what is asked, what is quoted, over time, class by class, and what is refused."""
+
+import json
+import sys
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from openworld import OpenworldError
+from openworld.estimators import ESTIMATORS, Outputs, streaming
+from openworld.label_free.estimate import quotes
+from openworld.label_free.estimate.command import estimate
+from openworld.label_free.estimate.estimation import estimate_accuracy
+from openworld.label_free.estimate.methods import fit_all
+from openworld.label_free.estimate.score_tables import open_table
+from openworld.label_free.settings import Settings
+from openworld.runs import to_json
+from openworld.tables import files as score_files
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "estimators"))
+
+from simulated import outputs  # noqa: E402
+
+WITH_REFERENCE = ["two-views", "FRAP", "RAP"]
+NAMES = np.array(["ant", "bee", "cat", "dog"])
+FAST = Settings(("AC",))
+ALONE = ["COTT", "ATC-MC", "ATC-NE", "COT", "CBPE", "DoC", "AC", "IM", "ProjNorm"]
+
+
+def save(path, data, **further):
+    partners = {f"partner_{place}": one for place, one in enumerate(data.partners, 1)}
+    held = {"logits": data.logits, "labels": data.labels, "reference": data.reference} | partners | further
+    np.savez(path, **{name: value for name, value in held.items() if value is not None})
+    return open_table([path])
+
+
+def make_pair(folder, partners=0, reference=True, target=600, labels=False, **further):
+    """Tables of a source and of a target that is named worse; with further arrays."""
+    source, other = (outputs(seed, n, 4, grip, partners) for seed, n, grip in ((0, 400, 2.0), (1, target, 1.2)))
+    if not reference:
+        source, other = replace(source, reference=None), replace(other, reference=None)
+    known = save(folder / "source.npz", source, classnames=NAMES)
+    return known, save(folder / "target.npz", other if labels else replace(other, labels=None), **further)
+
+
+@pytest.fixture
+def pair(tmp_path):
+    return partial(make_pair, tmp_path)
+
+
+@pytest.fixture(scope="module")
+def plain(tmp_path_factory):
+    """The estimate of the usual pair, by every method."""
+    return estimate_accuracy(*make_pair(tmp_path_factory.mktemp("plain")))
+
+
+@pytest.fixture
+def few_draws(monkeypatch):
+    """An alert is tested against few resampled sources: fast, and too rough for a rate."""
+    monkeypatch.setattr(quotes, "ALARM_SOURCES", 8)
+
+
+def test_all_that_the_scores_allow():
+    def names(partners=0, **further):
+        pair = (replace(outputs(seed, 400, 4, 2.0, partners), **further) for seed in (0, 1))
+        return list(fit_all((), *pair))
+
+    assert names(reference=None) == ALONE
+    assert names(partners=2) == [*WITH_REFERENCE, *ALONE, "GDE", "ALine-S", "ALine-D"]
+    assert names(partners=1)[-1] == "GDE"
+
+
+def test_numbers_are_those_of_the_estimators(plain):
+    found = plain
+    source, target = outputs(0, 400, 4, 2.0), outputs(1, 600, 4, 1.2)
+    for one in found.methods:
+        expected = ESTIMATORS[one.name]().fit(source).estimate(target)
+        assert (one.accuracy, one.interval) == (expected.accuracy, expected.interval)
+    assert found.source.accuracy == 1 - source.mistakes / 400 and found.target.accuracy is None
+    agree = (target.reference.argmax(axis=1) == target.predictions).mean()
+    assert found.agreement[1] == pytest.approx(agree)
+
+
+def test_what_may_be_quoted(pair, tmp_path):
+    known, _ = pair(reference=False)
+    same = save(tmp_path / "same.npz", replace(outputs(5, 500, 4, 2.0), labels=None, reference=None))
+    found = estimate_accuracy(known, same)
+    assert found.quote.method == "DoC" and found.quote.low < found.source.accuracy < found.quote.high
+    doc = next(one for one in found.methods if one.name == "DoC")
+    assert doc.on_source[1] < doc.on_source[0] < doc.on_source[2]
+    lost = save(tmp_path / "lost.npz", replace(outputs(5, 500, 4, 0.0), labels=None, reference=None))
+    found = estimate_accuracy(known, lost, by_class=True)
+    assert found.quote.accuracy is None and found.unknown == ("lost.npz",) and found.classes == ()
+    assert any(one.startswith("class by class nothing is told") for one in found.warnings)
+    assert found.quote.low < 0.4 < found.quote.high
+
+
+def test_labels_of_the_target_are_only_compared_with(pair, plain):
+    labelled = estimate_accuracy(*pair(labels=True))
+    assert labelled.methods == plain.methods and labelled.target.accuracy == 1 - outputs(1, 600, 4, 1.2).mistakes / 600
+
+
+def test_named_estimators_alone_and_the_first_is_quoted(pair):
+    found = estimate_accuracy(*pair(), Settings(estimators=("DoC", "RAP")))
+    assert [one.name for one in found.methods] == ["DoC", "RAP"] and found.quote.method == "DoC"
+    first = found.methods[0]
+    assert (found.quote.accuracy, (found.quote.low, found.quote.high)) == (first.accuracy, first.interval)
+    with pytest.raises(OpenworldError, match="GDE needs other models' scores on both sides"):
+        estimate_accuracy(*pair(), Settings(estimators=("GDE",)))
+    with pytest.raises(OpenworldError, match="RAP needs another model's scores on both sides"):
+        estimate_accuracy(*pair(reference=False), Settings(estimators=("RAP",)))
+    with pytest.raises(OpenworldError, match="MaNo orders sets by accuracy and tells none"):
+        Settings(estimators=("MaNo",))
+    with pytest.raises(OpenworldError, match="unknown estimator 'COTTT'; did you mean 'COTT'"):
+        Settings(estimators=("COTTT",))
+
+
+def test_what_the_reference_and_the_partner_know_is_said(pair, tmp_path):
+    found = estimate_accuracy(*pair(partners=2), FAST)
+    assert any(warning.startswith("the first partner names") for warning in found.warnings)
+    one, other = outputs(0, 400, 4, 2.0), replace(outputs(1, 600, 4, 1.2), labels=None)
+    copied = [save(tmp_path / f"{n}.npz", replace(each, reference=each.logits)) for n, each in enumerate((one, other))]
+    found = estimate_accuracy(*copied)
+    assert any("may not err independently" in warning for warning in found.warnings)
+    assert found.quote.method != "two-views"
+    source, target = save(tmp_path / "source.npz", one), save(tmp_path / "target.npz", replace(other, reference=None))
+    assert "the target has no reference" in estimate_accuracy(source, target, FAST).warnings[0]
+
+
+def test_columns_that_are_not_used_are_named(pair):
+    found = estimate_accuracy(*pair(refrence=np.zeros(600), id=np.arange(600)), FAST)
+    assert "columns of target.npz that were not used: refrence" in found.warnings
+
+
+def test_predicted_shares_that_move(plain, tmp_path):
+    assert not plain.shift.clear
+    one = outputs(0, 400, 4, 2.0)
+    other = outputs(1, 4000, 4, 1.2)
+    rare = replace(other.take(np.flatnonzero(other.predictions < 2)), labels=None)
+    moved = estimate_accuracy(save(tmp_path / "source.npz", one), save(tmp_path / "target.npz", rare), FAST).shift
+    assert moved.clear and moved.distance == pytest.approx(0.53, abs=0.05)
+
+
+def test_over_time(pair, few_draws):
+    asked = Settings(chunk_rows=250, alert=0.9)
+    found = estimate_accuracy(*pair(labels=True), asked)
+    assert [(one.label, one.n) for one in found.chunks] == [
+        ("1 to 250", 250),
+        ("251 to 500", 250),
+        ("501 to 600", 100),
+    ]
+    source, target = outputs(0, 400, 4, 2.0), outputs(1, 600, 4, 1.2)
+    part = target.take(slice(250, 500))
+    expected = ESTIMATORS["FRAP"]().fit(source).estimate(part, interval=False)
+    assert found.chunks[1].methods["FRAP"] == expected.accuracy
+    assert found.chunks[1].accuracy == 1 - part.mistakes / 250
+    assert found.false_alarms == 0.05 and found.alarm is None
+    for one in found.chunks:
+        assert one.alarm.counted == one.quote.tested is not None
+        assert one.alarm.standing == (one.alarm.statistic > one.alarm.limit) == (one.label in found.alerts)
+        assert one.alarm.alone < one.alarm.lasting < 0.9
+
+
+def test_over_time_by_the_calendar(pair):
+    when = np.datetime64("2024-01-01T00", "h") + np.arange(600)
+    source, _ = pair(when=when)
+    target = open_table([source.files[0].path.with_name("target.npz")], times="when")
+    found = estimate_accuracy(source, target, replace(FAST, period="1w", timestamps="when"))
+    assert [one.label for one in found.chunks] == ["2024-01-01", "2024-01-08", "2024-01-15", "2024-01-22"]
+
+
+def test_an_alert_without_chunks_is_of_the_whole(pair):
+    named = ("DoC",)
+    assert estimate_accuracy(*pair(), Settings(named, alert=0.99)).alerts == ("target.npz",)
+    assert estimate_accuracy(*pair(), Settings(named, alert=0.01)).alerts == ()
+    with pytest.raises(OpenworldError, match="alert is 80, expected a fraction"):
+        Settings(alert=80)
+
+
+def test_chunks_like_the_source_raise_no_alarm_and_a_fall_does(tmp_path):
+    """COTT says much too little of small sets, which is taken out; so does what is quoted by the rules."""
+    source = save(tmp_path / "source.npz", replace(outputs(0, 400, 4, 2.0), reference=None, partners=()))
+    healthy, fallen = outputs(2, 1200, 4, 2.0), outputs(3, 400, 4, 0.4)
+    both = Outputs(np.concatenate([healthy.logits, fallen.logits]))
+    target = save(tmp_path / "target.npz", both)
+    accuracy = 1 - healthy.mistakes / healthy.n
+    for named in ((), ("COTT",)):
+        found = estimate_accuracy(source, target, Settings(named, chunk_rows=100, alert=accuracy - 0.03))
+        assert {one for one in found.alerts if int(one.split(" ")[0].replace(",", "")) < 1200} == set()
+        assert "1,501 to 1,600" in found.alerts
+
+
+def test_a_single_image_is_answered_and_asks_for_no_worksheet():
+    import openworld as ow
+
+    source, target = outputs(0, 300, 5, 2.0), outputs(1, 1, 5, 2.0)
+    columns = {"logits": source.logits, "labels": source.labels}
+    answer = ow.estimate(columns, {"logits": target.logits}, quiet=True)
+    assert answer.found.quote.accuracy is None and answer.found.worksheet == 0
+    assert "labels-to-make.csv" not in answer.files
+
+
+def test_what_somebody_vouches_for_is_not_dropped():
+    with pytest.raises(OpenworldError, match="exclude one another"):
+        estimate(["val.npz"], ["live.npz"], same_shares=True, other_shares=True)
+    with pytest.raises(OpenworldError, match="--other-shares .* --estimator"):
+        Settings(("DoC",), shares="other")
+
+
+def test_a_rate_of_false_alarms_that_cannot_be_tested_is_refused():
+    with pytest.raises(OpenworldError, match="rate of false alarms is 5, expected 0.001 to 0.5"):
+        Settings(alert=0.8, false_alarms=5.0)
+    with pytest.raises(OpenworldError, match="--false-alarms is the rate of false alarms of --alert"):
+        estimate(["val.npz"], ["live.npz"], false_alarms=0.1)
+
+
+def test_class_by_class_where_other_shares_are_vouched_for(pair):
+    found = estimate_accuracy(*pair(), Settings(shares="other"), by_class=True)
+    assert found.quote.method == "class shares" and len(found.classes) == 4
+    expected = sum(one.predicted * one.accuracy for one in found.classes if one.accuracy is not None)
+    assert expected / found.class_images == pytest.approx(found.quote.accuracy, abs=1e-6)
+
+
+def test_class_by_class(pair):
+    found = estimate_accuracy(*pair(), Settings(("FRAP",)), by_class=True)
+    assert [one.name for one in found.classes] == NAMES.tolist() and found.quote.method == "FRAP"
+    assert sum(one.predicted for one in found.classes) == 600
+    right = sum(one.predicted * one.accuracy for one in found.classes)
+    assert right / 600 == pytest.approx(found.quote.accuracy)
+    assert sum(one.expected for one in found.classes) == pytest.approx(600)
+    found = estimate_accuracy(*pair(), Settings(estimators=("ProjNorm",)), by_class=True)
+    assert found.classes == () and found.quote.method == "ProjNorm"
+    assert any("ProjNorm says nothing of single images" in one for one in found.warnings)
+
+
+def test_a_large_target_is_read_in_blocks(pair, monkeypatch):
+    monkeypatch.setattr(streaming, "ROWS", 300)
+    monkeypatch.setattr(score_files, "NUMBERS", 400)
+    heard, exact = [], ("AC", "ATC-NE", "ATC-MC", "DoC")
+    found = estimate_accuracy(*pair(), Settings(exact), lambda doing, done: heard.append((doing, done)))
+    for method in found.methods:
+        assert method.sampled == 300 and method.details["n_target"] == 600
+    assert ("estimating", 600) in heard and ("reading the target", 600) in heard
+    assert "of 400 source images a uniform sample of 300 is used" in found.warnings
+
+
+def test_it_survives_json(pair, few_draws):
+    settings = Settings(chunks=2, alert=0.5)
+    data = to_json(estimate_accuracy(*pair(labels=True, partners=2), settings, by_class=True))
+    assert json.loads(json.dumps(data)) == data and set(data["quote"]) >= {"method", "accuracy", "low", "high", "why"}
+
+
+def test_classes_in_another_order_are_the_same_classes(pair, tmp_path):
+    source, target = pair()
+    held = outputs(1, 60, 4, 1.2)
+    order = [2, 0, 3, 1]
+    straight = save(tmp_path / "straight.npz", replace(held, labels=None), classnames=NAMES)
+    turned = save(
+        tmp_path / "turned.npz",
+        replace(held, logits=np.take(held.logits, order, 1), reference=np.take(held.reference, order, 1), labels=None),
+        classnames=NAMES[order],
+    )
+    options = Settings(("FRAP", "COTT", "AC"))
+    one, other = (estimate_accuracy(source, target, options) for target in (straight, turned))
+    assert [method.accuracy for method in one.methods] == [method.accuracy for method in other.methods]
+    assert other.warnings[-1].startswith("the classes of turned.npz come in another order")
+
+
+def test_cbpe_is_usual_with_fifty_source_images_a_class_or_by_name(pair, tmp_path):
+    _, target = pair()
+    for n, usual in ((200, True), (196, False)):
+        source = outputs(0, n, 4, 2.0)
+        assert ("CBPE" in fit_all((), source, outputs(1, 60, 4, 1.2))) == usual
+    source = save(tmp_path / "few.npz", source)
+    (found,) = estimate_accuracy(source, target, Settings(estimators=("CBPE",))).methods
+    assert any("196 source images, 49.0 a class" in warning for warning in found.warnings)
+
+
+def test_a_source_that_will_not_do_is_said(pair, tmp_path):
+    source, target = pair()
+    one, other = outputs(0, 400, 10, 2.0), outputs(1, 600, 10, 1.2)
+    source = save(tmp_path / "source.npz", one)
+    target = save(tmp_path / "both.npz", replace(one.take(slice(0, 100)), labels=None))
+    assert "100 of 100 target images have the very scores" in estimate_accuracy(source, target, FAST).warnings[0]
+    target = save(tmp_path / "other.npz", replace(other, labels=None))
+    assert not any(
+        "very scores" in one or "trained on" in one for one in estimate_accuracy(source, target, FAST).warnings
+    )
+
+
+def test_a_side_without_class_names_beside_one_with_them(pair):
+    assert "target.npz names no classes: they are taken" in "\n".join(estimate_accuracy(*pair(), FAST).warnings)
+    assert "names no classes" not in "\n".join(estimate_accuracy(*pair(classnames=NAMES), FAST).warnings)
+
+
+def test_logits_of_which_some_are_a_softmax(pair, tmp_path):
+    source, _ = pair()
+    one = outputs(1, 200, 4, 1.2).logits
+    softmax = np.exp(one) / np.exp(one).sum(axis=1, keepdims=True)
+    for rows, words in ((200, "all rows"), (20, "20 of 200 rows")):
+        mixed = np.concatenate([softmax[:rows], one[rows:]]).astype(np.float32)
+        np.savez(tmp_path / "mixed.npz", logits=mixed)
+        with pytest.raises(OpenworldError, match=f"logits of mixed.npz are probabilities: {words}"):
+            estimate_accuracy(source, open_table([tmp_path / "mixed.npz"]))
+    np.savez(tmp_path / "mixed.npz", logits=one, reference=softmax, partner_1=softmax)  # only those of the judged model
+    assert estimate_accuracy(source, open_table([tmp_path / "mixed.npz"]), FAST).methods
+
+
+def test_what_is_refused(pair, tmp_path):
+    source, target = pair()
+    one = outputs(0, 40, 4, 2.0)
+    with pytest.raises(OpenworldError, match="target.npz has no labels; the source must say"):
+        estimate_accuracy(target, source)
+    five = save(tmp_path / "five.npz", replace(outputs(0, 40, 5), labels=None))
+    with pytest.raises(OpenworldError, match="five.npz has 5 classes and the source 4"):
+        estimate_accuracy(source, five)
+    other = save(tmp_path / "other.npz", one, classnames=np.array(["ant", "bee", "cat", "eel"]))
+    with pytest.raises(OpenworldError, match="2 are in one of the two alone, first 'dog'"):
+        estimate_accuracy(source, other)
+    np.savez(tmp_path / "empty.npz", logits=np.empty((0, 4)))
+    with pytest.raises(OpenworldError, match="empty.npz holds no image"):
+        estimate_accuracy(source, open_table([tmp_path / "empty.npz"]))
+    bad = one.logits.copy()
+    bad[7, 1] = np.nan
+    np.savez(tmp_path / "nan.npz", logits=bad)
+    nan = open_table([tmp_path / "nan.npz"])
+    with pytest.raises(OpenworldError, match=r"column logits of .*nan.npz holds NaN or infinite .* first row 7"):
+        estimate_accuracy(source, nan)

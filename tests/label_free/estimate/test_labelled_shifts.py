@@ -1,0 +1,178 @@
+"""Labelled shifts in a judgement: when they decide, how they are read, and which are refused."""
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from openworld import OpenworldError
+from openworld.label_free.estimate import quotes
+from openworld.label_free.estimate.estimation import estimate_accuracy
+from openworld.label_free.estimate.inputs import named_shift
+from openworld.label_free.estimate.reading import LabelledTable
+from openworld.label_free.estimate.score_tables import open_table
+from openworld.label_free.estimate.verdict import sentences
+from openworld.label_free.settings import Settings
+from openworld.runs import to_json
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "estimators"))
+
+from simulated import outputs  # noqa: E402
+
+NAMES = np.array(["ant", "bee", "cat", "dog"])
+FAMILIES = ("noise", "blur", "fog")
+
+
+def model(seed, lost, n=800):
+    """A model that loses more than it is aware of; `lost` in 0 to 1."""
+    found = outputs(seed, n, 4, 2.4 - 1.6 * lost)
+    return replace(found, logits=(1 - 0.2 * lost) * found.logits)
+
+
+def save(path, data, reference=False, **further):
+    held = {"logits": data.logits, "labels": data.labels, "reference": data.reference if reference else None} | further
+    np.savez(path, **{name: value for name, value in held.items() if value is not None})
+    return open_table([path])
+
+
+@pytest.fixture(scope="module")
+def tables(tmp_path_factory):
+    """Source, a target that has lost much, and four labelled shifts of each of three families."""
+    tmp_path = tmp_path_factory.mktemp("tables")
+    target = replace(model(99, 1.0, 600), labels=None)
+    labelled = [
+        LabelledTable(family, save(tmp_path / f"{family}-{place}.npz", model(10 * seed + place, place / 3.2)))
+        for seed, family in enumerate(FAMILIES, 1)
+        for place in (1, 2, 3, 4)
+    ]
+    source = save(tmp_path / "source.npz", model(0, 0.0, 800), classnames=NAMES)
+    return source, save(tmp_path / "target.npz", target), labelled
+
+
+@pytest.fixture(scope="module")
+def plain(tables):
+    """The estimate without labelled shifts."""
+    return estimate_accuracy(*tables[:2])
+
+
+@pytest.fixture(scope="module")
+def learned(tables):
+    """The estimate with all labelled shifts."""
+    source, target, labelled = tables
+    return estimate_accuracy(source, target, labelled=labelled)
+
+
+TRUE = 1 - model(99, 1.0, 600).mistakes / 600
+
+
+def test_where_the_rules_cannot_tell_labelled_shifts_may(plain, learned):
+    assert plain.quote.accuracy is None
+    found = learned
+    assert found.quote.accuracy == pytest.approx(TRUE, abs=0.06) and found.quote.low <= TRUE <= found.quote.high
+    assert "12 labelled sets of 3 families" in found.quote.why and found.quote.signs is not None
+    assert found.quote.method == found.learned.estimator
+    assert sum("12 labelled sets" in sentence for sentence in sentences(found)) == 1
+    assert [(one.name, one.family) for one in found.learned.left_out][0] == ("noise-1.npz", "noise")
+    left_out = to_json(found)["learned"]["left_out"]
+    assert len(left_out) == 12 and set(left_out[0]) >= {"family", "accuracy", "estimated", "n"}
+
+
+def test_where_no_shift_is_seen_the_number_stays_and_its_interval_covers_what_was_learned(tables, tmp_path):
+    source, _, labelled = tables
+    target = save(tmp_path / "same.npz", replace(model(77, 0.0, 600), labels=None))
+    plain, found = estimate_accuracy(source, target), estimate_accuracy(source, target, labelled=labelled)
+    assert (found.quote.accuracy, found.quote.why) == (plain.quote.accuracy, plain.quote.why)
+    learned = found.learned_quote
+    assert found.quote.low == min(plain.quote.low, learned.low) and found.quote.high > plain.quote.high
+    assert found.quote.high == max(plain.quote.high, learned.high)
+    assert any("Labelled shifts say" in one for one in sentences(found))
+
+
+def test_corruptions_are_shown_and_do_not_decide(tables, plain):
+    source, target, labelled = tables
+    artificial = [replace(one, artificial=True) for one in labelled]
+    found = estimate_accuracy(source, target, labelled=artificial)
+    assert (found.quote.accuracy, found.quote.low) == (plain.quote.accuracy, plain.quote.low)
+    assert found.learned.artificial and found.learned_quote != found.quote
+    assert any("Corrupted copies" in one or "labelled shifts are no help" in one for one in sentences(found))
+
+
+def test_what_was_not_learned_leaves_the_rules_as_they_are(tables, tmp_path):
+    source, _, labelled = tables
+    target = save(tmp_path / "worse.npz", replace(model(98, 1.2, 600), labels=None))
+    mild = [one for one in labelled if one.table.name.endswith(("1.npz", "2.npz"))]
+    plain, found = estimate_accuracy(source, target), estimate_accuracy(source, target, labelled=mild)
+    assert found.quote.accuracy is None and "lowest labelled set" in found.learned_quote.why
+    assert found.quote == plain.quote and any("lowest labelled set" in one for one in sentences(found))
+
+
+def test_estimators_that_are_named_are_the_candidates(tables):
+    source, target, labelled = tables
+    found = estimate_accuracy(source, target, Settings(("COT", "COTT")), labelled=labelled)
+    assert set(found.learned.powers) == {"COT", "COTT"} and found.quote.method == found.learned.estimator
+
+
+def test_every_span_is_corrected(tables):
+    source, target, labelled = tables
+    found = estimate_accuracy(source, target, Settings(chunks=2), labelled=labelled)
+    assert [one.quote.accuracy for one in found.chunks] == pytest.approx([TRUE, TRUE], abs=0.08)
+
+
+def test_an_alert_tests_the_least_reading_whatever_was_learned(tables, monkeypatch):
+    source, target, labelled = tables
+    monkeypatch.setattr(quotes, "ALARM_SOURCES", 8)
+    found = estimate_accuracy(source, target, Settings(alert=0.8), labelled=labelled)
+    assert found.alarm.counted == found.quote.tested != found.quote.accuracy and found.alerts == ("target.npz",)
+
+
+def test_two_views_are_a_candidate_where_every_set_has_a_reference(tables, tmp_path):
+    _, _, labelled = tables
+    source = save(tmp_path / "with.npz", model(0, 0.0, 800), reference=True, classnames=NAMES)
+    target = save(tmp_path / "seen.npz", replace(model(99, 1.0, 300), labels=None), reference=True)
+    sets = [model(50 + place, place % 4 / 3.2, 300) for place in range(6)]
+    seen = [
+        LabelledTable(FAMILIES[place % 3], save(tmp_path / f"{place}.npz", data, reference=True))
+        for place, data in enumerate(sets)
+    ]
+    assert "two-views" in estimate_accuracy(source, target, labelled=seen).learned.powers
+    assert "two-views" not in estimate_accuracy(source, target, labelled=[*seen[:-1], labelled[-1]]).learned.powers
+
+
+def test_classes_are_put_in_order_by_name(tables, learned, tmp_path):
+    source, target, labelled = tables
+    first = model(11, 1 / 3.2)
+    backwards = replace(first, logits=first.logits[:, ::-1], labels=3 - first.labels)
+    turned = save(tmp_path / "noise-1.npz", backwards, classnames=NAMES[::-1])
+    again = estimate_accuracy(source, target, labelled=[replace(labelled[0], table=turned), *labelled[1:]])
+    assert again.quote == learned.quote
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda one: replace(one, labels=None), "odd.npz has no labels"),
+        (lambda one: outputs(5, 40, 5), "odd.npz has 5 classes"),
+    ],
+)
+def test_what_cannot_be_learned_from_is_refused(tables, tmp_path, change, words):
+    source, target, labelled = tables
+    odd = LabelledTable("odd", save(tmp_path / "odd.npz", change(model(5, 0.3))))
+    with pytest.raises(OpenworldError, match=words):
+        estimate_accuracy(source, target, labelled=[*labelled, odd])
+    with pytest.raises(OpenworldError, match="3 families"):
+        estimate_accuracy(source, target, labelled=labelled[:8])
+
+
+@pytest.mark.parametrize("given", ["=a.npz", "fog=", "="])
+def test_half_a_name_is_refused(given):
+    with pytest.raises(OpenworldError, match="FAMILY=FILE"):
+        named_shift(given)
+
+
+def test_a_file_with_an_equals_sign_in_its_name_is_a_file(tmp_path):
+    file = tmp_path / "a=b.npz"
+    file.touch()
+    found = named_shift(str(file))
+    assert (found.family, found.place) == ("a=b", str(file))

@@ -1,0 +1,215 @@
+"""`openworld estimate --open-world`: the bounds, the sign, the labels to ask for, what is refused."""
+
+import json
+import shlex
+
+import numpy as np
+import pyarrow.parquet
+import pytest
+
+import openworld as ow
+from openworld import OpenworldError
+from openworld.cli.app import app
+from openworld.cli.in_process import CliRunner
+from openworld.tables.stream import stream_bytes
+
+BASE, NEW = tuple(f"base {n}" for n in range(8)), tuple(f"new {n}" for n in range(8))
+NAMES = BASE + NEW
+
+
+def write_stream(path, columns, names, base):
+    path.write_bytes(stream_bytes(path.suffix, columns, names, base))
+    return path
+
+
+def stream(count, share, seed, *, sure=4.0, away=0.0, labelled=False, **more):
+    """Columns of a learner that is about as sure as it is right; `away` takes its base images for new ones."""
+    draw = np.random.default_rng(seed)
+    new = draw.random(count) < share
+    label = np.where(new, 8, 0) + draw.integers(0, 8, count)
+    logits = draw.normal(size=(count, 16))
+    logits[np.arange(count), label] += sure
+    logits[:, :8] -= away
+    columns = {"logits": logits, "zero_shot": logits + away * (np.arange(16) < 8), **more}
+    if labelled:
+        columns |= {"side": np.where(new, "new", "base"), "label": np.array(NAMES)[label]}
+    return columns
+
+
+ABOUT = {"classnames": list(NAMES), "n_base": 8}
+SOURCE = stream(400, 0.0, 0, labelled=True) | ABOUT
+
+
+def estimated(target, source=SOURCE, **options):
+    return ow.estimate(source, target | ABOUT, open_world=True, quiet=True, **options)
+
+
+UNSURE = stream(400, 0.0, 0, sure=2.0, labelled=True) | ABOUT
+
+
+@pytest.fixture(scope="module")
+def home():
+    return estimated(stream(1000, 0.5, 1, sure=2.0, labelled=True), UNSURE)
+
+
+def test_the_bounds_hold_and_are_the_ones_that_are_written(home):
+    bounds, true = home.found.bounds, home.found.target.truth
+    assert bounds.rests_on == "positive-unlabelled"
+    assert true["openworld_auc"] <= bounds.openworld_auc < true["openworld_auc"] + 0.2
+    low, high = bounds.new_share
+    assert low <= true["new_share"] <= high and home.found.unknown == ()
+    rows = {row.metric.key: row.value.value for row in home.results.where(entity="bounds")}
+    assert rows == {"openworld_auc_most": bounds.openworld_auc, "new_share_least": low, "new_share_most": high}
+    shown = [f"{100 * number:.1f}" for number in (bounds.openworld_auc, low, high)]
+    assert all(number in " ".join(home.verdict) for number in shown)
+
+
+def test_no_openworld_auc_is_told_without_labels():
+    answer = estimated(stream(300, 0.5, 2, sure=2.0), UNSURE)
+    assert not answer.found.target.truth
+    assert not [row for row in answer.results if row.metric.key == "openworld_auc"]
+    assert "at most" in answer.verdict[0] and "no number" in answer.verdict[1]
+
+
+def test_the_labels_to_ask_for_come_as_a_ready_command(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    path = write_stream(tmp_path / "a stream.npz", stream(300, 0.5, 2), NAMES, 8)
+    answer = ow.estimate(SOURCE, path, open_world=True, quiet=True)
+    assert answer.found.plan in answer.verdict[-1]
+    done = CliRunner().invoke(app, shlex.split(answer.found.plan)[1:])
+    assert done.exit_code == 0, done.output
+    sheet = (tmp_path / "labels" / "worksheet.csv").read_text().splitlines()
+    assert len(sheet) == 1 + answer.found.labels == 201
+
+
+def test_a_short_stream_is_labelled_whole_and_the_base_names_go_along(tmp_path):
+    names = tmp_path / "base.txt"
+    names.write_text("\n".join(BASE))
+    found = ow.estimate(SOURCE, stream(90, 0.5, 2) | ABOUT, open_world=True, base_names=names, quiet=True).found
+    assert found.labels == 90 and found.plan.endswith(f"--n 90 --base-names {names}")
+
+
+def test_the_sign_says_what_is_seen_and_not_what_it_comes_from():
+    answer = estimated(stream(800, 0.3, 3, away=4.0))
+    said = next(sentence for sentence in answer.verdict if "otherwise" in sentence)
+    gap = 100 * answer.found.bounds.shares.gap
+    assert "the model's own classes at home" in said and f"{gap:.0f} points apart" in said
+    assert "New classes" in said and "another appearance" in said
+    assert not any("otherwise" in sentence for sentence in estimated(stream(800, 0.3, 3)).verdict)
+
+
+def test_without_zero_shot_nothing_is_told_but_the_labels_to_ask_for():
+    bare = [{name: part for name, part in one.items() if name != "zero_shot"} for one in (SOURCE, stream(300, 0.5, 2))]
+    answer = estimated(bare[1], bare[0])
+    found = answer.found
+    assert found.unknown and (found.bounds.new_share, found.bounds.openworld_auc) == (None, None)
+    assert (
+        "zero-shot" in answer.verdict[0] and "zero_shot" in found.warnings[0] and found.plan in " ".join(answer.verdict)
+    )
+
+
+def test_where_zero_shot_is_surer_than_at_home_nothing_is_bounded_and_the_share_is():
+    easier = stream(400, 0.5, 3, sure=4.0)
+    answer = estimated(easier, UNSURE)
+    assert answer.found.unknown and "surer" in answer.verdict[0] and answer.found.bounds.new_share is not None
+    assert estimated(stream(400, 0.5, 3, sure=2.0), UNSURE).found.unknown == ()
+
+
+def test_a_share_that_is_known_is_said_and_one_that_cannot_be_is_doubted():
+    target = stream(800, 0.3, 4, sure=2.0)
+    answers = [estimated(target, UNSURE, new_share=share) for share in (0.3, 0.9)]
+    assert "30.0 %" in answers[0].verdict[1] and "lies outside" not in " ".join(answers[0].verdict)
+    assert "90.0 %, lies outside" in " ".join(answers[1].verdict)
+    assert answers[0].found.bounds.openworld_auc != answers[1].found.bounds.openworld_auc
+
+
+def test_few_images_are_told_as_such():
+    found = estimated(stream(20, 0.5, 5)).found
+    assert found.unknown and found.bounds.openworld_auc is None and "30 more" in found.bounds.reason
+
+
+def test_new_images_of_the_source_are_not_looked_at():
+    mixed = stream(800, 0.5, 0, labelled=True) | ABOUT
+    keep = mixed["side"] == "base"
+    alone = {name: mixed[name][keep] for name in ("logits", "zero_shot", "side", "label")} | ABOUT
+    target = stream(300, 0.5, 6)
+    first, second = estimated(target, mixed).found, estimated(target, alone).found
+    assert first.bounds == second.bounds and "not used" in first.warnings[0]
+
+
+def test_scores_and_names_alone_tell_nothing():
+    def names_alone(columns):
+        logits, found = columns["logits"], {name: columns[name] for name in columns.keys() & {"side", "label"}}
+        named = {
+            "base_name": np.array(BASE)[logits[:, :8].argmax(1)],
+            "new_name": np.array(NEW)[logits[:, 8:].argmax(1)],
+        }
+        return found | named | {"score": logits[:, :8].max(1) - logits[:, 8:].max(1)}
+
+    source, target = names_alone(stream(400, 0.0, 0, labelled=True)), names_alone(stream(800, 0.5, 7))
+    found = ow.estimate(source, target, open_world=True, quiet=True).found
+    assert found.unknown and "logits" in found.bounds.reason
+
+
+def test_a_long_stream_is_sampled(monkeypatch):
+    from openworld.label_free.estimate import open_world as measurement
+
+    monkeypatch.setattr(measurement, "SAMPLE", 200)
+    found = estimated(stream(500, 0.5, 8)).found
+    assert found.target.images == 500 and any("uniform sample" in warning for warning in found.warnings)
+
+
+def test_the_command_writes_page_numbers_and_rows(tmp_path):
+    paths = {}
+    for side, columns in (("source", stream(300, 0.0, 0, labelled=True)), ("target", stream(300, 0.5, 1))):
+        paths[side] = write_stream(tmp_path / f"{side}.parquet", columns, NAMES, 8)
+    arguments = ["estimate", "--open-world", "--out", tmp_path / "out"]
+    arguments += [word for side, path in paths.items() for word in (f"--{side}", path)]
+    done = CliRunner().invoke(app, list(map(str, arguments)))
+    assert done.exit_code == 0, done.output
+    assert {"report.html", "estimate.json", "results.parquet"} == {path.name for path in (tmp_path / "out").iterdir()}
+    said = json.loads((tmp_path / "out" / "estimate.json").read_text())
+    rows = pyarrow.parquet.read_table(tmp_path / "out" / "results.parquet").to_pylist()
+    (most,) = (row["value"] for row in rows if row["metric"] == "openworld_auc_most")
+    assert [most] == [row["value"] for row in said["results"] if row["metric"] == "openworld_auc_most"]
+    assert "SHA-256" in (tmp_path / "out" / "report.html").read_text()
+
+
+def test_the_exit_code_says_that_nothing_can_be_told(tmp_path):
+    bare = [stream(300, 0.0, 0, labelled=True), stream(500, 0.3, 3)]
+    for columns in bare:
+        del columns["zero_shot"]
+    source, target = (write_stream(tmp_path / f"{n}.npz", columns, NAMES, 8) for n, columns in enumerate(bare))
+    done = CliRunner().invoke(
+        app, ["estimate", "--open-world", "--source", str(source), "--target", str(target), "--json"]
+    )
+    assert done.exit_code == 4 and json.loads(done.stdout)["untold"] == ["1.npz"]
+
+
+REFUSED = {
+    "no labels": (stream(400, 0.0, 0), {}, "has no labels"),
+    "few labels": (stream(20, 0.0, 0, labelled=True), {}, "20 labelled base image.*20 more"),
+    "an odd share": (SOURCE, {"new_share": 1.5}, "above 0 and below 1"),
+    "an estimator": (SOURCE, {"estimator": ["own"]}, "--estimator does not go with --open-world"),
+    "chunks": (SOURCE, {"chunks": 3}, "--chunks does not go with --open-world"),
+    "by class": (SOURCE, {"by_class": True}, "--by-class does not go"),
+    "unknown base names": (SOURCE, {"base_names": ["cat"]}, "unknown base name"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_cannot_be_done_is_refused(case):
+    source, options, message = REFUSED[case]
+    with pytest.raises(OpenworldError, match=message):
+        estimated(stream(100, 0.5, 1), source | ABOUT, **options)
+
+
+def test_streams_of_other_names_are_refused():
+    with pytest.raises(OpenworldError, match="'lynx' is in one of the two alone"):
+        ow.estimate(SOURCE, stream(100, 0.5, 1) | {"classnames": [*NAMES[:-1], "lynx"], "n_base": 8}, open_world=True)
+
+
+@pytest.mark.parametrize("option", [{"new_share": 0.3}, {"base_names": ["cat"]}])
+def test_options_of_open_world_alone_are_refused(option):
+    with pytest.raises(OpenworldError, match="came without --open-world"):
+        ow.estimate(SOURCE, SOURCE, **option)

@@ -1,0 +1,290 @@
+"""What is said of an accuracy estimate: sentences, rows, tables, page and plots, of every kind of finding."""
+
+import io
+import re
+import xml.etree.ElementTree as ElementTree
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from openworld.estimators.quote import Quote
+from openworld.estimators.quote.learned_shifts import LearnedShifts, LeftOut
+from openworld.estimators.quote.shift_signs import ShiftSign, ShiftSigns
+from openworld.label_free.estimate.accuracy_estimate import (
+    AccuracyEstimate,
+    ClassEstimate,
+    ClassShift,
+    MethodEstimate,
+    ScoredSet,
+)
+from openworld.label_free.estimate.period import Alarm, Period
+from openworld.label_free.estimate.report import report
+from openworld.label_free.estimate.results import results_of
+from openworld.label_free.estimate.verdict import sentences
+from openworld.testing import check_table
+from openworld.testing._reports import _shows_every_number_once
+
+HOSTILE = "</script><script>alert(1)</script>"
+
+
+def method(name, accuracy, *warnings):
+    interval = None if accuracy is None else (accuracy - 0.02, accuracy + 0.03)
+    details = {"temperature": 1.25, "n_target": 900}
+    return MethodEstimate(
+        name, "what it is", accuracy, interval, warnings, details=details, on_source=(0.88, 0.85, 0.91)
+    )
+
+
+def quote_of(accuracy, method="COTT"):
+    return Quote(method, accuracy, accuracy - 0.02, accuracy + 0.03, "it errs least")
+
+
+PAIRS = (0.8, 0.85), (0.8, 0.95)
+NO_NUMBER = Quote(None, None, 0.2, 0.9, "the methods part")
+
+
+def estimate_of(*accuracies, **changes):
+    names = ("COTT", "ATC-MC", "AC", "DoC", "IM")
+    methods = tuple(method(name, accuracy) for name, accuracy in zip(names, accuracies, strict=False))
+    quote = quote_of(accuracies[0]) if accuracies and accuracies[0] is not None else NO_NUMBER
+    found = AccuracyEstimate(ScoredSet("val.npz", 500, 3, 0.9), ScoredSet("live.npz", 900, 3), quote, methods)
+    return replace(found, **changes)
+
+
+def chunks_of(*accuracies):
+    return tuple(
+        Period(
+            day - 1,
+            f"2024-01-{day:02}",
+            100 * day,
+            100,
+            None,
+            {"COTT": one, "AC": one + 0.1},
+            quote_of(one),
+            ShiftSigns((), 1.0),
+        )
+        for day, one in enumerate(accuracies, 1)
+    )
+
+
+def watched(found, alert, *standing):
+    """With an alert, and alarms on these chunks; of those that cannot be told the middle counts."""
+    alarms = [
+        Alarm(one.quote.accuracy or 0.55, 3.0 if one.label in standing else 1.0, 2.0, one.label in standing, 0.4, 0.5)
+        for one in found.chunks
+    ]
+    chunks = tuple(replace(one, alarm=alarm) for one, alarm in zip(found.chunks, alarms, strict=True))
+    return replace(found, alert=alert, false_alarms=0.05, chunks=chunks)
+
+
+CLASSES = (
+    ClassEstimate("cat", 60, 50.0, 0.75, (0.6, 0.85), 0.9, 0.8, 0.3, (("dog", 12.0),)),
+    ClassEstimate(HOSTILE, 40, 50.0, 0.5, (0.3, 0.6), 0.4, 0.9, 0.3, (("cat", 20.0),)),
+    ClassEstimate("owl", 0, 0.0, None, None, None, None, 0.4),
+)
+
+
+def test_no_number_is_an_answer():
+    found = estimate_of(0.8, 0.4, quote=NO_NUMBER)
+    first, why, *rest = sentences(found)
+    assert first == "The accuracy on live.npz (900 images) cannot be told; it may lie between 20.0 % and 90.0 %."
+    assert why == "Why: the methods part."
+    assert rest[-1].startswith("97 labels of images drawn at random would tell it to 10 points either way, 385 to 5")
+    assert found.unknown == ("live.npz",) and found.alerts == replace(found, alert=0.99).alerts == ()
+    for true, words in ((0.5, "50.0 %, within the bounds"), (0.1, "10.0 %, outside the bounds")):
+        assert words in sentences(replace(found, target=ScoredSet("live.npz", 900, 3, true)))[-1]
+    page = report(found).html()
+    assert "cannot be told" in page and 'class="region"' in page and 'class="ring"' not in page
+
+
+def test_what_would_settle_it():
+    assert "246 labels of images drawn at random would tell the accuracy to 5 points" in sentences(estimate_of(0.8))[-1]
+    signs = ShiftSigns((ShiftSign("outputs", 0.4, 0.0),), 0.06)
+    seen, shifted = ({"signs": signs, "rule": rule} for rule in ("no shift", "mild"))
+    learned = Quote("COT", 0.8, 0.7, 0.9, "learned on them")
+    for quote, rest, words in (
+        (quote_of(0.8), {}, "not how wrong the method is"),
+        (replace(quote_of(0.8), **seen), {}, "the fall that so many images would not show"),
+        (replace(quote_of(0.8), **shifted), {}, "labelled shifts of other models"),
+        (replace(learned, **shifted), {"learned_quote": learned}, "your labelled shifts"),
+    ):
+        assert words in sentences(estimate_of(0.8, quote=quote, **rest))[-1]
+    few = estimate_of(0.8, target=ScoredSet("live.npz", 60, 3))
+    assert sentences(few)[-1] == "So few images are best labelled, all of them."
+
+
+def test_a_number_without_an_interval_is_said_to_have_none():
+    bare = replace(quote_of(0.8), low=0.8, high=0.8)
+    first = "Estimated accuracy on live.npz (900 images): 80.0 % by COTT, without an interval."
+    assert sentences(estimate_of(0.8, quote=bare))[0] == first
+
+
+def test_labels_of_the_target():
+    found = sentences(estimate_of(0.8, 0.7, target=ScoredSet("live.npz", 900, 3, 0.72)))
+    assert found[-1].endswith("72.0 %, so that COTT is off by +8.0 points; nearest is ATC-MC (−2.0).")
+
+
+def test_class_shares_that_moved_beyond_chance_are_said():
+    for distance, moved in ((0.5, True), (0.12, False)):
+        words = " ".join(sentences(estimate_of(0.4, 0.8, shift=ClassShift(distance, 0.1))))
+        assert ("(total variation 0.50; chance makes 0.10)" in words) is moved
+
+
+def test_over_time_and_the_alert():
+    found = watched(estimate_of(0.7, chunks=chunks_of(0.8, 0.6, 0.7)), 0.65, "2024-01-02")
+    assert found.alerts == ("2024-01-02",)
+    words = " ".join(sentences(found))
+    assert "Over 3 chunks the accuracy runs from 60.0 % (2024-01-02) to 80.0 % (2024-01-01)." in words
+    assert (
+        "Accuracy alarm: below 65.0 % in 1 chunk, 2024-01-02. It is raised by one chunk below 40.0 % or by many chunks "
+        "below 50.0 %" in words
+    )
+    assert "5 % of years of 365 chunks" in words
+    assert "No accuracy alarm at 10.0 %" in " ".join(sentences(watched(found, 0.1)))
+
+
+def test_the_alert_of_a_target_that_is_not_cut():
+    whole = estimate_of(0.7, alert=0.8, false_alarms=0.05, alarm=Alarm(0.7, 2.5, 1.7, True, 0.766, 0.8))
+    assert whole.alerts == ("live.npz",)
+    assert "Accuracy alarm: it is below 80.0 %. It is raised by an accuracy below 76.6 %" in " ".join(sentences(whole))
+    for level, beside in ((0.95, True), (0.85, False)):
+        assert ("The source itself is below the alert" in " ".join(sentences(replace(whole, alert=level)))) is beside
+    healthy = replace(whole, alarm=replace(whole.alarm, standing=False, alone=-0.1))
+    assert healthy.alerts == ()
+    words = " ".join(sentences(healthy))
+    assert "No accuracy alarm at 80.0 %. It is raised by no accuracy that so few images can show" in words
+
+
+def shown(found, width=160):
+    """What a terminal shows."""
+    from rich.console import Console
+
+    console = Console(width=width, file=io.StringIO())
+    report(found).show(console)
+    return console.file.getvalue()
+
+
+@pytest.fixture
+def full():
+    found = estimate_of(0.8, 0.7, None, 0.75, target=ScoredSet(HOSTILE, 900, 3, 0.72), chunks=chunks_of(0.8, 0.6))
+    found = watched(found, 0.7, "2024-01-02")
+    return replace(found, classes=CLASSES, class_images=500, warnings=("odd",), made={"command": HOSTILE})
+
+
+def test_the_page_says_all_and_lets_nothing_in(full, tmp_path):
+    page = report(full).write(tmp_path).read_text(encoding="utf-8")
+    assert "<script>alert" not in page and page.count('role="img"') == 2
+    for words in (
+        "Note: odd.",
+        "A ring: an alarm stands",
+        "may rather be",
+        "of a sample of 500",
+        "temperature",
+        "Accuracy alarm: below 70.0 % in 1 chunk",
+    ):
+        assert words in page
+    assert len(page) < 300_000 and page == report(full).html()
+
+
+def test_plots_are_files_of_their_own(full):
+    found = {name: text.decode() for name, text in report(full).files.items()}
+    assert set(found) == {"methods.svg", "over-time.svg"}
+    for text in found.values():
+        tree = ElementTree.fromstring(text)
+        assert tree.tag == "{http://www.w3.org/2000/svg}svg" and "var(" not in text
+        marks = {use.attrib["href"] for use in tree.iter("{http://www.w3.org/2000/svg}use")}
+        assert marks <= {f"#{path.attrib['id']}" for path in tree.iter("{http://www.w3.org/2000/svg}path")}
+    assert report(estimate_of(0.8)).files["over-time.svg"] is None
+    assert set(report(estimate_of(None)).files.values()) == {None}
+
+
+@pytest.mark.parametrize("name", ["crane [/bird]", "crane [bird]", "[red]"])
+def test_names_that_look_like_markup_are_text_in_the_terminal(name):
+    (chunk,), (own, *_) = chunks_of(0.5), CLASSES
+    found = estimate_of(
+        classes=(replace(own, name=name, taken_for=((name, 3.0),)),),
+        chunks=(replace(chunk, label=name),),
+        methods=(method(name, 0.7),),
+    )
+    assert shown(found).count(name) >= 4
+
+
+def test_what_sentences_say_is_what_rows_hold(full):
+    of_none = replace(full, quote=NO_NUMBER, target=replace(full.target, accuracy=None))
+    for found in (full, of_none, replace(full, alert=None, chunks=chunks_of(0.8)), estimate_of(0.8, 0.81, 0.82, 0.4)):
+        numbers = {row.metric.write(row.value.value) for row in results_of(found)} | {f"{100 * (found.alert or 0):.1f}"}
+        for row in results_of(found):
+            numbers |= {row.metric.write(end) for span in row.value.intervals for end in (span.low, span.high)}
+        for sentence in sentences(found):
+            numerals = re.findall(r"([−+]?\d+\.\d)(?: %| points h| points;)", sentence)
+            assert set(numerals) <= numbers, sentence
+    assert any("3 methods say 72.0 % (ATC-MC) to 82.0 % (COTT), 10.0 points" in each for each in sentences(full))
+    agree = "3 methods say 82.0 % (COTT) to 84.0 % (AC), they agree (2.0 points apart)."
+    assert sentences(estimate_of(0.8, 0.81, 0.82))[3].endswith(agree)
+    apart = [any("rely on none" in one for one in sentences(estimate_of(*pair, quote=NO_NUMBER))) for pair in PAIRS]
+    assert apart == [False, True]
+
+
+def test_every_number_stands_once_in_tables_that_say_the_same_in_every_form(full, tmp_path):
+    shift = LeftOut("fog-1", "fog", 200, 0.7, 0.65)
+    learned = LearnedShifts("DoC", {"DoC": 1.2}, 0.9, {"DoC": 0.0}, {"DoC": 0.01}, (shift,))
+    signs = ShiftSigns((ShiftSign("outputs", 0.001, 0.1), ShiftSign("confidences", 0.3, 0.0, -0.021)), 0.06)
+    quote = replace(full.quote, signs=signs, rule="mild")
+    alarm = Alarm(0.7, 2.5, 1.7, True, 0.766, 0.8)
+    for found in (
+        replace(full, learned=learned, quote=quote),
+        estimate_of(0.7, alert=0.8, false_alarms=0.05, alarm=alarm),
+    ):
+        answer = report(found)
+        _shows_every_number_once(answer)
+        for table in answer.terminal_tables:
+            check_table(table)
+    speaking = report(replace(full, quote=quote)).tables["signs"].table
+    assert [row.cells[-1] for row in speaking.rows] == ["a shift", None]
+    assert "a fall of less than 6 points would not be seen" in speaking.caption
+
+
+def test_tables_of_chunks_and_classes_name_what_cannot_be_told_and_what_was_lost():
+    one, other = chunks_of(0.8, 0.6)
+    found = watched(
+        estimate_of(0.7, chunks=(one, replace(other, unlabelled=NO_NUMBER)), classes=CLASSES), 0.75, other.label
+    )
+    assert found.unknown == ("2024-01-02",) and "of 1 it cannot be told" in " ".join(sentences(found))
+    tables = report(found).tables
+    chunks, classes = tables["over-time-table"].table, tables["classes-table"].table
+    assert chunks.rows[1].cells[-1] == "alarm, cannot be told, counts as 55.0"
+    cell = chunks.cell(1, [column.heading for column in chunks.columns].index("quoted")).content
+    assert cell.value is None and (cell.over().low, cell.over().high) == (0.2, 0.9)
+    assert [row.label for row in classes.rows] == [HOSTILE, "cat", "owl"] and "dog (12)" in classes.rows[1].cells
+    plot = report(found).files["over-time.svg"].decode()
+    assert 'class="alarm"' in plot and "cannot be told, 20.0 to 90.0 %, alarm, 100 images" in plot
+    nothing = estimate_of(None, chunks=(replace(other, unlabelled=NO_NUMBER),))
+    assert "Of none of 1 chunks the accuracy can be told." in sentences(nothing) and "<html" in report(nothing).html()
+
+
+def test_a_terminal_shows_the_last_of_many_chunks_and_a_page_all():
+    answer = report(estimate_of(0.8, chunks=chunks_of(*np.linspace(0.3, 0.9, 40))))
+    table = next(table for table in answer.terminal_tables if table.name == "over-time-table")
+    assert [row.label for row in table.rows][::29] == ["2024-01-11", "2024-01-40"] and "last 30 of 40" in table.caption
+    assert "2024-01-01" in answer.html()
+
+
+def test_warnings_of_several_methods_are_one_line():
+    found = replace(estimate_of(), methods=(method("A", 0.5, "few images"), method("B", 0.5, "few images", "ties")))
+    assert report(replace(found, warnings=("ties", "odd"))).notes == ("A, B: few images.", "B: ties.", "Note: odd.")
+
+
+def test_rows_of_results(full):
+    found = results_of(full)
+    assert found.value("quoted", "estimated_accuracy", images="target").value == 0.8
+    told = found.value("COTT", "estimated_accuracy", images="target")
+    assert told.over("images").n == 900 and told.over("images").low == pytest.approx(0.78)
+    assert found.value("ATC-MC", "signed_error", images="target").value == pytest.approx(-0.02)
+    assert found.value("AC", "estimated_accuracy", images="target").reason
+    assert found.value("COTT", "temperature", images="target").value == 1.25
+    second = {"images": "target", "chunk": 2, "chunk_name": "2024-01-02"}
+    assert found.value("", "images", **second).value == 100
+    assert found.value("quoted", "alarm_standing", **second).value == 1
+    owl = {"images": "target", "class": 2, "class_name": "owl"}
+    assert found.value("quoted", "class_accuracy", **owl).value is None

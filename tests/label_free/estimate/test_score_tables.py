@@ -1,0 +1,368 @@
+"""Saved scores in every format and every layout are the same scores; what is wrong with a file is said of that file."""
+
+import json
+
+import numpy as np
+import pyarrow
+import pyarrow.csv
+import pyarrow.parquet
+import pytest
+from safetensors.numpy import save_file
+
+from openworld import OpenworldError
+from openworld.label_free.estimate.score_tables import open_table
+from openworld.tables import files as score_files
+from openworld.tables.probabilities import are_probabilities, logarithms
+
+NAMES = ("cat", "wild dog", "owl", "x:y")
+
+
+@pytest.fixture(scope="module")
+def scores():
+    rng = np.random.default_rng(0)
+    tables = {name: rng.standard_normal((50, 4)) for name in ("logits", "reference", "partner_1")}
+    return tables | {"labels": rng.integers(0, 4, 50)}
+
+
+@pytest.fixture(autouse=True)
+def small_blocks(monkeypatch):
+    monkeypatch.setattr(score_files, "NUMBERS", 100)
+
+
+def wide(scores):
+    """A column per class, labels as names, time stamps."""
+    table = {
+        f"{one}:{name}": scores[one][:, i]
+        for one in ("logits", "reference", "partner_1")
+        for i, name in enumerate(NAMES)
+    }
+    when = np.datetime64("2024-01-01T00:00:00", "s") + 3600 * np.arange(50)
+    return pyarrow.table(table | {"label": [NAMES[i] for i in scores["labels"]], "when": when, "note": ["x"] * 50})
+
+
+def write(path, scores, kind):
+    told = {"classnames": json.dumps(NAMES)}
+    tables = ("logits", "reference", "partner_1")
+    if kind in ("npz", "packed"):
+        save, order = (np.savez, np.array) if kind == "npz" else (np.savez_compressed, np.asfortranarray)
+        save(path := path / f"{kind}.npz", classnames=np.array(NAMES), **{n: order(c) for n, c in scores.items()})
+    elif kind == "safetensors":
+        save_file(scores, path := path / "one.safetensors", told)
+    elif kind in ("lists", "large lists"):
+        list_type = pyarrow.list_ if kind == "lists" else pyarrow.large_list
+        columns = {name: pyarrow.array(scores[name].tolist(), list_type(pyarrow.float64())) for name in tables}
+        table = pyarrow.table(columns | {"labels": scores["labels"]}).replace_schema_metadata(told)
+        pyarrow.parquet.write_table(table, path := path / f"{kind}.parquet")
+    elif kind == "wide parquet":
+        pyarrow.parquet.write_table(wide(scores), path := path / "wide.parquet")
+    else:
+        pyarrow.csv.write_csv(wide(scores), path := path / "wide.csv")
+    return path
+
+
+@pytest.mark.parametrize("kind", ["npz", "packed", "safetensors", "lists", "large lists", "wide parquet", "csv"])
+def test_every_format_holds_the_same(tmp_path, scores, kind):
+    table = open_table([write(tmp_path, scores, kind)])
+    blocks = [block.outputs for block in table.blocks()]
+    assert len(blocks) > 1
+    for name in ("logits", "reference", "labels"):
+        np.testing.assert_allclose(np.concatenate([getattr(one, name) for one in blocks]), scores[name])
+    np.testing.assert_allclose(np.concatenate([one.partners[0] for one in blocks]), scores["partner_1"])
+    assert table.classnames == NAMES
+    assert table.layouts[0].unused == (("when", "note") if "wide" in kind or kind == "csv" else ())
+
+
+@pytest.fixture
+def softmax(scores):
+    return np.exp(scores["logits"]) / np.exp(scores["logits"]).sum(axis=1, keepdims=True)
+
+
+def test_probabilities_are_read_as_their_logarithms(tmp_path, softmax):
+    np.savez(tmp_path / "p.npz", probabilities=softmax)
+    blocks = list(open_table([tmp_path / "p.npz"]).blocks())
+    np.testing.assert_allclose(np.concatenate([block.outputs.logits for block in blocks]), np.log(softmax))
+    assert not sum(block.rounded for block in blocks)
+
+
+@pytest.mark.parametrize("digits", [2, 3, 4])
+def test_rounded_probabilities_are_divided_by_their_sums(tmp_path, softmax, digits):
+    rounded = softmax.round(digits).astype(np.float32)
+    np.savez(tmp_path / "p.npz", probabilities=rounded)
+    blocks = list(open_table([tmp_path / "p.npz"]).blocks())
+    found = np.exp(np.concatenate([block.outputs.logits for block in blocks]))
+    np.testing.assert_allclose(found.sum(axis=1), 1, atol=1e-6)
+    np.testing.assert_allclose(found, softmax, atol=10.0**-digits)
+    off = np.abs(rounded.astype(float).sum(axis=1) - 1) > 1e-6
+    assert sum(block.rounded for block in blocks) == off.sum() > 0
+
+
+def test_a_label_whose_probability_was_rounded_to_zero_does_not_decide_everything():
+    """Half a unit of the last digit, shared by the classes; an exact 0 stays the smallest number there is."""
+    rounded = np.exp(logarithms(np.array([[0.999, 0.001, 0.0, 0.0]])))
+    np.testing.assert_allclose(rounded, [[0.999, 0.001, 0.000125, 0.000125]])
+    exact = logarithms(np.array([[2 / 3, 1 / 3, 0.0]]))
+    assert exact[0, 2] < -700
+
+
+NO_PROBABILITIES = {
+    "columns called logits": [[1.5, -0.5]],
+    "their sum is 1.1; save all classes": [[0.5, 0.6]],
+    "divide them by 100": [[30.0, 70.0]],
+    "their sum is 0.64": [[0.01] * 64],  # a hundred classes to two digits: what is left says too little
+    "their sum is 1.001": [[0.50012, 0.50088]],  # three digits might be off by so much, five may not
+    "their sum is 0;": [[0.0, 0.0]],
+    "do not add up to 1, first 0": [[np.nan, 1.0]],
+}
+
+
+@pytest.mark.parametrize("words", NO_PROBABILITIES)
+def test_what_is_no_probability_is_refused(words):
+    with pytest.raises(OpenworldError, match=words):
+        logarithms(np.array(NO_PROBABILITIES[words]))
+
+
+@pytest.mark.parametrize("bits", [np.float16, "bfloat16"])
+def test_probabilities_in_half_precision_are_divided_by_their_sums(tmp_path, softmax, bits):
+    if bits == "bfloat16":
+        kept = (softmax.astype(np.float32).view(np.uint32) & 0xFFFF0000).view(np.float32)
+    else:
+        kept = softmax.astype(bits)
+    np.savez(tmp_path / "p.npz", probabilities=kept)
+    found = np.exp(np.concatenate([block.outputs.logits for block in open_table([tmp_path / "p.npz"]).blocks()]))
+    np.testing.assert_allclose(found.sum(axis=1), 1, atol=1e-12)
+    np.testing.assert_allclose(found, softmax, rtol=0.02)
+
+
+def test_what_looks_like_a_softmax(scores, softmax):
+    for table in (softmax, softmax.astype(np.float16), softmax.round(2), 100 * softmax, 100 * softmax.round(4)):
+        assert are_probabilities(table).all()
+    cosines = 0.25 + 0.03 * scores["logits"]  # of four classes: they add up to about 1, and are no softmax
+    for table in (scores["logits"], scores["logits"].astype(np.float16), cosines, cosines.astype(np.float32)):
+        assert not are_probabilities(table).any()
+
+
+def test_files_that_follow_each_other(tmp_path, scores):
+    for part in (0, 1):
+        np.savez(tmp_path / f"{part}.npz", logits=scores["logits"][25 * part : 25 * part + 25])
+    table = open_table([tmp_path / "0.npz", tmp_path / "1.npz"])
+    found = np.concatenate([block.outputs.logits for block in table.blocks()])
+    np.testing.assert_array_equal(found, scores["logits"])
+    assert table.name == "0.npz and 1 more"
+
+
+def test_partners_in_files_of_their_own(tmp_path, scores):
+    write(tmp_path, scores, "csv")
+    for name, rows in {"same": 50, "short": 40, "long": 60}.items():
+        np.savez(tmp_path / f"{name}.npz", logits=np.resize(scores["reference"], (rows, 4)))
+    table = open_table([tmp_path / "wide.csv"], partners=[tmp_path / "same.npz"])
+    found = [block.outputs.partners for block in table.blocks()]
+    np.testing.assert_array_equal(np.concatenate([two for _, two in found]), scores["reference"])
+    for name, words in {
+        "short": "short.npz ends before wide.csv, row .* images too few",
+        "long": "long.npz has more images",
+    }.items():
+        with pytest.raises(OpenworldError, match=words):
+            list(open_table([tmp_path / "wide.csv"], partners=[tmp_path / f"{name}.npz"]).blocks())
+
+
+def test_time_stamps_come_along(tmp_path, scores):
+    table = open_table([write(tmp_path, scores, "wide parquet")], times="when")
+    times = np.concatenate([block.times for block in table.blocks()])
+    assert times[25].astype("datetime64[h]") == np.datetime64("2024-01-02T01")
+    with pytest.raises(OpenworldError, match="unknown column of .* 'wen'; did you mean 'when'"):
+        open_table([tmp_path / "wide.parquet"], times="wen")
+
+
+LAYOUTS = {
+    "no logits and no probabilities": {"scores": np.eye(2)},
+    "both logits and probabilities": {"logits": np.eye(2), "probabilities": np.eye(2)},
+    "both label and labels": {"logits": np.eye(2), "label": np.zeros(2, int), "labels": np.zeros(2, int)},
+}
+
+
+@pytest.mark.parametrize("words", LAYOUTS)
+def test_columns_that_are_not_there_or_twice(tmp_path, words):
+    np.savez(tmp_path / "a.npz", **LAYOUTS[words])
+    with pytest.raises(OpenworldError, match=words):
+        open_table([tmp_path / "a.npz"])
+
+
+ENTRIES = {
+    "NaN or infinite": {"logits": np.array([[0.0, np.nan]])},
+    "differ in length": {"logits": np.eye(2), "labels": np.zeros(3, int)},
+    "holds class 2, and the 2 classes count from 0 to 1": {"logits": np.eye(2), "labels": np.array([0, 2])},
+    "column labels of .* is empty in 1 row": {"logits": np.eye(2), "labels": np.array([0, np.nan])},
+    "labels are names, but the classes have none": {"logits": np.eye(2), "labels": np.array(["a", "b"])},
+    "reference has shape": {"logits": np.eye(2), "reference": np.eye(3)[:2]},
+    "two classes": {"logits": np.ones((2, 1))},
+    "Python objects": {"logits": np.array([[1, None]], dtype=object)},
+}
+
+
+@pytest.mark.parametrize("words", ENTRIES)
+def test_entries_that_will_not_do(tmp_path, words):
+    np.savez(tmp_path / "a.npz", **ENTRIES[words])
+    with pytest.raises(OpenworldError, match=words) as caught:
+        list(open_table([tmp_path / "a.npz"]).blocks())
+    assert "a.npz" in str(caught.value) or "array" in str(caught.value)
+
+
+def test_an_unknown_label_names_the_nearest(tmp_path):
+    np.savez(tmp_path / "a.npz", logits=np.eye(2), labels=np.array(["cat", "dgo"]), classnames=np.array(["cat", "dog"]))
+    with pytest.raises(OpenworldError, match=r"a.npz, row 0 .*unknown label 'dgo'; did you mean 'dog'"):
+        list(open_table([tmp_path / "a.npz"]).blocks())
+
+
+def test_other_class_names_than_the_callers_are_refused(tmp_path):
+    np.savez(tmp_path / "a.npz", logits=np.eye(2), classnames=np.array(["cat", "dog"]))
+    with pytest.raises(OpenworldError, match="2 names, expected 3; 1 are in one of the two alone, first 'owl'"):
+        open_table([tmp_path / "a.npz"], classnames=("cat", "dog", "owl"))
+    np.savez(tmp_path / "b.npz", logits=np.eye(3), classnames=np.array(["cat", "cat", "dog"]))
+    with pytest.raises(OpenworldError, match="a name comes twice"):
+        open_table([tmp_path / "b.npz"], classnames=("cat", "dog", "cat"))
+
+
+@pytest.mark.parametrize("kind", ["npz", "safetensors", "lists", "wide parquet", "csv"])
+def test_classes_in_another_order_are_put_in_order_by_their_names(tmp_path, scores, kind):
+    """Scores of every model, labels that are numbers, and labels that are names."""
+    order = [2, 0, 3, 1]
+    path = write(tmp_path, scores, kind)
+    np.savez(tmp_path / "partner.npz", logits=scores["partner_1"], classnames=np.array(NAMES))
+    wanted = tuple(NAMES[place] for place in order)
+    asked = open_table([path], classnames=wanted, partners=[tmp_path / "partner.npz"])
+    for table in (asked, open_table([path], partners=[tmp_path / "partner.npz"]).ordered(wanted, "those of b")):
+        blocks = [block.outputs for block in table.blocks()]
+        for name in ("logits", "reference"):
+            found = np.concatenate([getattr(one, name) for one in blocks])
+            np.testing.assert_allclose(found, scores[name][:, order])
+        for place in (0, 1):
+            found = np.concatenate([one.partners[place] for one in blocks])
+            np.testing.assert_allclose(found, scores["partner_1"][:, order])
+        labels = np.concatenate([one.labels for one in blocks])
+        assert [wanted[label] for label in labels] == [NAMES[label] for label in scores["labels"]]
+        assert table.classnames == wanted and table.layouts[0].classes.order is not None
+    back = asked.ordered(NAMES, "those of b")
+    np.testing.assert_allclose(next(back.blocks()).outputs.logits, next(open_table([path]).blocks()).outputs.logits)
+
+
+def test_columns_of_single_classes_are_matched_by_name(tmp_path):
+    """Among themselves; and with whole tables beside them, whose class names the file lists."""
+    frame = {"logits:a": [1.0], "logits:b": [0.0], "reference:b": [2.0], "reference:a": [3.0], "partner:b": [4.0]}
+    frame["partner:a"] = [5.0]
+    pyarrow.csv.write_csv(pyarrow.table(frame), tmp_path / "a.csv")
+    (block,) = open_table([tmp_path / "a.csv"]).blocks()
+    assert block.outputs.reference.tolist() == [[3.0, 2.0]] and block.outputs.partners[0].tolist() == [[5.0, 4.0]]
+    frame = {"logits": [[1.0, 0.0]], "reference:b": [2.0], "reference:a": [3.0], "labels": [0]}
+    listed = pyarrow.table(frame).replace_schema_metadata({"classnames": '["a", "b"]'})
+    pyarrow.parquet.write_table(listed, tmp_path / "a.parquet")
+    table = open_table([tmp_path / "a.parquet"])
+    (block,) = table.blocks()
+    assert table.classnames == ("a", "b") and block.outputs.logits.tolist() == [[1.0, 0.0]]
+    assert block.outputs.reference.tolist() == [[3.0, 2.0]] and block.outputs.labels.tolist() == [0]
+    pyarrow.parquet.write_table(pyarrow.table(frame), tmp_path / "b.parquet")  # the names are the caller's
+    (block,) = open_table([tmp_path / "b.parquet"], classnames=("a", "b")).blocks()
+    assert block.outputs.logits.tolist() == [[1.0, 0.0]] and block.outputs.reference.tolist() == [[3.0, 2.0]]
+
+
+def test_files_that_follow_each_other_may_order_their_classes_differently(tmp_path, scores):
+    order = [2, 0, 3, 1]
+    for name, places in {"straight": range(4), "turned": order}.items():
+        held = {one: np.ascontiguousarray(scores[one][:, places]) for one in ("logits", "reference")}
+        labels = np.array(NAMES)[scores["labels"]]
+        np.savez(tmp_path / f"{name}.npz", classnames=np.array(NAMES)[list(places)], labels=labels, **held)
+    for names in (("straight", "turned"), ("turned", "straight")):
+        for classnames in (None, NAMES):
+            table = open_table([tmp_path / f"{name}.npz" for name in names], classnames=classnames)
+            blocks = [block.outputs for block in table.ordered(NAMES, "those wanted").blocks()]
+            for one in ("logits", "reference"):
+                found = np.concatenate([getattr(block, one) for block in blocks])
+                np.testing.assert_array_equal(found, np.concatenate([scores[one]] * 2))
+            found = np.concatenate([block.labels for block in blocks])
+            np.testing.assert_array_equal(found, np.concatenate([scores["labels"]] * 2))
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_partners_come_in_the_order_of_their_names_or_of_the_file_beside_them(tmp_path, scores, named):
+    order = [2, 0, 3, 1]
+    turned = {one: np.ascontiguousarray(scores[one][:, order]) for one in ("logits", "partner_1")}
+    np.savez(tmp_path / "a.npz", logits=turned["logits"], classnames=np.array(NAMES)[order])
+    if named:
+        np.savez(tmp_path / "b.npz", logits=scores["partner_1"], classnames=np.array(NAMES))
+    else:
+        np.savez(tmp_path / "b.npz", logits=turned["partner_1"])
+    table = open_table([tmp_path / "a.npz"], classnames=NAMES, partners=[tmp_path / "b.npz"])
+    blocks = [block.outputs for block in table.blocks()]
+    np.testing.assert_array_equal(np.concatenate([one.logits for one in blocks]), scores["logits"])
+    np.testing.assert_array_equal(np.concatenate([one.partners[0] for one in blocks]), scores["partner_1"])
+
+
+def test_labels_that_are_whole_numbers_as_fractions(tmp_path, scores):
+    np.savez(tmp_path / "a.npz", logits=scores["logits"], labels=scores["labels"].astype(float))
+    found = np.concatenate([block.outputs.labels for block in open_table([tmp_path / "a.npz"]).blocks()])
+    np.testing.assert_array_equal(found, scores["labels"])
+
+
+def test_columns_of_single_classes_must_go_together(tmp_path):
+    frame = {"logits:a": [1.0], "logits:b": [0.0], "reference:a": [1.0], "reference:c": [0.0]}
+    pyarrow.csv.write_csv(pyarrow.table(frame), tmp_path / "a.csv")
+    with pytest.raises(OpenworldError, match="the columns of reference .* are not those of logits.*first 'b'"):
+        open_table([tmp_path / "a.csv"])
+
+
+def test_whole_numbers_first_and_fractions_later(tmp_path, monkeypatch):
+    monkeypatch.setattr(score_files, "NUMBERS", 16)
+    (tmp_path / "a.csv").write_text("logits:a,logits:b\n" + "1,2\n" * 30 + "1.5,2\n")
+    blocks = list(open_table([tmp_path / "a.csv"]).blocks())
+    assert len(blocks) > 1 and blocks[-1].outputs.logits[-1].tolist() == [1.5, 2.0]
+
+
+@pytest.mark.parametrize("ending", [".npz", ".safetensors", ".parquet", ".csv"])
+def test_files_that_are_not_what_they_say(tmp_path, ending):
+    with pytest.raises(OpenworldError, match="there is no file"):
+        open_table([tmp_path / f"none{ending}"])
+    (tmp_path / f"bad{ending}").write_bytes(b"\x89PNG\x00\xff,\xfe" * 3 if ending != ".csv" else b"")
+    with pytest.raises(OpenworldError, match=r"bad\.\w+ is (not what its name says|empty)"):
+        open_table([tmp_path / f"bad{ending}"])
+
+
+def test_other_endings_are_refused(tmp_path):
+    with pytest.raises(OpenworldError, match=r"scores.pkl ends in '.pkl'; expected .npz, .safetensors, .parquet, .csv"):
+        open_table([tmp_path / "scores.pkl"])
+
+
+def test_lists_of_unequal_length(tmp_path):
+    table = pyarrow.table({"logits": [[1.0, 2.0], [1.0]]})
+    pyarrow.parquet.write_table(table, tmp_path / "a.parquet")
+    with pytest.raises(OpenworldError, match="lists of column 'logits' differ in length"):
+        list(open_table([tmp_path / "a.parquet"]).blocks())
+
+
+def test_a_file_cut_short(tmp_path, scores):
+    np.savez(tmp_path / "a.npz", logits=scores["logits"])
+    data = (tmp_path / "a.npz").read_bytes()
+    (tmp_path / "a.npz").write_bytes(data[: len(data) // 2])
+    with pytest.raises(OpenworldError, match="is not what its name says"):
+        list(open_table([tmp_path / "a.npz"]).blocks())
+
+
+STRANGE = {
+    "complex": lambda rows: rows + 1j,
+    "dates": lambda rows: rows.astype("M8[s]"),
+    "records": lambda rows: rows.view([("a", "f8")]),
+    "text": lambda rows: rows.astype(str),
+    "truth": lambda rows: rows > 0,
+}
+
+
+@pytest.mark.parametrize("kind", STRANGE)
+def test_scores_that_are_no_plain_numbers_are_refused(tmp_path, kind):
+    rows = np.random.default_rng(0).normal(size=(6, 3))
+    np.savez(tmp_path / "odd.npz", logits=STRANGE[kind](rows), labels=np.arange(6) % 3)
+    with pytest.raises(OpenworldError, match="logits of .*odd.npz (has dtype|holds).*expected (plain )?numbers"):
+        list(open_table([tmp_path / "odd.npz"]).blocks())
+
+
+def test_a_table_with_semicolons_is_told_so(tmp_path):
+    (tmp_path / "excel.csv").write_text("logits:cat;logits:dog;label\n1,5;0,5;cat\n")
+    with pytest.raises(OpenworldError, match="excel.csv is separated by ';', expected commas"):
+        open_table([tmp_path / "excel.csv"])

@@ -1,0 +1,498 @@
+"""OOD detection: cells by hand, a run on coloured shapes, given cells, resuming, and bad specs."""
+
+from pathlib import Path
+from shutil import copytree
+
+import numpy as np
+import pytest
+
+from openworld import OpenworldError
+from openworld.evaluations import OODDetectionSpec, evaluation_of, read_protocol
+from openworld.evaluations.artifacts import Crew
+from openworld.evaluations.entries import CellsSpec
+from openworld.evaluations.published_cells import given_cells
+from openworld.evaluations.rows import read_rows, results_of_unit
+from openworld.evaluations.runtime import Machine
+from openworld.evaluations.shift_cells import PoolLevels
+from openworld.metrics import auroc
+from openworld.ood.by_shift.evaluation import EVALUATION, summary
+from openworld.ood.by_shift.measurement import ScoredPool, measure
+from openworld.ood.by_shift.metrics import CELL_METRICS
+from openworld.ood.by_shift.spec import tasks
+from openworld.ood.model_entries import TWO_TOWER, JudgedSpec
+from openworld.runs import RunStore, execute
+
+NETWORK = {"architecture": "convnet", "recipe": {"epochs": 1, "side": 16}}
+
+
+def given(root, **changed):
+    return {
+        "protocol": "ood-detection",
+        "sources": [{"dataset": str(root)}],
+        "id_part": "validation",
+        "shots": None,
+        "pool": [{"dataset": str(root)}, {"dataset": str(root), "corruption": "contrast", "severity": 5}],
+        "models": [
+            NETWORK
+            | {"detectors": [{"detector": "MSP"}, {"detector": "KNN", "settings": {"k": 2}}, {"detector": "MDS"}]},
+            {"backbone": "embedded", "detectors": [{"detector": "MCM"}, {"detector": "GL-MCM"}]},
+        ],
+        "decomposition": {"settings": {"steps": 10, "semantic_width": 112}},
+        "quantiles": {"covariate": [0.1, 0.9]},
+        "k": 2,
+        "levels": 4,
+        "least": 2,
+        "seeds": [0],
+    } | changed
+
+
+def run(spec, folder, cache):
+    machine = Machine(cache=str(cache))
+    made = [stage.work(Crew("local", 1, folder), None) for stage in evaluation_of(spec).artifacts(spec, machine)]
+    return made, execute(EVALUATION.units(spec, machine), RunStore(folder))
+
+
+@pytest.fixture(scope="module")
+def ran(shapes, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("shift")
+    spec = read_protocol(given(shapes))
+    return spec, folder, *run(spec, folder, folder / "cache")
+
+
+def counts_of(found, counting="kept"):
+    """int64[R, C], images of every cell, of the rows of a unit."""
+    cells = [row for row in found.where(metric="images", id_classes=counting) if "covariate_level" in row.where]
+    last = cells[-1].where
+    return np.reshape([row.value.value for row in cells], (last["covariate_level"] + 1, last["semantic_level"] + 1))
+
+
+def of_levels(found, metric, axis, counting="kept"):
+    """A number of every level."""
+    return [row.value.value for row in found.where(entity="", metric=metric, axis=axis, id_classes=counting)]
+
+
+def test_stages_do_what_is_missing_and_no_more(ran, tmp_path):
+    spec, folder, made, records = ran
+    # One epoch; 4 classes of 6 and of 2 pictures, twice 40 of the pool; 8 names in 80 sentences; all but the training;
+    # 24 are too few to be gathered in shards; three detectors of the network, which score test images and pool.
+    assert made == [1, 24 + 8 + 80, 8 * 80, 8 + 80, 0, 3, 8 + 80]
+    again, same = run(spec, folder, folder / "cache")
+    assert not any(again)
+    assert [(one.metrics, read_rows(one)) for one in same] == [(one.metrics, read_rows(one)) for one in records]
+
+
+@pytest.mark.parametrize(
+    ("kept", "stage"),
+    [
+        ("*-weights.safetensors", 0),
+        ("*-classifier.json", 0),
+        ("shard-*.safetensors", 1),
+        ("decomposition.safetensors", 2),
+        ("degrees.safetensors", 3),
+        ("detectors.safetensors", 5),
+        ("scores-*.safetensors", 6),
+    ],
+)
+def test_whatever_is_damaged_in_the_cache_is_made_again(ran, tmp_path, kept, stage):
+    spec, folder, made, _ = ran
+    cache = Path(copytree(folder / "cache", tmp_path / "cache"))
+    whole = {path: path.read_bytes() for path in cache.rglob(kept)}
+    for path, content in whole.items():
+        path.write_bytes(content[:-2] + bytes([content[-2] ^ 1]) + content[-1:])
+    stages = evaluation_of(spec).artifacts(spec, Machine(cache=str(cache)))
+    again, once_more = ([one.work(Crew("local", 1, tmp_path / "run"), None) for one in stages] for _ in range(2))
+    assert [number for number, count in enumerate(again) if count] == [stage]
+    assert again[stage] <= made[stage] and not any(once_more)
+    mended = [path for path, content in whole.items() if path.read_bytes() == content]
+    assert mended == list(whole) or (stage == 1 and mended)  # what nothing reads any more is not looked at
+
+
+def test_names_of_what_the_classes_are_not(ran, shapes, tmp_path):
+    """Of a word list; AdaNeg, whose scores depend on the order of the images, is marked in the record."""
+    _, folder, *_ = ran
+    (tmp_path / "nouns.txt").write_text("\n".join(f"noun {place}" for place in range(40)))
+    (tmp_path / "adjectives.txt").write_text("\n".join(f"adjective{place}" for place in range(40)))
+    listed = [{"detector": name, "settings": {"groups": 2}} for name in ("NegLabel", "CSP", "AdaNeg")]
+    models = [{"backbone": "embedded", "negatives": str(tmp_path), "detectors": listed}]
+    (unit,) = run(read_protocol(given(shapes, models=models)), tmp_path / "run", folder / "cache")[1]
+    areas = read_rows(unit).where(metric="auroc")
+    assert set(areas.entities) == {"NegLabel", "CSP", "AdaNeg"}
+    assert unit.metrics["sequential"] == ["AdaNeg"]
+    assert ["AdaNeg remembers the images" in warning for warning in unit.metrics["warnings"]] == [True]
+    assert len({tuple(row.value.value for row in areas.where(entity=name)) for name in areas.entities}) == 3
+
+
+def test_a_unit_per_model_and_seed(ran):
+    _, _, _, (network, clip) = ran
+    assert (network.name, clip.name) == ("convnet, seed 0", "embedded")
+    assert (network.metrics["kind"], clip.metrics["kind"]) == ("classifier", "two-tower")
+    assert network.metrics["detectors"] == ["MSP", "KNN", "MDS"]
+    assert set(read_rows(network).where(metric="auroc").entities) == {"MSP", "KNN", "MDS"}
+    assert set(read_rows(clip).where(metric="auroc").entities) == {"MCM", "GL-MCM"}
+    assert network.metrics["classes"] == 4 and network.metrics["training"] == 24
+
+
+def test_the_cells_follow_from_the_table(ran):
+    for record in ran[3]:
+        found, images, test = read_rows(record), record.table("images"), record.table("test")
+        rows, columns = (np.array(images[f"{half}_level"]) for half in ("covariate", "semantic"))
+        for label in record.metrics["detectors"]:
+            scores, own = (np.array(table[f"score {label}"]) for table in (images, test))
+            for row, column in np.ndindex(4, 4):
+                members = (rows == row) & (columns == column)
+                place = {"id_classes": "kept", "covariate_level": row, "semantic_level": column}
+                cell = {name: found.value(label, name, **place) for name in CELL_METRICS if name != "aupr_in_fixed"}
+                assert found.value("", "images", **place).value == members.sum()
+                if members.sum() < 2:
+                    assert all(value.value is None for value in cell.values())
+                    continue
+                assert cell["auroc"].value == auroc(own, scores[members]).value
+                assert all(0 <= value.value <= 1 for value in cell.values())
+        assert found.value("", "images", side="in-distribution").value == len(test["label"]) == 8
+
+
+def test_the_tables_say_which_picture_a_row_is_of(ran, told_columns):
+    for record in ran[3]:
+        images, test = record.table("images"), record.table("test")
+        for table in (images, test):
+            assert {name for name in table if not name.startswith("score ")} <= told_columns
+            assert [path.split("/")[-2] for path in table["path"]] == table["label_name"].tolist()
+        assert set(test["prediction_name"]) <= set(test["label_name"])
+
+
+def test_levels_are_those_of_the_degrees(ran):
+    found, images = read_rows(ran[3][0]), ran[3][0].table("images")
+    for half in ("semantic", "covariate"):
+        begin, counts = (of_levels(found, name, half) for name in ("degree_from", "images"))
+        assert len(begin) == 4 and begin[0] == 0 and np.all(np.diff(begin) > 0)
+        levels = np.searchsorted(begin[1:], np.array(images[half]), side="right")
+        assert levels.tolist() == list(images[f"{half}_level"])
+        assert counts == np.bincount(levels, minlength=4).tolist()
+
+
+def test_classes_in_distribution_are_kept_and_removed(ran):
+    found, images = read_rows(ran[3][0]), ran[3][0].table("images")
+    names = images["label_name"]
+    known = np.isin(names, sorted(set(names))[:4])
+    assert np.array_equal(np.array(images["known"]), known) and known.sum() == 40
+    assert counts_of(found).sum() == 80 and counts_of(found, "removed").sum() == 40
+    assert of_levels(found, "degree_from", "semantic", "removed") == of_levels(found, "degree_from", "semantic")
+    sizes = [found.value("", "images", images=name).value for name in ("all images", "other classes")]
+    assert ran[3][0].metrics["id_kept"] and sizes == [80, 40]
+
+
+def test_styles_are_told_by_picture(ran):
+    told, images = ran[3][0].metrics, ran[3][0].table("images")
+    assert [style.split(", ")[1:] for style in told["styles"]] == [[], ["contrast 5"]]
+    assert np.array(images["style"]).tolist() == [0] * 40 + [1] * 40
+    covariate = np.array(images["covariate"])
+    assert np.median(covariate[40:]) > np.median(covariate[:40])  # hardly any contrast is a look of its own
+
+
+def test_two_tables_for_a_run_that_removes_them(shapes, ran):
+    spec, folder, _, records = ran
+    _, (removed, _) = run(read_protocol(given(shapes, id_kept=False)), folder / "removed", folder / "cache")
+    assert not removed.metrics["id_kept"]
+    first, second = (
+        {row.key: row.value for row in read_rows(record).where(metric="auroc") if "id_classes" in row.where}
+        for record in (removed, records[0])
+    )
+    assert first == second and {key[0] for key in first} == {"MSP", "KNN", "MDS"}
+    assert len(read_rows(removed).where(metric="aupr_in", id_classes="removed"))
+
+
+def test_images_of_every_cell_come_with_every_unit(ran):
+    for record in ran[3]:
+        of_cells = {f"{row}-{column}" for row, column in np.argwhere(counts_of(read_rows(record)) > 0)}
+        assert {name.split("/")[-2] for name in record.files if name.endswith(".png")} == of_cells | {"marginal"}
+
+
+def test_marginal_images_are_those_of_other_classes_that_pass_most_surely(ran):
+    for record, label in zip(ran[3], ("MSP", "MCM"), strict=True):
+        rows, pool, test = read_rows(record), record.table("images"), record.table("test")
+        nearest = pool["semantic_level"][~pool["known"]].min()
+        near = np.flatnonzero(~pool["known"] & (pool["semantic_level"] == nearest))
+        score = pool[f"score {label}"]
+        (count,), (passed,) = (rows.where(metric=f"marginal_{name}").rows for name in ("images", "passed"))
+        assert count.where == passed.where == {"semantic_level": nearest, "detector": label}
+        assert count.value.value == len(near)
+        passing = np.sort(test[f"score {label}"])[::-1][int(np.ceil(0.95 * len(test["id"]))) - 1]
+        assert passed.value.value == pytest.approx(np.mean(score[near] >= passing))
+        best = {}  # by group
+        for place in near:
+            group = pool["group"][place]
+            if group not in best or score[place] > score[best[group]]:
+                best[group] = place
+        places = sorted(best.values(), key=lambda place: -score[place])[:8]
+        scores, confidences = (rows.where(metric=name).rows for name in ("marginal_score", "confidence"))
+        assert [row.value.value for row in scores] == pytest.approx(score[places].tolist())
+        images = [row.where for row in confidences]
+        shown = [place for image in images for place in near if pool["id"][place] == image["image"]]
+        assert [image["class"] for image in images] == pool["label_name"][shown].tolist()
+        for image in images:
+            assert f"pictures/marginal/{image['image']}.png" in record.attachments
+            (row,) = np.flatnonzero(test["id"] == image["known"])
+            same = test["label_name"] == image["taken_for"]
+            assert same[row] and test[f"score {label}"][row] == test[f"score {label}"][same].max()
+        if label == "MSP":
+            assert [row.value.value for row in confidences] == pytest.approx(score[places].tolist(), abs=1e-6)
+
+
+# --- the numbers by hand --------------------------------------------------------------------------------------
+
+
+def test_numbers_by_hand():
+    #                    cell 0,0: .625  cell 0,1: 1     cell 1,1: 3/4; cell 1,0 has one picture alone
+    pool = {"any": np.array([3.0, 1.0, 0.0, 0.0, 0.0, 2.5, 9.0])}
+    levels = {"semantic": np.array([0, 0, 1, 1, 1, 1, 0]), "covariate": np.array([0, 0, 0, 0, 1, 1, 1])}
+    known = np.array([True] + [False] * 6)
+    placed = PoolLevels(levels, {"semantic": 2, "covariate": 2})
+    scored = ScoredPool({"any": np.array([2.0, 3.0])}, pool, np.arange(2), np.arange(2, 9), placed, known)
+    measured = measure(scored, id_kept=True, least=2)
+    found = results_of_unit("ood-detection", measured.rows, shared=measured.shared)
+
+    def cell(metric, row, column):
+        return found.value("any", metric, id_classes="kept", covariate_level=row, semantic_level=column).value
+
+    assert [[cell("auroc", row, column) for column in (0, 1)] for row in (0, 1)] == [[0.625, 1.0], [None, 0.75]]
+    assert cell("fpr_in_positive", 0, 1) == 0.0 and cell("fpr_out_positive", 1, 1) == 0.5
+    names = ("all images", "other classes", "far in meaning", "far, other classes")
+    assert [found.value("", "images", images=name).value for name in names] == [7, 6, 4, 4]
+    areas = [
+        found.value("any", "auroc", **({"images": name} if place else {})).value for place, name in enumerate(names)
+    ]
+    wins = [[0.25, 1, 1, 1, 1, 0.5, 0], [1, 1, 1, 1, 0.5, 0], [1, 1, 1, 0.5], [1, 1, 1, 0.5]]
+    assert areas == pytest.approx([np.mean(own) for own in wins])
+
+
+# --- given cells ----------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def lists(shapes, tmp_path):
+    """A class in cell (0, 0) and one in (1, 2), some pictures in each of two folders."""
+    for part, numbers in {"train": (0, 1), "val": (2, 3, 4)}.items():
+        (tmp_path / part).mkdir()
+        for name, cell in (("blue circle", "cov_0_sem_0"), ("red square", "cov_1_sem_2")):
+            lines = [f"./test/{name}/{number}.png" for number in numbers]
+            (tmp_path / part / f"{cell}.txt").write_text("\n".join(lines) + "\n")
+    return CellsSpec((str(tmp_path / "train"), str(tmp_path / "val")), str(shapes))
+
+
+def test_given_cells_are_read(lists):
+    cells = given_cells(lists)
+    assert cells.shape == (2, 3) and cells.images.classnames == ("blue circle", "red square")
+    assert cells.semantic.tolist() == [0, 0, 2, 2, 0, 0, 0, 2, 2, 2]
+    assert cells.covariate.tolist() == [0, 0, 1, 1, 0, 0, 0, 1, 1, 1]
+    assert cells.images.labels.tolist() == cells.covariate.tolist() and cells.styles == ("test",)
+
+
+def test_a_run_on_given_cells_measures_nothing(shapes, lists, ran, tmp_path):
+    models = [
+        NETWORK | {"detectors": [{"detector": "MSP"}]},
+        {"backbone": "embedded", "detectors": [{"detector": "MCM"}, {"detector": "Energy"}]},
+    ]
+    changed = {"cells": {"lists": lists.lists, "pictures": lists.pictures}, "pool": [], "models": models}
+    made, records = run(read_protocol(given(shapes, **changed)), tmp_path / "run", ran[1] / "cache")
+    assert made[:5] == [0] * 5  # trained and embedded before
+    assert made[5:] == [1, 8 + sum(len(record.table("images")["id"]) for record in records[:1])]
+    for record in records:
+        found = read_rows(record)
+        assert of_levels(found, "degree_from", "semantic") == [] and of_levels(found, "images", "semantic") == [5, 0, 5]
+        assert counts_of(found).tolist() == [[5, 0, 0], [0, 0, 5]]
+        assert found.value("", "images", images="other classes").value == 5  # the first four names are blue and green
+    assert set(read_rows(records[1]).where(metric="auroc").entities) == {"MCM", "Energy"}
+
+
+def test_generated_pictures_tell_label_and_style_by_name(shapes, tmp_path):
+    (tmp_path / "pictures").mkdir()
+    for name in ("0_17_5", "1_17_38", "2_4_5"):
+        (tmp_path / "pictures" / f"{name}.png").write_bytes((shapes / "test" / "red circle" / "0.png").read_bytes())
+    (tmp_path / "cov_0_sem_0.txt").write_text("0_17_5.png\n1_17_38.png\n2_4_5.png\n")
+    cells = given_cells(CellsSpec((str(tmp_path),), str(tmp_path / "pictures")))
+    assert cells.images.classnames == ("17", "4") and cells.images.labels.tolist() == [0, 0, 1]
+    assert [cells.styles[place] for place in cells.style] == ["style 5", "style 38", "style 5"]
+
+
+# --- what is odd, and what is wrong ---------------------------------------------------------------------------
+
+
+def judged_once(shapes, ran, tmp_path, **changed):
+    """The rows of a run of the network alone, with pictures embedded before."""
+    spec = read_protocol(given(shapes, models=[NETWORK | {"detectors": [{"detector": "MSP"}]}]) | changed)
+    return read_rows(run(spec, tmp_path / "odd", ran[1] / "cache")[1][0])
+
+
+def test_a_pool_of_in_distribution_classes_alone_has_nothing_without_them(shapes, ran, tmp_path):
+    found = judged_once(shapes, ran, tmp_path, classes="all")
+    assert counts_of(found).sum() == 80 and counts_of(found, "removed").sum() == 0
+    assert {row.value.value for row in found.where(entity="MSP", id_classes="removed")} == {None}
+    assert found.value("MSP", "auroc", images="other classes").value is None
+    assert found.value("", "images", images="other classes").value == 0
+
+
+def test_levels_without_pictures_are_not_available(shapes, ran, tmp_path):
+    found = judged_once(shapes, ran, tmp_path, cuts={"semantic": [1.9], "covariate": [1.7, 1.8, 1.9]})
+    assert counts_of(found).tolist() == [[80, 0], [0, 0], [0, 0], [0, 0]]
+    place = {"id_classes": "kept", "semantic_level": 0}
+    cells = [found.value("MSP", "auroc", covariate_level=row, **place).value for row in range(4)]
+    assert [value is None for value in cells] == [False, True, True, True]
+    assert found.value("", "images", images="far in meaning").value == 0
+
+
+def test_cells_with_too_few_pictures_are_not_available(shapes, ran, tmp_path):
+    found = judged_once(shapes, ran, tmp_path, least=1000)
+    assert {row.value.value for row in found.where(entity="MSP", id_classes="kept")} == {None}
+    assert counts_of(found).sum() == 80
+
+
+def test_pictures_that_are_all_alike_cannot_be_divided(shapes, ran, tmp_path):
+    for name in ("blue circle", "red square", "red circle", "green circle"):
+        place = tmp_path / "alike" / "test" / name
+        place.mkdir(parents=True)
+        (place / "0.png").write_bytes((shapes / "test" / "red circle" / "0.png").read_bytes())
+    with pytest.raises(OpenworldError, match="semantic levels: the degrees are .* nothing to cut"):
+        judged_once(shapes, ran, tmp_path, pool=[{"dataset": str(tmp_path / "alike")}])
+
+
+def test_pictures_that_cannot_be_read_stop_the_run_or_are_counted_out(shapes, ran, tmp_path):
+    copytree(shapes / "test", tmp_path / "damaged" / "test")
+    (tmp_path / "damaged" / "test" / "red circle" / "1.png").write_bytes(b"none")
+    spec = read_protocol(given(shapes, pool=[{"dataset": str(tmp_path / "damaged")}]))
+    with pytest.raises(OpenworldError, match="1.png cannot be read as an image"):
+        run(spec, tmp_path / "strict", ran[1] / "cache")
+    machine = Machine(cache=str(ran[1] / "cache"), allow_corrupt=1)
+    for stage in evaluation_of(spec).artifacts(spec, machine):
+        stage.work(Crew("local", 1, tmp_path / "lax"), None)
+    for record in execute(EVALUATION.units(spec, machine), RunStore(tmp_path / "lax")):
+        assert counts_of(read_rows(record)).sum() == 39
+        assert len(set(record.table("images")["id"])) == 39 and max(record.table("images")["id"]) == 39
+
+
+def test_all_pictures_of_given_cells_must_be_readable(shapes, lists, ran, tmp_path):
+    copytree(shapes / "test", tmp_path / "damaged" / "test")
+    (tmp_path / "damaged" / "test" / "red square" / "1.png").write_bytes(b"none")
+    cells = {"lists": lists.lists, "pictures": str(tmp_path / "damaged")}
+    spec = read_protocol(given(shapes, cells=cells, pool=[]))
+    machine = Machine(cache=str(ran[1] / "cache"), allow_corrupt=1)
+    for unit in EVALUATION.units(spec, machine):
+        with pytest.raises(OpenworldError, match="1.png cannot be read as an image"):
+            EVALUATION(unit.arguments["task"], unit.resources["machine"], unit.inputs)
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"k": 25}, "distances to training image number 25, and there are 24"),
+        ({"models": [NETWORK | {"detectors": [{"detector": "KNN"}]}]}, "KNN asks for 50 .* holds 24 of 24 training"),
+        ({"models": [NETWORK | {"profile": "is-ood"}]}, "RankFeat: maps are needed, and the model .* no last stage"),
+    ],
+)
+def test_what_would_fail_late_is_refused_at_once(shapes, changed, said):
+    with pytest.raises(OpenworldError, match=said):
+        EVALUATION.units(read_protocol(given(shapes, **changed)), Machine())
+
+
+def test_one_class_is_no_closed_world(shapes, tmp_path):
+    for part in ("train", "validation", "test"):
+        copytree(shapes / part / "red circle", tmp_path / "one" / part / "red circle")
+    with pytest.raises(OpenworldError, match="1 class is in distribution, expected 2 or more"):
+        EVALUATION.units(
+            read_protocol(given(tmp_path / "one", pool=[{"dataset": str(shapes)}], classes="all")), Machine()
+        )
+
+
+# --- specs ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"models": []}, "labels of models must be distinct"),
+        ({"seeds": [0, 0]}, "seeds must be distinct"),
+        ({"pool": []}, "give a pool"),
+        ({"id_part": "test"}, "give id_part or the entry another part"),
+        ({"shots": -1}, "shots is -1"),
+        ({"id_part": "train"}, "test on images that nothing learned from"),
+        ({"cells": {"lists": ["x"]}, "pool": []}, "lists and the folder of their images"),
+        ({"quantiles": {"looks": [0.1, 0.9]}}, "looks"),
+        ({"models": [{}]}, "give one"),
+        ({"models": [{"backbone": "embedded", "architecture": "convnet"}]}, "as it is"),
+        ({"models": [{"architecture": "convnet", "template": "a {}."}]}, "two-tower"),
+        ({"models": [{"weights": "here", "recipe": {"epochs": 1}}]}, "not trained"),
+        ({"models": [{"architecture": "convnet", "profile": "is-odd"}]}, "is-ood"),
+        ({"models": [{"architecture": "convnet", "profile": "two-tower"}]}, "texts"),
+        ({"models": [{"backbone": "embedded", "profile": "is-ood"}]}, "gradient"),
+        ({"models": [{"backbone": "embedded", "detectors": [{"detector": "NegLabel"}]}]}, "negatives"),
+        ({"models": [{"backbone": "embedded", "detectors": [{"detector": "AdaNeg"}]}]}, "negatives"),
+        (
+            {"models": [{"backbone": "embedded", "negatives": "nouns.txt", "detectors": [{"detector": "CSP"}]}]},
+            "needs adjectives beside the nouns of nouns.txt",
+        ),
+        (
+            {"models": [{"backbone": "embedded", "detectors": [{"detector": "MSP"}] * 2}]},
+            "labels of detectors of embedded must be distinct",
+        ),
+        ({"models": [NETWORK | {"detectors": [{"detector": "KNN", "settings": {"neighbours": 3}}]}]}, "neighbours"),
+        ({"decomposition": {"method": "ICA"}}, "LAID"),
+        ({"decomposition": {"settings": {"stepz": 3}}}, "steps"),
+        ({"levels": 2}, "levels"),
+    ],
+)
+def test_bad_specs_are_refused(shapes, changed, said):
+    with pytest.raises(OpenworldError, match=said):
+        read_protocol(given(shapes, **changed))
+
+
+@pytest.mark.parametrize(
+    "bad", [{"corruption": "contrast"}, {"severity": 3}, {"corruption": "contrast", "severity": 9}]
+)
+def test_a_corruption_comes_with_a_severity(shapes, bad):
+    with pytest.raises(OpenworldError, match="severity"):
+        read_protocol(given(shapes, pool=[{"dataset": str(shapes)} | bad]))
+
+
+def test_an_entry_of_the_pool_is_known_by_any_spelling_of_its_path(shapes):
+    other = f"{shapes.parent}/./{shapes.name}"
+    with pytest.raises(OpenworldError, match="whose images are the in-distribution ones"):
+        read_protocol(given(shapes, pool=[{"dataset": other, "part": "train"}]))
+    with pytest.raises(OpenworldError, match="twice; an image has one cell"):
+        read_protocol(given(shapes, pool=[{"dataset": str(shapes)}, {"dataset": other}]))
+
+
+def test_no_shots_are_all_pictures(shapes):
+    assert read_protocol(given(shapes, shots=0)) == read_protocol(given(shapes, shots=None))
+
+
+def test_cuts_may_be_given(shapes, ran):
+    spec, folder, _, records = ran
+    _, (cut, _) = run(read_protocol(given(shapes, cuts={"semantic": [0.001]})), folder / "cut", folder / "cache")
+    assert of_levels(read_rows(cut), "degree_from", "semantic") == [0.0, 0.001]
+    assert counts_of(read_rows(cut)).shape[1] == 2
+
+
+def test_changed_pictures_are_refused(ran):
+    spec, folder, _, _ = ran
+    unit = EVALUATION.units(spec, Machine(cache=str(folder / "cache")))[0]
+    with pytest.raises(OpenworldError, match="pool changed"):
+        EVALUATION(unit.arguments["task"], unit.resources["machine"], dict(unit.inputs) | {"pool": "another"})
+
+
+def test_a_model_without_seeds_is_one_unit(shapes):
+    spec = read_protocol(given(shapes, seeds=[0, 1]))
+    assert isinstance(spec, OODDetectionSpec)
+    assert [one.name for one in tasks(spec)] == ["convnet, seed 0", "convnet, seed 1", "embedded"]
+    assert summary(spec)[1:] == ["2 model(s)", "5 detector(s)"]
+    assert set(EVALUATION.fingerprints(spec)) == {"training", "in-distribution test", "pool"}
+
+
+def test_the_profile_of_the_paper_is_the_usual_one():
+    eight = [one.label for one in JudgedSpec("resnet-8").detectors]
+    assert [one.label for one in JudgedSpec(backbone="embedded").detectors] == list(TWO_TOWER)
+    assert eight == ["MSP", "ODIN", "MDS", "GradNorm", "KNN", "DICE", "RankFeat", "ASH"]
+
+
+def test_the_example_is_a_spec(repository):
+    spec = read_protocol(repository / "examples" / "ood-detection-embedded.toml")
+    assert len(spec.pool) == 16 and len(spec.ground.names) == 50
+    assert [one.is_two_tower for one in spec.models] == [False, True]

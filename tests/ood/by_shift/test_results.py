@@ -1,0 +1,235 @@
+"""Results equal those of the units, counted again one by one; what is N/A counts nowhere; differences are paired."""
+
+import numpy as np
+import pytest
+from scipy.stats import linregress, t
+
+from openworld import OpenworldError
+from openworld.evaluations.finished_runs import read_report
+from openworld.metrics import auroc, holm, paired_test
+from openworld.ood.by_shift.errors import JointErrors, errors_key, errors_table, read_errors, seed_mean
+from openworld.ood.by_shift.metrics import AUROC, CELL_METRICS, slope_of
+from openworld.ood.by_shift.report import is_mixed
+from openworld.ood.by_shift.results import DetectionRun, area_test, difference, image_error, read_results
+from openworld.results import RunFolder, Value
+
+KEPT = {"id_classes": "kept"}
+
+
+def along(axis, cells="all cells"):
+    return KEPT | {"axis": axis, "cells": cells}
+
+
+def units_of(story, model):
+    return DetectionRun.read(story.run_folder).models[model]
+
+
+def numbers(unit, label, key="auroc"):
+    """float[R, C] straight from the rows of a unit; NaN where a cell is N/A."""
+    table = np.full((4, 5), np.nan)
+    for row in unit.rows.where(entity=label, metric=key, **KEPT):
+        if "covariate_level" in row.where and row.value.value is not None:
+            table[row.where["covariate_level"], row.where["semantic_level"]] = row.value.value
+    return table
+
+
+@pytest.mark.parametrize("key", [metric.key for metric in CELL_METRICS.values()])
+def test_every_cell_is_the_mean_over_the_seeds(shifts, key):
+    each = [numbers(unit, "MSP", key) for unit in units_of(shifts, "resnet-8")]
+    for row, column in np.ndindex(4, 5):
+        place = {"covariate_level": row, "semantic_level": column}
+        found = shifts.results.result("MSP of resnet-8", key, **KEPT, **place)
+        if np.isnan(each[0][row, column]):
+            assert found.value.value is None and "fewer than 10 images" in found.value.reason
+        else:
+            assert found.per_seed == tuple(table[row, column] for table in each)
+            assert found.value.value == pytest.approx(np.mean(found.per_seed))
+
+
+def test_a_cell_has_the_mean_of_its_intervals_over_images(shifts):
+    place = {"covariate_level": 1, "semantic_level": 1}
+    each = [unit.rows.value("MSP", "auroc", **KEPT, **place).over("images") for unit in units_of(shifts, "resnet-8")]
+    (interval,) = shifts.results.value("MSP of resnet-8", "auroc", **KEPT, **place).intervals
+    assert interval.low == pytest.approx(np.mean([one.low for one in each])) and each[0].low != each[1].low
+    assert interval.n == shifts.results.value("", "images", **KEPT, **place).value == 31
+
+
+@pytest.mark.parametrize(("axis", "levels"), [("semantic", 5), ("covariate", 4)])
+def test_curves_leave_out_what_is_not_there(shifts, axis, levels):
+    each = [numbers(unit, "MSP") for unit in units_of(shifts, "resnet-8")]
+    for level in range(levels):
+        found = shifts.results.result("MSP of resnet-8", "auroc", **along(axis), level=level)
+        lines = [table[:, level] if axis == "semantic" else table[level] for table in each]
+        assert found.per_seed == pytest.approx([np.nanmean(line) for line in lines])
+
+
+def test_common_curves_use_the_levels_that_all_share(shifts):
+    table = numbers(units_of(shifts, "a CLIP")[0], "MCM")
+    for axis, expected in (("semantic", table[:3].mean(axis=0)), ("covariate", table[:, 2:].mean(axis=1))):
+        found = [
+            shifts.results.value("MCM of a CLIP", "auroc", **along(axis, "common cells"), level=level).value
+            for level in range(len(expected))
+        ]
+        assert found == pytest.approx(expected)
+
+
+def test_slopes_are_fitted_per_seed_and_err_over_seeds_and_images(shifts):
+    found = shifts.results.result("MSP of resnet-8", "auroc_slope", **along("semantic"))
+    units = units_of(shifts, "resnet-8")
+    curves = [np.nanmean(numbers(unit, "MSP"), axis=0) for unit in units]
+    each = [np.polyfit(range(5), curve, 1)[0] for curve in curves]
+    assert found.per_seed == pytest.approx(each)
+    spreads = [unit.errors[errors_key(slope_of(AUROC), along("semantic"))].error({"MSP": 1}) for unit in units]
+    parts = [(each[0] - each[1]) ** 2 / 4, np.mean([one.standard_error for one in spreads]) ** 2]
+    degrees = min(one.degrees_of_freedom for one in spreads)
+    freedom = sum(parts) ** 2 / (parts[0] ** 2 + parts[1] ** 2 / degrees)
+    half, interval = t.ppf(0.975, freedom) * np.sqrt(sum(parts)), found.value.over("seeds and images")
+    assert (interval.low, interval.high) == pytest.approx((np.mean(each) - half, np.mean(each) + half))
+    correlation = shifts.results.value("MSP of resnet-8", "auroc_correlation", **along("semantic")).value
+    assert correlation == pytest.approx(np.mean([np.corrcoef(range(5), curve)[0, 1] for curve in curves]))
+
+
+def test_errors_of_numbers_are_a_table_of_the_unit():
+    joint = JointErrors(("MSP", "a [b]"), np.array([[4.0, 1.0], [1.0, 2.0]]), np.array([9.0, np.nan]))
+    errors = {errors_key(AUROC, {}): joint, errors_key(AUROC, {"b": "1", "a": "2"}): joint}
+    again = read_errors(errors_table(errors))[errors_key(AUROC, {"a": "2", "b": "1"})]
+    assert again.detectors == joint.detectors and np.array_equal(again.covariance, joint.covariance)
+    assert again.error({"MSP": 1}).standard_error == 2 and again.error({"MSP": 1, "a [b]": -1}).standard_error is None
+    assert read_errors(errors_table({})) == {}
+
+
+def test_other_metrics_have_the_interval_of_the_line(shifts):
+    curve = np.nanmean(numbers(units_of(shifts, "a CLIP")[0], "MCM", "fpr_in_positive"), axis=1)
+    line = linregress(range(4), curve)
+    half = t.ppf(0.975, 2) * line.stderr
+    slope = shifts.results.value("MCM of a CLIP", "fpr_in_positive_slope", **along("covariate"))
+    interval = slope.over("levels")
+    assert (interval.low, interval.high) == pytest.approx((line.slope - half, line.slope + half)) and interval.n == 4
+    assert shifts.results.value("MSP of resnet-8", "fpr_in_positive_slope", **along("covariate")).over("seeds")
+
+
+def test_slopes_are_tested_together_on_common_cells(shifts):
+    tests = [one for one in shifts.results.comparisons if one.metric.key == "auroc_slope"]
+    assert len(tests) == 2 * 5 and {one.where["cells"] for one in tests} == {"common cells"}
+    assert tests[0].entity == "MSP of resnet-8" and tests[0].where["axis"] == "semantic"
+
+
+def test_the_whole_pool_and_its_subsets(shifts):
+    pool, test = (units_of(shifts, "a CLIP")[0].stored.table(name) for name in ("images", "test"))
+    far = (
+        np.concatenate([np.repeat(np.arange(5), counts) for counts in DetectionRun.read(shifts.run_folder).counts]) >= 2
+    )
+    expected = auroc(test["score MCM"], pool["score MCM"][far])
+    value = shifts.results.value("MCM of a CLIP", "auroc", images="far in meaning")
+    assert value.value == expected.value and (value.over().low, value.over().high) == pytest.approx(expected.interval())
+    assert value.over("images").n == shifts.results.value("", "images", images="far in meaning").value == far.sum()
+    two = shifts.results.result("MSP of resnet-8", "auroc")
+    assert two.value.value == pytest.approx(np.mean(two.per_seed)) and two.value.over("seeds and images")
+
+
+def test_where_id_classes_are_removed_the_whole_pool_lacks_them(shifts, make_run):
+    story = read_report(make_run(id_kept=False))
+    where = {"id_classes": "removed", "cells": "all cells"}
+    found, other = ([run.results.value("MCM of a CLIP", "auroc", **place) for place in (where, {})]
+                    for run in (story, shifts))  # fmt: skip
+    assert found[0] == other[0] and "left out" in story.terminal_tables[0].caption
+    assert found[1] == shifts.results.value("MCM of a CLIP", "auroc", images="other classes") != other[1]
+
+
+def test_blind_cells_by_the_intervals_of_the_rows(shifts):
+    rows = shifts.results.where(entity="MCM of a CLIP", metric="auroc", **KEPT)
+    cells = [row.value for row in rows if "covariate_level" in row.where and row.value.value is not None]
+    blind = sum(value.over("images").low <= 0.5 for value in cells)
+    assert shifts.results.value("MCM of a CLIP", "blind_cells").value == blind
+    best = shifts.results.where(metric="best_cells")
+    assert sum(row.value.value for row in best) == len(cells)
+
+
+@pytest.mark.parametrize(
+    ("everything", "common", "expected"),
+    [(0.03, 0.019, True), (0.03, 0.025, False), (0.004, -0.002, True), (0.002, -0.002, False), (None, 0.1, False)],
+)
+def test_the_mix_makes_a_slope_that_turns_or_changes_by_a_point(everything, common, expected):
+    value = Value(everything, reason="" if everything is not None else "no level")
+    assert is_mixed(value, common) is expected
+
+
+def test_a_run_without_any_cell(make_run):
+    story = read_report(make_run(counts=[[3] * 5] * 4))
+    value = story.results.value("MSP of resnet-8", "auroc_slope", **along("semantic"))
+    assert value.value is None and "fewer than two" in value.reason
+    assert any(sentence.startswith("No cell holds 10 images") for sentence in story.page.verdict)
+    assert "20 of 20) count nowhere" in story.html()
+
+
+def test_seeds_without_a_number_have_no_mean():
+    assert all(seed_mean(values, AUROC)[0].value is None for values in ([0.5, None], []))
+    assert seed_mean([0.5, 0.5], AUROC)[1] is None  # seeds that agree exactly are no evidence
+
+
+def test_other_pools_do_not_mix(make_units, write_run):
+    units = [*make_units(seeds=(0,)), *make_units(seeds=(1,), counts=[[20, 20, 20], [20, 20, 20]])]
+    with pytest.raises(OpenworldError, match="units do not agree on images"):
+        read_results(RunFolder.read(write_run(units)))
+
+
+def contender(story, label, model):
+    detectors = DetectionRun.read(story.run_folder).detectors
+    return next(each for each in detectors if (each.label, each.model) == (label, model))
+
+
+def area(outputs, label):
+    """AUROC straight from the scores of a record."""
+    test, pool = outputs.table("test"), outputs.table("images")
+    groups = {"in_groups": test["group"], "out_groups": pool["group"]}
+    return auroc(test[f"score {label}"], pool[f"score {label}"], **groups)
+
+
+def test_detectors_of_one_model_and_seed_are_held_together_by_their_unit(shifts):
+    facts = DetectionRun.read(shifts.run_folder)
+    value, _ = difference(*(each for each in facts.detectors if each.model == "a CLIP"))
+    expected = paired_test(*(area(facts.units[2].stored, label) for label in ("MSP", "MCM")))
+    assert value.value == pytest.approx(expected.difference)
+    interval, half = value.over("images"), t.ppf(0.975, expected.degrees_of_freedom) * expected.standard_error
+    assert interval.high - value.value == pytest.approx(half, rel=0.01)
+
+
+def test_models_are_held_together_by_their_scores(shifts):
+    found = image_error(contender(shifts, "KNN", "resnet-8"), contender(shifts, "MCM", "a CLIP"))
+    units = DetectionRun.read(shifts.run_folder).units
+    first, second, clip = (area(unit.stored, one) for unit, one in zip(units, ("KNN", "KNN", "MCM"), strict=True))
+    # Influences of the mean over the seeds, by hand; a group is an image here.
+    sides = [(first.influence.base + second.influence.base) / 2 - clip.influence.base]
+    sides.append((first.influence.new + second.influence.new) / 2 - clip.influence.new)
+    variance = sum(np.square(one).sum() / one.size / (one.size - 1) for one in sides)
+    assert found.standard_error == pytest.approx(np.sqrt(variance))
+
+
+def test_a_single_seed_is_held_against_every_other_seed(shifts):
+    pair = contender(shifts, "MCM", "a CLIP"), contender(shifts, "KNN", "resnet-8")
+    (value, _), error = difference(*pair), image_error(*pair)
+    values = [shifts.results.value(name, "auroc") for name in ("MCM of a CLIP", "KNN of resnet-8")]
+    assert value.value == pytest.approx(values[0].value - values[1].value)
+    narrow = 2 * t.ppf(0.975, error.degrees_of_freedom) * error.standard_error
+    assert value.over("seeds and images").width > narrow
+
+
+def test_without_scores_models_have_no_error_over_images(make_units, write_run):
+    units = [(facts, {"errors": tables["errors"]}, kept) for facts, tables, kept in make_units()]
+    bare = read_report(write_run(units))
+    pair = [contender(bare, "MCM", "a CLIP"), contender(bare, "KNN", "resnet-8")]
+    assert difference(*pair)[0].over().over == "seeds"
+
+
+def test_the_lead_counts_all_comparisons(shifts):
+    tests = [one for one in shifts.results.comparisons if one.metric.key == "auroc"]
+    assert len(tests) == 4 and {one.entity for one in tests} == {"MCM of a CLIP"}
+    sentence = shifts.page.verdict[0]
+    assert all((test.other in sentence.split("no difference is shown from")[0]) == test.better for test in tests)
+    rivals = (contender(shifts, *test.other.split(" of ")) for test in tests)
+    alone = [area_test(contender(shifts, "MCM", "a CLIP"), rival).p for rival in rivals]
+    assert [test.p for test in tests] == holm(alone + [1.0] * 6)[:4], "of five detectors there are ten pairs"
+
+
+def test_one_detector_leads_nobody(one_detector):
+    assert {one.metric.key for one in one_detector.results.comparisons} == {"auroc_slope"}

@@ -1,0 +1,137 @@
+"""The labelling page: what it holds, what it allows, and images within it or beside it."""
+
+import base64
+import hashlib
+import io
+import json
+import re
+
+import numpy as np
+import pytest
+from made_up_stream import code_of
+from PIL import Image
+
+from openworld import OpenworldError
+from openworld.own_data.label.kept_plan import read_plan
+from openworld.own_data.label.page import SIDE, Pictures, read_pictures, render_page
+from openworld.own_data.label.question import Names
+from openworld.own_data.label.report import plan_labels, read_labels
+from openworld.tables.files import scores_of
+
+ODD = '</script><img src=x onerror="alert(1)">'
+
+
+def content(page):
+    (text,) = re.findall(r'<script type="application/json" id="plan">(.*?)</script>', page, re.S)
+    return json.loads(text)
+
+
+def page_of(names, pictures=None):
+    ids = [str(number) for number in range(len(names))]
+    return render_page("ab12", "labels", ids, ids, names, pictures or Pictures(), (("cat",), ("yak",)))
+
+
+def test_the_policy_knows_its_style_and_script_and_allows_nothing_else():
+    page = page_of([Names(("cat",), ("yak",))])
+    (policy,) = re.findall(r'http-equiv="Content-Security-Policy" content="([^"]*)"', page)
+    assert "default-src 'none'" in policy and "img-src data:;" in policy
+    for kind, pattern in (("style", r"<style>(.*?)</style>"), ("script", r"<script>(.*?)</script>")):
+        (text,) = re.findall(pattern, page, re.S)
+        digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+        assert f"{kind}-src 'sha256-{digest}'" in policy
+    assert not re.search(r"(src|href)=\"?(https?:)?//|@import|fetch\(|XMLHttpRequest|sendBeacon|WebSocket", page)
+
+
+def test_names_of_other_people_stay_text():
+    page = page_of([Names((ODD,), ("yak",))])
+    assert ODD not in page and content(page)["images"][0]["options"][0]["name"] == ODD
+
+
+def test_the_page_asks_what_the_worksheet_asks_and_names_no_model():
+    one, two = content(page_of([Names(("cat",), ("yak",))])), content(page_of([Names(("cat", "dog"), ("yak", "yak"))]))
+    assert [option["code"] for option in one["images"][0]["options"]] == [
+        "base right",
+        "base wrong",
+        "new right",
+        "new wrong",
+    ]
+    assert [option["key"] for option in two["images"][0]["options"]] == [1, 2, 3, 4, 6]
+    assert two["images"][0]["options"][2]["not"] == ["cat", "dog"] and "models" not in two
+    assert content(page_of([Names(("cat",))]))["closed"]
+
+
+@pytest.fixture
+def photographs(tmp_path):
+    """Four images, of which one is large and one lies on its side."""
+    sizes = ((1600, 900), (40, 60), (300, 200), (200, 100))
+    for number, size in enumerate(sizes):
+        image = Image.new("RGB", size, (40 * number, 90, 160))
+        exif = image.getexif()
+        exif[0x0112] = 6 if number == 2 else 1  # turned by a quarter
+        image.save(tmp_path / f"{number}.jpg", exif=exif)
+    return [str(tmp_path / f"{number}.jpg") for number in range(4)]
+
+
+def decoded(address):
+    kind, _, data = address.partition(",")
+    assert kind == "data:image/jpeg;base64"
+    return Image.open(io.BytesIO(base64.b64decode(data)), formats=("JPEG",))
+
+
+def test_images_lie_in_the_page_upright_and_no_larger_than_needed(photographs):
+    seen = []
+    pictures = read_pictures(photographs, None, lambda *done: seen.append(done))
+    assert [decoded(own).size for own in pictures.addresses] == [(SIDE, 360), (40, 60), (200, 300), (200, 100)]
+    assert pictures.widths == (SIDE, 40, 200, 200) and not pictures.beside and len(seen) == 4
+
+
+def test_too_many_images_for_a_page_lie_beside_it(photographs, monkeypatch):
+    monkeypatch.setattr("openworld.own_data.label.page.PAGE_BYTES", 1000)
+    pictures = read_pictures(photographs, None, lambda *_: None)
+    assert pictures.beside and pictures.addresses == tuple(f"images/{number}.jpg" for number in (1, 2, 3, 4))
+    page = page_of([Names(("cat",), ("yak",))] * 4, pictures)
+    assert "img-src data: file: 'self';" in page and "data:image" not in page
+
+
+def test_an_image_that_is_not_there_or_is_none_is_refused(tmp_path, photographs):
+    (tmp_path / "text.png").write_text("no image")
+    with pytest.raises(OpenworldError, match=r"text.png cannot be read as an image"):
+        read_pictures([str(tmp_path / "text.png")], None, lambda *_: None)
+    with pytest.raises(OpenworldError, match="there is no image 'gone.png' of the stream .* --no-pictures"):
+        read_pictures(["gone.png"], tmp_path, lambda *_: None)
+    assert read_pictures(["0.jpg"], tmp_path, lambda *_: None).addresses
+
+
+def test_answers_as_the_page_writes_them_are_read_back(tmp_path, world, photographs):
+    """The page's own data and the lines that its download has."""
+    columns = world.columns | {"image": np.array([photographs[row % 4] for row in range(400)])}
+    plan_labels(scores_of(columns, "mine.npz"), tmp_path / "plan", n=60)
+    asked = content((tmp_path / "plan" / "label.html").read_text(encoding="utf-8"))
+    assert all(own["image"].startswith("data:image/jpeg") for own in asked["images"])
+    batch = read_plan(tmp_path / "plan").batches[0]
+    assert [own["id"] for own in asked["images"]] == list(batch.ids)
+    lines = ["plan,id,answer,label,seconds"]
+    for place, (own, names) in enumerate(zip(asked["images"], batch.names, strict=True)):
+        code, true = code_of(names, world.truth[own["id"]]), world.truth[own["id"]]
+        assert code in [option["code"] for option in own["options"]]
+        lines.append(f"{asked['plan']},{own['id']},{'' if place % 2 else code},{true if place % 2 else ''},0.4")
+    (tmp_path / "plan" / f"answers-{asked['plan']}.csv").write_text("\n".join(lines) + "\n")
+    report = read_labels(tmp_path / "plan")
+    assert report.found.counts[0] == 60 and "Answering took 24 s, 0.4 s an image" in " ".join(report.verdict)
+
+
+def test_a_second_batch_beside_its_page_has_a_folder_of_its_own(tmp_path, world, photographs, monkeypatch):
+    from made_up_stream import answer
+
+    monkeypatch.setattr("openworld.own_data.label.page.PAGE_BYTES", 1000)
+    columns = world.columns | {"image": np.array([photographs[row % 4] for row in range(400)])}
+    stream = scores_of(columns, "mine.npz")
+    plan_labels(stream, tmp_path / "plan", n=60)
+    answer(tmp_path / "plan", world.truth)
+    plan_labels(stream, add=tmp_path / "plan", n=12)
+    for place, count in ((1, 60), (2, 12)):
+        folder, page = ("images", "label.html") if place == 1 else ("images-2", "label-2.html")
+        asked = content((tmp_path / "plan" / page).read_text(encoding="utf-8"))
+        assert len(asked["images"]) == count
+        assert all((tmp_path / "plan" / own["image"]).is_file() for own in asked["images"])
+        assert asked["images"][0]["image"].startswith(f"{folder}/")

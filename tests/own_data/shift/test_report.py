@@ -1,0 +1,162 @@
+"""What a measured shift says, of six images that are far in known ways: its sentences, its map, its page."""
+
+import re
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from openworld.own_data.shift.measurement import ComparedSets, ImageDegrees
+from openworld.own_data.shift.report import report
+from openworld.own_data.shift.results import SURE, results_of
+from openworld.own_data.shift.shift_map import COUNTED, ExampleImage, shift_examples, shift_map
+from openworld.own_data.shift.verdict import headline, sentences
+from openworld.report.charts.cells import TOP
+from openworld.shifts import Levels, ShiftGrid
+from openworld.testing._reports import _shows_every_number_once
+
+NASTY = "<script>alert(1)</script>"
+DOT = "data:image/png;base64,iVBORw0KGgo="
+LEFT = 70.0  # room for degrees
+USUAL = {"semantic": 0.25, "covariate": 0.3}
+
+
+def images(name, concepts):
+    classnames = tuple(dict.fromkeys(filter(None, concepts)))
+    return SimpleNamespace(name=name, classnames=classnames, concept=lambda row: concepts[row], path=str)
+
+
+def measured(semantic, covariate, usual=USUAL, concepts=("owl", "owl", NASTY, "cat", "cat", "cat"), right=None):
+    """The first half of the images in one set, the others in another; those of one set alone where there is one."""
+    degrees = {"semantic": np.array(semantic), "covariate": np.array(covariate)}
+    cuts = {"semantic": Levels((0.2, 0.3, 0.4)), "covariate": Levels((0.1, 0.2))}
+    grid = ShiftGrid(cuts["semantic"].of(semantic), cuts["covariate"].of(covariate), (3, 4), 2)
+    own = {half: np.full(1000, bound) for half, bound in (USUAL | usual).items()}
+    count = len(semantic)
+    test = np.arange(count) * 2 // count
+    sets = [concepts[: count - count // 2], concepts[count - count // 2 : count]] if count > 1 else [concepts[:1]]
+    tests = [images(name, part) for name, part in zip(("new", "grey"), sets, strict=False)]
+    row = np.concatenate([np.arange(len(part)) for part in sets])
+    found = ImageDegrees(test, row, degrees, {}, own, grid, cuts, known=1200, shared=0, k=10)
+    return ComparedSets(images("known", ("owl", "cat")), tests, found, "small", {"validation": right or {}})
+
+
+FOUND = measured((0.6, 0.5, 0.3, 0.1, 0.1, 0.2), (0.1, 0.0, 0.05, 0.4, 0.1, 0.1))
+EXAMPLES = (
+    *(ExampleImage("cell", "owl, new", (1, 3), 0.6, 0.1, DOT) for _ in range(2)),
+    ExampleImage("cell", "cat, grey", (2, 0), 0.1, 0.4, DOT),
+    ExampleImage("semantic", NASTY, (0, 2), 0.3, 0.05, DOT),
+    ExampleImage("reference", "owl", (0, 0), 0.0, 0.0, DOT),
+)
+
+
+def rows(compared):
+    return results_of(compared, SimpleNamespace(unreadable=lambda name: int(name == "grey")))
+
+
+def said(compared):
+    return " ".join(sentences(rows(compared), compared))
+
+
+def page(compared=FOUND, examples=EXAMPLES):
+    return report(compared, rows(compared), examples, ("something is odd",), ("It sees little.",), {"command": "shift"})
+
+
+def test_the_rows_are_those_of_the_images():
+    found = rows(FOUND)
+    assert found.value("meaning", "far").value == 0.5 and found.value("appearance", "far_in_it_alone").value == 1 / 6
+    assert [found.value("", "images", far_in=kind).value for kind in found.places("far_in")] == [2, 3, 1, 0]
+    assert found.value("meaning", "median_degree", group="concept", name="owl").value == pytest.approx(0.55)
+    assert found.value("", "images", covariate_level=2, semantic_level=0).value == 1
+    assert found.value("appearance", "level_start", level=2).value == 0.2
+    assert found.value("", "unreadable_images", set=2).value == 1 and found.value("", "images", set=0).value == 1200
+    assert found.value("appearance", "held_out_triplets").reason
+    names = [row.where["name"] for row in found.where(metric="images", group="concept")]
+    assert names == ["owl", NASTY, "cat"]
+
+
+@pytest.mark.parametrize(
+    ("far", "word"), [(6, "Mostly far"), (5, "Partly far"), (1, "Partly far"), (0, "Near")], ids=str
+)
+def test_the_first_sentence_is_the_answer(far, word):
+    compared = measured([0.3] * far + [0.1] * (10 - far), np.linspace(0, 0.1, 10), concepts=("",) * 10)
+    shares = (
+        f"{word} in meaning and near in appearance: of 10 images, {10 * far}.0 % in meaning and 0.0 % in appearance"
+    )
+    assert headline(rows(compared), compared).startswith(shares)
+
+
+def test_one_image_has_degrees_and_no_shares():
+    one = measured((0.7,), (0.08,))
+    assert headline(rows(one), one).startswith("Far in meaning and near in appearance: the image lies 0.700 in meaning")
+    assert "Of 1 concept 1 is mostly far in meaning: owl (0.700)." in said(one)
+
+
+@pytest.mark.parametrize(
+    ("semantic", "covariate", "right", "facts"),
+    [
+        (
+            (0.6, 0.5, 0.3, 0.1),
+            (0.1, 0.0, 0.1, 0.0),
+            1.0,
+            ("Of 3 concepts 2 are mostly far", "owl (0.550)", "detector"),
+        ),
+        (
+            (0.1, 0.1, 0.1, 0.2),
+            (0.4, 0.0, 0.4, 0.0),
+            1.0,
+            ("none is mostly far in meaning.", "openworld estimate"),
+        ),
+        ((0.1, 0.1, 0.1, 0.2), (0.4, 0.0, 0.4, 0.0), SURE - 0.01, ("(as far as appearance can", "Judge appearance by")),
+        ((0.3, 0.1, 0.1, 0.1), (0.1, 0.0, 0.1, 0.0), 1.0, ("the nearest to it: owl, 50.0 % of its",)),
+        ((0.1, 0.1, 0.1, 0.2), (0.4, 0.0, 0.4, 0.0), 1.0, ("the nearest to it: grey and new, 50.0 %",)),
+        ((0.1, 0.1, 0.1, 0.2), (0.1, 0.0, 0.1, 0.0), 1.0, ("look elsewhere",)),
+    ],
+)
+def test_what_is_said_follows_from_the_degrees(semantic, covariate, right, facts):
+    text = said(measured(semantic, covariate, right={"semantic": 1.0, "covariate": right}))
+    assert [fact for fact in facts if fact not in text] == []
+
+
+def test_every_cell_is_drawn_as_what_it_is():
+    figure = shift_map(FOUND)
+    kinds = re.findall(r'<rect[^>]*class="(cell[a-z-]*)"', str(figure.panels[0].svg))
+    assert [kinds.count(kind) for kind in ("cell", "cell-few", "cell-none")] == [0, 6, 6]
+    cells = {(row["covariate_level"], row["semantic_level"]): row for row in figure.rows()}
+    assert cells[2, 0]["pictures"] == 1 and not cells[2, 0]["present"] and cells[2, 3]["semantic_from"] == 0.4
+
+
+@pytest.mark.parametrize(("usual", "cells"), [(0.25, 1.5), (0.1, 0.5), (0.2, 1.0), (0.4, 3.5), (1.7, 3.5)])
+def test_the_bound_stands_where_its_degree_lies(usual, cells):
+    def ends(**bounds):
+        svg = str(shift_map(replace(FOUND, measured=replace(FOUND.measured, usual=bounds))).panels[0].svg)
+        lines = re.findall(r'<line[^>]*class="bound"', svg)
+        return [dict(re.findall(r'(\w\d)="([\d.-]+)"', line)) for line in lines]
+
+    upright, across = ends(semantic=np.full(3, usual), covariate=np.full(3, 0.15))
+    assert float(upright["x1"]) == pytest.approx(LEFT + cells * COUNTED)
+    assert float(across["y1"]) == pytest.approx(TOP + (3 - 1.5) * COUNTED)
+
+
+def test_examples_lie_in_their_cells_and_those_of_na_cells_are_faint():
+    figure = shift_examples(FOUND, EXAMPLES)
+    svg = str(figure.panels[0].svg)
+    assert svg.count("<image") == 3 and "cat, grey: meaning 0.100, appearance 0.400" in svg
+    assert [tuple(row.values())[:3] for row in figure.rows()] == [(1, 3, "owl, new")] * 2 + [(2, 0, "cat, grey")]
+    assert "<image" not in str(shift_examples(FOUND, ()).panels[0].svg)
+
+
+def test_names_are_escaped_and_nothing_is_loaded():
+    text = page().html()
+    assert NASTY not in text and "&lt;script&gt;alert(1)" in text
+    assert not re.findall(r'(?:src|href)="(?!data:|#)', text)
+
+
+def test_without_names_there_are_no_groups_and_no_images():
+    bare = measured((0.1, 0.2), (0.1, 0.0), concepts=("", ""))
+    text = page(bare, ()).html()
+    assert "Which concepts" not in text and "The images" not in text and "It sees little." in text
+    _shows_every_number_once(page(bare, ()))
+    _shows_every_number_once(page())
+    assert "Note: something is odd." in page().verdict and page().to_dict()["examples"][0].keys() >= {"cell", "kind"}

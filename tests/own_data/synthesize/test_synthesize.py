@@ -1,0 +1,196 @@
+"""Syn-IS around the painting: requests, divisions that are kept, painters by name; and the benchmark on a set."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from openworld import OpenworldError, backbones, datasets
+from openworld.datasets import ImageSet
+from openworld.evaluations import evaluation_of, read_protocol
+from openworld.evaluations.artifacts import Crew
+from openworld.evaluations.entries import CellsSpec
+from openworld.evaluations.published_cells import given_cells
+from openworld.evaluations.rows import read_rows
+from openworld.evaluations.runtime import Machine
+from openworld.ood.by_shift.evaluation import EVALUATION
+from openworld.ood.by_shift.spec import OODDetectionSpec
+from openworld.own_data.shift.images import ImageCollection, Reader
+from openworld.own_data.synthesize.painters import PAINTERS, PainterSettings, find_styles
+from openworld.own_data.synthesize.plan import (
+    PromptDivision,
+    SynthesisOptions,
+    divide,
+    keep_division,
+    kept_division,
+    plan,
+    require_readable,
+)
+from openworld.runs import RunStore, execute, read_spec
+from openworld.shifts import PUBLISHED_QUANTILES, Decomposition, Levels, equal_width_levels
+from openworld.shifts.synthesis import RenderedPainter, generate, prompt_styles, read_generated, rendered_styles
+
+
+@pytest.fixture(scope="module")
+def clip():
+    return backbones.load("embedded")
+
+
+@pytest.fixture(scope="module")
+def halves(clip):
+    return Decomposition.of_matrix(torch.eye(clip.config.joint_dimension), about={"method": "by hand"})
+
+
+@pytest.fixture(scope="module")
+def known():
+    images = datasets.load("emoji-concepts", part="test")
+    return ImageCollection("known", images.subset(range(30)), True), ImageCollection(
+        "more", images.subset(range(30, 50)), True
+    )
+
+
+@pytest.fixture
+def wanted():
+    return SynthesisOptions(("cat", "owl", "kettle"), rendered_styles(), each=2, k=3, levels=3, least=1)
+
+
+def reader(clip, folder, told=lambda *_: None):
+    return Reader(clip, 0, told)
+
+
+def test_several_references_are_one(wanted, known, halves, clip, tmp_path):
+    heard = []
+    found = divide(wanted, known, halves, reader(clip, tmp_path, lambda *one: heard.append(one)))
+    images = ImageSet.subset(datasets.load("emoji-concepts", part="test"), range(50))
+    whole = divide(wanted, (ImageCollection("all", images, True),), halves, reader(clip, tmp_path))
+    assert found.known == whole.known == 50
+    for half in ("semantic", "covariate"):
+        np.testing.assert_allclose(found.degrees[half], whole.degrees[half], rtol=0, atol=1e-6)
+        assert found.cuts[half] == equal_width_levels(found.degrees[half], PUBLISHED_QUANTILES[half], 3)
+    assert heard[-1] == ("measuring prompts", 51, 51)
+
+
+def test_a_later_neighbour_is_farther_up_to_the_last(wanted, known, halves, clip, tmp_path):
+    near, far = (divide(replace(wanted, k=k), known, halves, reader(clip, tmp_path)) for k in (3, 50))
+    assert all((near.degrees[half] < far.degrees[half]).all() for half in near.degrees)
+
+
+def test_a_division_is_kept_and_read_for_its_own_request_alone(wanted, known, halves, clip, tmp_path):
+    request = wanted.request(known, clip, {"by": "hand"})
+    assert kept_division(tmp_path / "set", request) is None
+    bare = replace(wanted, styles=tuple(replace(style, prompt="a {}.") for style in wanted.styles))
+    assert bare.request(known, clip, {"by": "hand"}) != request
+    division = divide(wanted, known, halves, reader(clip, tmp_path))
+    keep_division(tmp_path / "set", wanted, request, division, halves)
+    found = kept_division(tmp_path / "set", request)
+    assert found.cuts == division.cuts and found.known == 50
+    assert plan(wanted, found, request).fingerprint == plan(wanted, division, request).fingerprint
+    with pytest.raises(OpenworldError, match="begun with other decomposition"):
+        kept_division(tmp_path / "set", request | {"decomposition": {"by": "chance"}})
+    (tmp_path / "set" / "division" / "prompts.parquet").unlink()
+    with pytest.raises(OpenworldError, match="remove .* and begin anew"):
+        kept_division(tmp_path / "set", request)
+
+
+@pytest.fixture
+def scattered():
+    degrees = np.random.RandomState(0).uniform(size=(2, 51))
+    cuts = {"semantic": Levels((0.3, 0.6)), "covariate": Levels((0.5,))}
+    return PromptDivision({"semantic": degrees[0], "covariate": degrees[1]}, cuts, 9)
+
+
+def test_a_plan_has_the_cells_of_its_division_and_the_draws_of_its_seed(wanted, scattered):
+    one, other = (plan(replace(wanted, seed=seed), scattered, {}) for seed in (0, 1))
+    assert one.shape == (2, 3) and one.prompt.tolist() != other.prompt.tolist()
+    for half, levels in (("semantic", one.semantic), ("covariate", one.covariate)):
+        assert scattered.cuts[half].of(scattered.degrees[half][one.prompt]).tolist() == levels.tolist()
+
+
+def test_wrong_wishes_are_refused(wanted, known, halves, clip, tmp_path):
+    for changed in ({"each": 0}, {"k": 0}, {"least": 0}, {"levels": 2}, {"seed": -1}):
+        with pytest.raises(OpenworldError, match="expected"):
+            replace(wanted, **changed)
+    with pytest.raises(OpenworldError, match="neighbour 51 needs 51 or more"):
+        divide(replace(wanted, k=51), known, halves, reader(clip, tmp_path))
+    with pytest.raises(OpenworldError, match="cannot be divided into semantic levels"):
+        divide(replace(wanted, labels=("cat",), styles=wanted.styles[:1]), known, halves, reader(clip, tmp_path))
+    with pytest.raises(OpenworldError, match="reads at most 32; .* or --styles of fewer words"):
+        require_readable(replace(wanted, styles=prompt_styles()), clip)
+    require_readable(wanted, clip)
+
+
+def test_every_painter_says_what_suits_it():
+    assert set(PAINTERS) == {"sdxl-turbo", "rendered"}
+    assert find_styles("syn-is", "rendered") == prompt_styles() == find_styles("", "sdxl-turbo")
+    assert find_styles("rendered", "sdxl-turbo") == rendered_styles()
+
+
+def test_names_of_several_sets_are_written_alike(tmp_path):
+    images = datasets.load("emoji-concepts", part="test")
+    own = tmp_path / "own" / images.classnames[1].upper().replace(" ", "_")
+    own.mkdir(parents=True)
+    images.image(0).save(own / "0.png")
+    both = PainterSettings(("emoji-concepts/noto/test", str(tmp_path / "own"))).drawings()
+    assert len(both.classnames) == 100 and len(both) == len(images) + 1
+    assert both.labels[-1] == 1
+
+
+@pytest.fixture(scope="module")
+def twin(tmp_path_factory):
+    """A tiny set: four classes, two of them known to the benchmark below, in seventeen styles and 3 x 3 cells."""
+    folder = tmp_path_factory.mktemp("twin")
+    images = datasets.load("emoji-concepts", part="test")
+    wanted = SynthesisOptions(images.classnames[:4], rendered_styles(), each=3, levels=3, least=1)
+    degrees = np.random.RandomState(0).uniform(size=(2, 68))
+    division = PromptDivision(
+        {"semantic": degrees[0], "covariate": degrees[1]},
+        {half: Levels((0.3, 0.6)) for half in ("semantic", "covariate")},
+        9,
+    )
+    generate(plan(wanted, division, {"by": "chance"}), RenderedPainter(images), folder / "set")
+    return str(folder / "set")
+
+
+def test_a_set_is_a_division_that_is_given(twin):
+    found, cells = read_generated(twin), given_cells(CellsSpec(generated=twin))
+    assert cells.shape == (3, 3) and len(cells.images) == 27
+    assert cells.images.fingerprint == found.images.fingerprint and cells.styles == found.styles
+    assert np.array_equal(cells.semantic, found.grid.semantic) and np.array_equal(cells.style, found.style)
+
+
+def test_cells_are_given_in_one_way():
+    for wrong in ({}, {"lists": ("a",)}, {"pictures": "b"}, {"lists": ("a",), "pictures": "b", "generated": "c"}):
+        with pytest.raises(OpenworldError, match="cells are either lists"):
+            CellsSpec(**wrong)
+
+
+def test_the_benchmark_runs_on_a_set(twin, tmp_path):
+    given = {
+        "protocol": "ood-detection",
+        "sources": [{"dataset": "emoji-concepts", "domain": "noto"}],
+        "classes": "base",
+        "shots": 2,
+        "id_part": "validation",
+        "cells": {"generated": twin},
+        "models": [{"backbone": "embedded", "detectors": [{"detector": "MCM"}, {"detector": "KNN"}]}],
+        "least": 2,
+        "seeds": [0],
+    }
+    spec, machine = read_protocol(given), Machine(cache=str(tmp_path))
+    for stage in evaluation_of(spec).artifacts(spec, machine):
+        stage.work(Crew("local", 1, tmp_path), None)
+    (record,) = execute(EVALUATION.units(spec, machine), RunStore(tmp_path / "run"))
+    found, images = read_rows(record), record.table("images")
+    for counting, images_of_a_cell in (("kept", 3), ("removed", 0)):  # all four labels are among the first fifty
+        rows = found.where(metric="images", id_classes=counting)
+        assert [row.value.value for row in rows if "covariate_level" in row.where] == [images_of_a_cell] * 9
+    assert record.metrics["styles"] == list(read_generated(twin).styles)
+    assert np.array_equal(images["semantic_level"], read_generated(twin).grid.semantic)
+
+
+def test_the_example_reads_what_its_head_makes(repository):
+    path = repository / "examples" / "syn-is-embedded.toml"
+    spec = read_spec(path, OODDetectionSpec)
+    assert f"--out {spec.cells.generated}" in path.read_text()
+    assert spec.id_part == "validation" and spec.classes == "all"

@@ -1,0 +1,120 @@
+"""One finder for whatever somebody has."""
+
+import re
+import sys
+
+import numpy as np
+import pytest
+
+from openworld import backbones, classifiers, datasets
+from openworld._errors import OpenworldError
+from openworld.backbones.foreign.of_embeddings import GivenEncoder
+from openworld.features import encode
+from openworld.learners import FittedLearner, ZeroShot
+from openworld.own_data.models import find_encoder, find_model, named_classes, require_building
+from openworld.tables.embeddings import embeddings_of
+
+COLUMNS = {"classnames": np.array(["cat", "dog"]), "class_embeddings": np.eye(2, dtype=np.float32)}
+CODE = """
+from openworld import classifiers
+
+SQUARE = classifiers.Preprocess(8, 8, "shortest", (0.5,) * 3, (0.5,) * 3)
+
+class Towers:
+    logit_scale = 100.0
+
+    def encode_image(self, images):
+        return [[1.0, 0.0]] * len(images)
+
+    def encode_text(self, texts):
+        return [[1.0, 0.0]] * len(texts)
+
+def towers():
+    return Towers()
+
+def classes():
+    return classifiers.Classifier(classifiers.build("convnet", 2, 8), ("cat", "dog"), SQUARE, "mine")
+"""
+SQUARE = classifiers.Preprocess(8, 8, "shortest", (0.5,) * 3, (0.5,) * 3)
+
+
+def classifier(names=("cat", "dog")):
+    return classifiers.Classifier(classifiers.build("convnet", len(names), 8), names, SQUARE, "convnet")
+
+
+@pytest.fixture(scope="module")
+def fitted(tmp_path_factory):
+    clip, cache = backbones.load("embedded"), tmp_path_factory.mktemp("cache")
+    images = datasets.load("emoji-groups", part="train", shots=1)
+    return ZeroShot().fit(clip, encode(clip, images, cache=cache), seed=0)
+
+
+def test_objects_stay_what_they_are(fitted):
+    mine = classifier()
+    assert find_model(mine) is mine and find_model(fitted) is fitted and find_model(fitted.clip) is fitted.clip
+
+
+def test_folders_and_names(fitted, tmp_path):
+    classifiers.save(classifier(), tmp_path / "classifier")
+    fitted.save(tmp_path / "learner")
+    assert find_model(tmp_path / "classifier").classnames == ("cat", "dog")
+    found = find_model(str(tmp_path / "learner"))
+    assert isinstance(found, FittedLearner) and found.fingerprint == fitted.fingerprint
+    assert find_model("embedded").name == "embedded"
+
+
+def test_embeddings_of_class_names_are_a_model_in_every_form(tmp_path):
+    np.savez(tmp_path / "mine.npz", **COLUMNS)
+    for what in (COLUMNS, embeddings_of(COLUMNS), tmp_path / "mine.npz", str(tmp_path / "mine.npz")):
+        found = find_model(what)
+        assert isinstance(found, GivenEncoder) and found.classnames == ("cat", "dog")
+        np.testing.assert_array_equal(found.encode_text(["dog"]).numpy(), [[0, 1]])
+
+
+def test_a_function_returns_any_of_them(tmp_path, monkeypatch):
+    (tmp_path / "finder_of_mine.py").write_text(CODE)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    try:
+        assert find_model("finder_of_mine:towers").name == "finder_of_mine:towers"
+        assert find_model("finder_of_mine:classes").classnames == ("cat", "dog")
+    finally:
+        sys.modules.pop("finder_of_mine", None)
+
+
+def test_numbered_classes_are_named():
+    numbered = classifier(("class 0", "class 1"))
+    assert find_model(numbered) is numbered
+    with pytest.raises(OpenworldError, match="tells 2 classes apart and does not name them, and there are 3"):
+        named_classes(numbered, ("cat", "dog", "owl"))
+
+
+class Rows:
+    def predict_proba(self, rows):
+        return rows
+
+
+@pytest.mark.parametrize(
+    ("what", "words"),
+    [
+        (3, "came as int, expected"),
+        (Rows(), "reads rows of numbers"),
+        ({"embeddings": np.eye(2)}, "came as dict"),
+        ("no/such/folder", "no folder of that name"),
+    ],
+)
+def test_anything_else_is_refused(what, words):
+    with pytest.raises(OpenworldError, match=re.escape(words)):
+        find_model(what)
+
+
+def test_an_encoder_is_asked_for(fitted):
+    for what, words in ((classifier(), "embeds no sentences"), (fitted, "is a fitted learner")):
+        with pytest.raises(OpenworldError, match=words):
+            find_encoder(what)
+
+
+def test_an_architecture_must_build_something():
+    require_building((), ["embedded"])
+    with pytest.raises(OpenworldError, match="builds none of embedded"):
+        require_building(("mine:net",), ["embedded", "", classifier()])
