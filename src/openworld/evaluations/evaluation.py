@@ -112,8 +112,8 @@ class Evaluation:
         summary: spec -> what is run on what, in a few words each.
         fingerprints: spec -> {image set: fingerprint}, for the record of where the run's numbers come from; of the
             `image_sets` of its tasks.
-        data: spec -> every `DatasetSpec` that is used, which is looked for before anything else; those that its tasks
-            name.
+        data: spec -> every `DatasetSpec` that is used, which is looked for before anything else; those of its tunings,
+            or where it has none, those that its tasks name.
         class_lists: spec -> a `ClassList` for every data set, whose names are audited.
         backbones: spec -> names of the models that read class names.
         report: a module with `report(run)`, see `openworld.evaluations.finished_runs`; "" for none: records are shown
@@ -148,7 +148,7 @@ class Evaluation:
 
     def __post_init__(self):
         derived = {
-            "data": lambda spec: tuple(dict.fromkeys(datasets_named(tuple(self.tasks(spec))))),
+            "data": lambda spec: tuple(dict.fromkeys(datasets_named(tuple((self.tunings or self.tasks)(spec))))),
             "fingerprints": lambda spec: {str(images): images.fingerprint for images in self._image_sets(spec)},
             "task": self.spec,
         }

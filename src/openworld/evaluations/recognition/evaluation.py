@@ -121,7 +121,6 @@ EVALUATION = Evaluation(
     evaluate,
     version=7,
     summary=summary,
-    data=lambda spec: dict.fromkeys(place for each in spec.each for place in (each.trained, each.tested)),
     class_lists=lambda spec: [ClassList.of(each.tested) for each in spec.each],
     tunings=lambda spec: [Tuning(each.trained, (each.tested,)) for each in spec.each],
     title=title,
