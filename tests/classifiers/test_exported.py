@@ -12,7 +12,7 @@ from torch import nn
 from openworld import OpenworldError, detectors
 from openworld.classifiers import Classifier, Preprocess, describe, files, load
 from openworld.classifiers.exported import is_exported
-from openworld.label_free.benchmark.entries import ModelSpec
+from openworld.label_free.benchmark.spec import ModelSpec
 from openworld.ood.model_entries import DetectorSpec, JudgedSpec
 
 PREPARED = Preprocess(20, 16, "shortest", (0.5,) * 3, (0.25,) * 3)

@@ -58,9 +58,9 @@ def test_a_source_of_frap_has_its_rows_and_a_row_its_own_conditions():
     whole = chosen("frap", "cifar10")
     assert [run.name for run in whole.runs] == ["cifar10"] and whole.downloads == ("cifar10", "cifar10.2")
     (row,) = chosen("frap", "C10-S").runs
-    assert (row.name, row.spec.targets, len(row.spec.ground.conditions)) == ("cifar10-c10-s", (), 95)
+    assert (row.name, row.spec.targets, len(row.spec.conditions)) == ("cifar10-c10-s", (), 95)
     (row,) = chosen("frap", "C10-N").runs
-    assert [each.row for each in row.spec.ground.conditions] == ["C10-N"] and row.tables == tuple(TABLES["frap"])
+    assert [each.row for each in row.spec.conditions] == ["C10-N"] and row.tables == tuple(TABLES["frap"])
     (breeds,) = chosen("frap", "L17-N").runs
     assert breeds.spec == chosen("frap", "living17").runs[0].spec
 
@@ -108,4 +108,4 @@ def test_stand_ins_are_chosen_by_the_papers_names_and_frap_s_by_their_own():
     (run,) = chosen("openpl", "dtd", tables=["6"], data="embedded").runs
     assert run.spec.datasets[0].dataset == "emoji-subgroups"
     (run,) = chosen("frap", "Emoji, other styles", data="embedded").runs
-    assert {each.row for each in run.spec.ground.conditions} == {"Emoji, other styles"}
+    assert {each.row for each in run.spec.conditions} == {"Emoji, other styles"}

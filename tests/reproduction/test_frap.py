@@ -42,12 +42,12 @@ def test_the_papers_seeds_models_and_references():
     [("mnist", 3, 0), ("cifar10", 1, 95), ("imagenet", 4, 95), ("imagenet-200", 5, 95), ("fmow", 12, 0)],
 )
 def test_conditions_are_the_papers(name, natural, corrupted):
-    kinds = [one.kind for one in run(name).spec.ground.conditions]
+    kinds = [one.kind for one in run(name).spec.conditions]
     assert (kinds.count("natural"), kinds.count("synthetic")) == (natural, corrupted)
 
 
 def test_breeds_shows_same_and_novel_subclasses_as_they_are_again_and_corrupted():
-    conditions = run("living17").spec.ground.conditions
+    conditions = run("living17").spec.conditions
     rows = [one.row for one in conditions]
     assert rows.count("L17-S") == rows.count("L17-N") == 1 + 3 + 95
     novel = {one.domain for one in conditions if one.row == "L17-N"}
@@ -82,7 +82,7 @@ def test_embedded_runs_say_that_they_are_of_other_data_and_without_siglip():
 def test_the_embedded_world_is_that_of_the_example(repository):
     example = read_protocol(repository / "examples" / "accuracy-estimation-embedded.toml")
     own = EMBEDDED.runs[0].spec
-    for name in ("ground", "models", "seeds"):
+    for name in ("training", "source", "conditions", "models", "seeds"):
         assert getattr(own, name) == getattr(example, name), "what is trained and looked at serves both"
 
 
@@ -136,8 +136,8 @@ def test_images_are_counted_without_data():
 
 def test_images_of_the_embedded_world_are_those_that_are_looked_at():
     found = cost(EMBEDDED)
-    ground = EMBEDDED.runs[0].spec.ground
-    assert len(ground.conditions) == 8 + 95 and found.units == 27
-    assert found.images == len(ground.source.load()) + 103 * 1000
-    assert all(len(one.images.load()) == 1000 for one in ground.conditions[:9])
+    spec = EMBEDDED.runs[0].spec
+    assert len(spec.conditions) == 8 + 95 and found.units == 27
+    assert found.images == len(spec.source.load()) + 103 * 1000
+    assert all(len(one.images.load()) == 1000 for one in spec.conditions[:9])
     assert found.bytes > 4 * found.images * 27 * 100 and "27 units (one checkpoint" in found.sentence

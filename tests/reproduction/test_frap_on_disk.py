@@ -10,9 +10,7 @@ from openworld.classifiers import PUBLISHED as TRAININGS
 from openworld.datasets.checking import lacking_corruptions
 from openworld.datasets.corruptions import CORRUPTIONS
 from openworld.evaluations.image_selection import DatasetSpec
-from openworld.label_free.benchmark.entries import ModelSpec, TargetSpec
-from openworld.label_free.benchmark.images import Ground
-from openworld.label_free.benchmark.spec import AccuracyEstimationSpec
+from openworld.label_free.benchmark.spec import AccuracyEstimationSpec, ModelSpec, TargetSpec
 from openworld.reproduction.frap_datasets import CORRUPTED, worlds_on_disk
 from openworld.reproduction.plan import ReproductionSetup, plan
 
@@ -57,8 +55,9 @@ def test_published_corruptions_are_read_where_they_are(root):
     said = " ".join(made.remarks)
     assert "Corrupted images of CIFAR-10 are those of CIFAR-10-C as published" in said
     assert "Corruptions of CIFAR-100, ImageNet" in said
-    ground = Ground(sources=(DatasetSpec("cifar10"),), corruptions=EVERY, corrupted_files="cifar10-c", images=None)
-    conditions = {(one.corruption, one.severity): one for one in ground.conditions}
+    files = {"corruptions": EVERY, "corrupted_files": "cifar10-c", "images": None}
+    spec = AccuracyEstimationSpec(sources=(DatasetSpec("cifar10"),), models=(ModelSpec("convnet"),), **files)
+    conditions = {(one.corruption, one.severity): one for one in spec.conditions}
     assert len(conditions) == 95 and {one.kind for one in conditions.values()} == {"synthetic"}
     shown = conditions["gaussian_noise", 3]
     assert shown.name == "gaussian noise 3" and shown.corruption == "gaussian_noise"
@@ -73,7 +72,7 @@ def test_corruptions_that_the_files_lack_are_made_here_and_named(root):
     made, run = run_of(root, "cifar10")
     assert run.spec.made_here == EVERY[15:]
     assert "speckle noise, gaussian blur, spatter and saturate of CIFAR-10 are not on disk" in " ".join(made.remarks)
-    conditions = {one.corruption: one.images for one in run.spec.ground.conditions if one.severity == 2}
+    conditions = {one.corruption: one.images for one in run.spec.conditions if one.severity == 2}
     assert conditions["spatter"].corruption == "spatter" and str(conditions["spatter"].sources[0]) == "cifar10"
     assert conditions["fog"].corruption is None and str(conditions["fog"].sources[0]) == "cifar10-c, fog 2"
 
@@ -90,13 +89,14 @@ def test_imagenet_c_serves_the_subsets_of_imagenet(root):
         ids.index(one) for one in sorted(trees.SUBSETS["imagenet-r"])
     ]
     novel = TargetSpec("living17", "target", row="N", corrupted_row="N")
-    ground = Ground(
+    spec = AccuracyEstimationSpec(
         sources=(DatasetSpec("living17", "source"),),
+        models=(ModelSpec("resnet-18"),),
         targets=(novel,),
         corruptions=("fog",),
         corrupted_files="imagenet-c",
     )
-    read = [str(one.images.sources[0]) for one in ground.conditions if one.severity == 3]
+    read = [str(one.images.sources[0]) for one in spec.conditions if one.severity == 3]
     assert read == ["living17, source fog 3", "living17, target fog 3"]
 
 
@@ -128,7 +128,7 @@ def test_the_users_tiny_imagenet_goes_first(root):
     assert "imagenet-200" not in made.downloads and "tiny-imagenet" in made.downloads
     assert "Tiny-ImageNet is the folder tiny-imagenet-200" in " ".join(made.remarks)
     assert TRAININGS["tiny-imagenet"].recipe == TRAININGS["imagenet-200"].recipe
-    assert len(run.spec.ground.conditions[-1].images.load()) == 4
+    assert len(run.spec.conditions[-1].images.load()) == 4
 
 
 def test_every_source_that_is_corrupted_has_published_files():

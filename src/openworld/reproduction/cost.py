@@ -148,12 +148,12 @@ def seen_images(spec) -> int:
     """Count the images that every judged model of a run sees, without those of a twin, which is yet to be made."""
     if spec.protocol == "decomposed-zero-shot":
         return sum(map(count_images, spec.image_sets.values()))
-    ground = spec.ground
     if spec.protocol == "accuracy-estimation":
-        sets = [ground.source, *(condition.images for condition in ground.conditions)]
+        sets = [spec.source, *(condition.images for condition in spec.conditions)]
     elif spec.cells and spec.cells.pictures:  # a twin's cells name no folder
         return TESTED + LISTED[spec.cells.pictures.rpartition("/")[2]]
     else:
+        ground = spec.ground
         pool = zip(spec.pool, ground.tested, strict=True)
         sets = [ground.test, *(images for entry, images in pool if entry.dataset != FOLDER)]
     return sum(map(count_images, sets))

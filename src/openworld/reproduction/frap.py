@@ -13,8 +13,7 @@ from openworld import backbones
 from openworld._errors import OpenworldError
 from openworld.classifiers import SEEDS
 from openworld.evaluations.entries import EstimatorSpec, ReferenceSpec
-from openworld.label_free.benchmark.entries import ModelSpec
-from openworld.label_free.benchmark.spec import AccuracyEstimationSpec
+from openworld.label_free.benchmark.spec import AccuracyEstimationSpec, ModelSpec
 from openworld.papers import TABLES, PaperTable, published_numbers
 from openworld.report.sentences import listed
 from openworld.reproduction.frap_datasets import (

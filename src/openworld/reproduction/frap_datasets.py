@@ -16,7 +16,7 @@ from openworld.datasets.checking import is_there, lacking_corruptions
 from openworld.datasets.published.corrupted_files import NAMES
 from openworld.datasets.published.fmow import REGIONS
 from openworld.evaluations.image_selection import DatasetSpec
-from openworld.label_free.benchmark.entries import ModelSpec, TargetSpec
+from openworld.label_free.benchmark.spec import ModelSpec, TargetSpec
 
 _CHECKPOINTS = 3  # of a training of which only the end is published: "different epochs", says the paper
 

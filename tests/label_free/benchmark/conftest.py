@@ -13,8 +13,8 @@ from openworld.estimators import Estimate
 from openworld.evaluations.rows import rows_of_unit
 from openworld.label_free.benchmark import cards
 from openworld.label_free.benchmark.arrays import Condition, RunArrays
-from openworld.label_free.benchmark.metrics import condition_rows
 from openworld.label_free.benchmark.results import read_results
+from openworld.label_free.benchmark.unit import condition_rows
 from openworld.results import Result, RunFolder, Value
 from openworld.runs import RunStore, Unit, UnitResult
 

@@ -1,7 +1,7 @@
 """Methods that differ in one part of FRAP alone are found by their settings, whatever their labels."""
 
-from openworld.label_free.benchmark.ablations import reference_uses, threshold_pairs
 from openworld.label_free.benchmark.arrays import Method
+from openworld.label_free.benchmark.results import reference_uses, threshold_pairs
 
 
 def test_pairs_with_and_without_threshold(arrays):

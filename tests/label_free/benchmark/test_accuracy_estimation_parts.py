@@ -23,9 +23,9 @@ from openworld.evaluations.model_outputs import ModelOutputs, logits_of
 from openworld.evaluations.runtime import Machine
 from openworld.label_free.benchmark import class_similarity as _estimation_taxonomy
 from openworld.label_free.benchmark.class_similarity import taxonomy_of
-from openworld.label_free.benchmark.entries import ModelSpec
-from openworld.label_free.benchmark.metrics import note_of
-from openworld.label_free.benchmark.task import tasks
+from openworld.label_free.benchmark.evaluation import tasks
+from openworld.label_free.benchmark.spec import ModelSpec
+from openworld.label_free.benchmark.unit import note_of
 from openworld.metrics import semantic_alignment
 from openworld.runs import to_json
 
@@ -181,15 +181,15 @@ def test_held_out_images_are_not_trained_on(shapes):
         "targets": [{"dataset": str(shapes), "name": "test"}],
         "models": [model],
     }
-    ground = read_protocol(given | {"held_out": 16, "shots": 0, "images": 0}).ground
-    assert (len(ground.source.load()), len(ground.training.load())) == (16, 32)
-    assert np.bincount(ground.source.load().labels).tolist() == [2] * 8
+    spec = read_protocol(given | {"held_out": 16, "shots": 0, "images": 0})
+    assert (len(spec.source.load()), len(spec.training.load())) == (16, 32)
+    assert np.bincount(spec.source.load().labels).tolist() == [2] * 8
     held, rest = (
-        {one.image(i).tobytes() for i in range(len(one))} for one in (ground.source.load(), ground.training.load())
+        {one.image(i).tobytes() for i in range(len(one))} for one in (spec.source.load(), spec.training.load())
     )
     assert not held & rest
-    assert len(ground.labelled_shifts) == 19 and len(ground.labelled_shifts[3].load()) == 16
-    assert [one.severity for one in ground.labelled_shifts][:7] == [1, 2, 3, 4, 5, 1, 2]
+    assert len(spec.labelled_shifts) == 19 and len(spec.labelled_shifts[3].load()) == 16
+    assert [one.severity for one in spec.labelled_shifts][:7] == [1, 2, 3, 4, 5, 1, 2]
 
 
 def test_recipes_start_from_what_is_published():
@@ -217,7 +217,11 @@ def test_a_model_with_fewer_checkpoints_takes_part_with_its_last(shapes):
     given = {"protocol": "accuracy-estimation", "sources": [{"dataset": str(shapes)}], "models": models, "seeds": [4]}
     planned = tasks(read_protocol(given | {"corruptions": ["fog"]}))
     assert [[one.epoch for one in task.partners] for task in planned] == [[3], [3], [3], [1]]
-    assert len(planned[0].trainings) == 2 and planned[0].is_first and not planned[1].is_first
+    assert (
+        len({each.training for each in planned[0].everyone.values()}) == 2
+        and planned[0].is_first
+        and not planned[1].is_first
+    )
 
 
 def test_details_are_small():

@@ -14,7 +14,7 @@ def test_rows_become_arrays(estimates_folder, arrays, targets):
     assert read.estimated.shape == (11, 8, 15) and read.accuracy.shape == (8, 15)
     np.testing.assert_array_equal(read.estimated, arrays.estimated)
     np.testing.assert_array_equal(read.accuracy, arrays.accuracy)
-    assert read.lines == ("Emoji, natural", "Emoji, synthetic", "Average") and read.main == "Average"
+    assert read.lines == ("Emoji, natural", "Emoji, synthetic", "Average")
     assert read.seeds == (0, 1) and read.baseline == "AC" and read.references == ("CLIP", "dirichlet")
     target = targets[3][4]
     assert read.accuracy[3, 4] == target.accuracy and read.estimated[0, 3, 4] == 1 - target.estimates["AC"]["error"]

@@ -7,8 +7,7 @@ import pytest
 
 from openworld.evaluations.finished_runs import compare_runs, read_report
 from openworld.label_free.benchmark.arrays import RunArrays
-from openworld.label_free.benchmark.figures import BUDGET, ModelGroups
-from openworld.label_free.benchmark.reference_figures import alignment_gap
+from openworld.label_free.benchmark.figures import BUDGET, ModelGroups, alignment_gap
 from openworld.label_free.benchmark.report import report
 from openworld.report.layout.layout import REST
 from openworld.testing import check_report

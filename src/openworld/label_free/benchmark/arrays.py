@@ -15,7 +15,7 @@ from openworld._errors import OpenworldError
 from openworld.evaluations.image_selection import ImageSelection
 from openworld.evaluations.rows import rows_of_run
 from openworld.label_free.benchmark.cards import ESTIMATED, TRUE_ACCURACY
-from openworld.results import Metric, Result, Results, RunFolder, Value
+from openworld.results import Metric, Result, RunFolder, Value
 
 NAME = "accuracy-estimation"
 AVERAGE = "Average"
@@ -55,7 +55,6 @@ class Model:
 
     @property
     def title(self) -> str:
-        """The model and its epoch, without its seed."""
         return f"{self.name}, epoch {self.epoch}"
 
     @property
@@ -106,7 +105,7 @@ class RunArrays:
                 raise OpenworldError(f"record {record.name!r} of {self.run.folder} is of another kind than {NAME}.")
 
     @cached_property
-    def units(self) -> tuple[Results, ...]:
+    def units(self) -> tuple:
         """The rows that were measured of each model."""
         return rows_of_run(self.run)
 
@@ -117,16 +116,15 @@ class RunArrays:
 
     @cached_property
     def methods(self) -> tuple[Method, ...]:
-        """The estimators, in order of first appearance."""
+        """The estimators, in order of first appearance, as conditions, rows, shifts and references below."""
         by_label: dict[str, Method] = {}
         for record in self.run.records:
             for method in record.metrics["estimators"]:
                 by_label.setdefault(method["label"], Method(**method))
         return tuple(by_label.values())
 
-    @property
+    @cached_property
     def labels(self) -> tuple[str, ...]:
-        """Names of the methods."""
         return tuple(method.label for method in self.methods)
 
     @cached_property
@@ -137,7 +135,6 @@ class RunArrays:
 
     @cached_property
     def conditions(self) -> tuple[Condition, ...]:
-        """In order of first appearance."""
         every = (Condition(**facts) for record in self.run.records for facts in record.metrics["conditions"])
         return tuple(dict.fromkeys(every))
 
@@ -180,31 +177,25 @@ class RunArrays:
 
     @cached_property
     def rows(self) -> tuple[str, ...]:
-        """Lines of the table without the average, in order of first appearance."""
+        """Lines of the table without the average."""
         return tuple(dict.fromkeys(condition.row for condition in self.conditions))
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """All lines of the table; the average where there are several."""
+        """All lines of the table; the average, which sums up the others, where there are several."""
         return (*self.rows, AVERAGE) if len(self.rows) > 1 else self.rows
-
-    @property
-    def main(self) -> str:
-        """The line that sums up the others: the average, or the only one."""
-        return self.lines[-1]
 
     def place(self, line: str) -> dict[str, str]:
         """Return what tells the results of a line apart; nothing of what is of the run as a whole."""
-        return {} if line == self.main else {"images": line}
+        return {} if line == self.lines[-1] else {"images": line}
 
-    @property
+    @cached_property
     def shifts(self) -> tuple[tuple[str, str], ...]:
-        """(row, shift) of all conditions, in order of first appearance."""
+        """(row, shift) of all conditions."""
         return tuple(dict.fromkeys((condition.row, condition.shift) for condition in self.conditions))
 
     @property
     def seeds(self) -> tuple[int, ...]:
-        """All seeds, in increasing order."""
         return tuple(sorted({model.seed for model in self.models}))
 
     @property
@@ -215,7 +206,6 @@ class RunArrays:
 
     @property
     def references(self) -> tuple[str, ...]:
-        """Names of the reference models."""
         return tuple(dict.fromkeys(name for record in self.run.records for name in record.metrics["references"]))
 
     def chosen(self, **facts: str | int) -> np.ndarray:

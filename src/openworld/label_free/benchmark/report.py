@@ -3,15 +3,15 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from openworld.label_free.benchmark.ablations import reference_uses
 from openworld.label_free.benchmark.arrays import RunArrays, finite
-from openworld.label_free.benchmark.figures import albums, estimated_and_true
-from openworld.label_free.benchmark.reference_figures import (
+from openworld.label_free.benchmark.figures import (
+    albums,
     alignment_gap,
-    examples_figure,
+    estimated_and_true,
+    example_probabilities,
     temperatures_figure,
 )
-from openworld.label_free.benchmark.results import is_complete, read_results
+from openworld.label_free.benchmark.results import is_complete, read_results, reference_uses
 from openworld.report.figure import Figure
 from openworld.report.layout import BASELINE, ENTITY, METRIC, Brief, Layout, Lines, Mark, Own, Pivot, Scatter, Tests
 from openworld.report.report import Report
@@ -47,6 +47,10 @@ NEARNESS = (
     "Semantic Alignment Score: expected similarity in meaning of a class drawn from the prediction to the true one. "
     "Gain: fused minus alone; share above 0: of conditions and classifiers."
 )
+
+
+def _reference_examples(brief: Brief) -> tuple[Figure | None]:
+    return (example_probabilities(brief.source),)
 
 
 def _alignment(brief: Brief) -> tuple[Figure | None]:
@@ -107,7 +111,11 @@ LAYOUT = Layout(
         *_whole_and_lines("calibration", CONFIDENCE, CALIBRATION, rows=KINDS, note=CALIBRATED, label="model"),
         *_whole_and_lines("temperature", TEMPERATURE, ("temperature",), note=MEDIANS, label="reference"),
         Own(name="temperatures", title=TEMPERATURE, draw=temperatures_figure),
-        Own(name="examples", title="How sure is a reference of its answers?", draw=examples_figure),
+        Own(
+            name="examples",
+            title="How sure is a reference of its answers?",
+            draw=lambda brief: (example_probabilities(brief.source),),
+        ),
         *_whole_and_lines("threshold", THRESHOLD, ("threshold_cost",), rows=PAIRS, note=LEFT_OUT, label="method"),
         *_whole_and_lines("alignment", MEANING, ("semantic_alignment",), note=NEARNESS, label="model"),
         *_whole_and_lines("gains", MEANING, GAINS, rows=PAIRS, label="model"),

@@ -6,13 +6,14 @@ deviation is that of the absolute errors: it says how unequal they are, not how 
 by calibration on the targets (FRAP, Table 2 and Figure 3) and by the Semantic Alignment Score (section 5.3).
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import fields
 
 import numpy as np
 
+from openworld.estimators import FRAP
 from openworld.label_free.benchmark import cards
-from openworld.label_free.benchmark.ablations import threshold_pairs
-from openworld.label_free.benchmark.arrays import NAME, NO_ESTIMATE, RunArrays, finite, value_of
+from openworld.label_free.benchmark.arrays import NAME, NO_ESTIMATE, Method, RunArrays, finite, value_of
 from openworld.label_free.benchmark.cards import (
     ALIGNMENT,
     CALIBRATION,
@@ -51,8 +52,15 @@ SINGLE = (TRUE_ACCURACY, METRICS["images"], cards.ESTIMATED, cards.WARNINGS)
 """What results hold of every model under every condition; of the rest means."""
 
 NOT_KNOWN = "no record tells it"
+DEFAULTS = {field.name: field.default for field in fields(FRAP)}
+"""Settings of FRAP; those of RAP are among them."""
+
 Summary = Callable[[np.ndarray], float]
-"""A function such as `np.median`."""
+"""A function of signed errors, such as `np.mean`."""
+
+
+def _absolute(summary: Summary) -> Summary:
+    return lambda signed: summary(np.abs(signed))
 
 
 def read_results(run: RunFolder) -> tuple[Results, RunArrays]:
@@ -63,10 +71,9 @@ def read_results(run: RunFolder) -> tuple[Results, RunArrays]:
     winners = [best(errors, arrays, row) for row in arrays.rows]
     won = {label: float(sum(label in names for names in winners)) for label in arrays.labels}
     rows = [*errors, *(Result(label, cards.LINES_WON, Value(count)) for label, count in won.items())]
-    rows += [*_shifts(arrays), *_severities(arrays), *_coverage(arrays)]
-    rows += [*_thresholds(errors, arrays), *_models(arrays)]
-    rows += [*_calibration(bootstrap), *_alignment(bootstrap)]
-    rows += [*_times(arrays), *(row for _, row in arrays.single if row.metric in SINGLE)]
+    rows += [*_by_shift_and_severity(arrays), *_coverage(arrays), *_thresholds(errors, arrays), *_models(arrays)]
+    rows += [*_calibration(bootstrap), *_alignment(bootstrap), *_times(arrays)]
+    rows += [row for _, row in arrays.single if row.metric in SINGLE]
     return Results(NAME, tuple(rows), tuple(_tests(bootstrap, errors))), arrays
 
 
@@ -88,12 +95,13 @@ def _tests(bootstrap: CrossedBootstrap, errors: Results) -> Iterator[Comparison]
     # The two are families of their own, each corrected by itself, the second for the choice of the best too: the best
     # and the baseline are compared twice, once from each side.
     arrays = bootstrap.arrays
-    baseline, leaders = arrays.baseline, best(errors, arrays, arrays.main)[:1]
+    baseline, main = arrays.baseline, arrays.lines[-1]
+    leaders = best(errors, arrays, main)[:1]
     for line in arrays.lines:
-        yield from bootstrap.compare_all(baseline, line, chosen=line == arrays.main and baseline in leaders)
+        yield from bootstrap.compare_all(baseline, line, chosen=line == main and baseline in leaders)
     for name in leaders:
         if name != baseline:
-            yield from bootstrap.compare_all(name, arrays.main, chosen=True)
+            yield from bootstrap.compare_all(name, main, chosen=True)
 
 
 def _errors(bootstrap: CrossedBootstrap) -> Iterator[Result]:
@@ -103,31 +111,28 @@ def _errors(bootstrap: CrossedBootstrap) -> Iterator[Result]:
         known, place = np.isfinite(arrays.accuracy) & arrays.of_line(line), arrays.place(line)
         for label, errors in zip(arrays.labels, arrays.signed_error, strict=True):
             signed = np.where(known, errors, np.nan)
-            summaries = {cards.MEDIAN: _of_sizes(np.median), cards.WORST: _of_sizes(np.max)}
+            summaries = {cards.MEDIAN: _absolute(np.median), cards.WORST: _absolute(np.max)}
             yield bootstrap.result(label, ERROR, np.abs(signed), line, NO_ESTIMATE)
             yield bootstrap.result(label, cards.BIAS, signed, line, NO_ESTIMATE)
             yield from _summarise(label, signed, place, summaries)
         yield Result("", EXPECTED, Value(float(known.sum())), place)
 
 
-def _shifts(arrays: RunArrays) -> Iterator[Result]:
-    """Yield errors and true accuracy under every shift; severities, models, checkpoints and seeds pooled."""
-    for row, shift in arrays.shifts:
-        chosen, where = arrays.chosen(row=row, shift=shift), {"images": row, "shift": shift}
+def _by_shift_and_severity(arrays: RunArrays) -> Iterator[Result]:
+    """Yield errors and true accuracy under every shift, and at every severity of all corruptions; the rest pooled."""
+    of_shifts, severities = {cards.SHIFT_ERROR: _absolute(np.mean)}, {each.severity for each in arrays.conditions}
+    of_severities = {cards.SEVERITY_ERROR: _absolute(np.mean), cards.SEVERITY_BIAS: np.mean}
+    groups = [
+        ({"images": row, "shift": shift}, {"row": row, "shift": shift}, of_shifts) for row, shift in arrays.shifts
+    ]
+    groups += [({"severity": one}, {"severity": one}, of_severities) for one in sorted(severities - {None})]
+    for where, facts, summaries in groups:
+        chosen = arrays.chosen(**facts)
         true = arrays.accuracy[:, chosen]
         yield Result("", TRUE_ACCURACY, value_of(np.mean, true), where)
-        yield Result("", EXPECTED, Value(float(finite(true).size)), where)
+        if "shift" in where:
+            yield Result("", EXPECTED, Value(float(finite(true).size)), where)
         for label, errors in zip(arrays.labels, arrays.signed_error[:, :, chosen], strict=True):
-            yield from _summarise(label, errors, where, {cards.SHIFT_ERROR: _of_sizes(np.mean)})
-
-
-def _severities(arrays: RunArrays) -> Iterator[Result]:
-    """Yield errors, bias and true accuracy at every severity of all corruptions."""
-    for severity in sorted({condition.severity for condition in arrays.conditions} - {None}):
-        chosen, where = arrays.chosen(severity=severity), {"severity": severity}
-        yield Result("", TRUE_ACCURACY, value_of(np.mean, arrays.accuracy[:, chosen]), where)
-        for label, errors in zip(arrays.labels, arrays.signed_error[:, :, chosen], strict=True):
-            summaries = {cards.SEVERITY_ERROR: _of_sizes(np.mean), cards.SEVERITY_BIAS: np.mean}
             yield from _summarise(label, errors, where, summaries)
 
 
@@ -136,11 +141,6 @@ def _summarise(label: str, signed: np.ndarray, where: Mapping, summaries: Mappin
     for metric, summary in summaries.items():
         yield Result(label, metric, value_of(summary, signed), where)
     yield Result(label, GIVEN, Value(float(finite(signed).size)), where)
-
-
-def _of_sizes(summary: Summary) -> Summary:
-    """Return the summary of absolute errors."""
-    return lambda signed: summary(np.abs(signed))
 
 
 def _coverage(arrays: RunArrays) -> Iterator[Result]:
@@ -216,7 +216,7 @@ def _calibration(bootstrap: CrossedBootstrap) -> Iterator[Result]:
         of_seeds = (values[conditions & (seeds == seed)[:, None]] for seed in arrays.seeds)
         per_seed = tuple(value_of(np.mean, each).value for each in of_seeds)
         # The bootstrap draws within lines: of several it knows the mean of the lines' means alone.
-        drawn = bootstrap.intervals(values, arrays.main) if len(arrays.rows) == 1 else ()
+        drawn = bootstrap.intervals(values, arrays.rows[0]) if len(arrays.rows) == 1 else ()
         value = Value(float(values[conditions].mean()), (*drawn, *student(per_seed, CALIBRATION)))
         yield Result(entity, CALIBRATION, value, place, arrays.seeds, per_seed)
 
@@ -251,3 +251,36 @@ def _alignment(bootstrap: CrossedBootstrap) -> Iterator[Result]:
                 yield bootstrap.result(entity, cards.ALIGNMENT_GAIN, gain, line, NOT_KNOWN, baseline=other)
                 share = value_of(np.mean, finite(gain[:, arrays.of_line(line)]) > 0, NOT_KNOWN)
                 yield Result(entity, cards.GAINS, share, arrays.place(line) | {"baseline": other})
+
+
+def threshold_pairs(methods: Sequence[Method]) -> tuple[tuple[str, str], ...]:
+    """Return labels of methods that differ in having a threshold alone: with it, and without (FRAP, Tables 3 and 6)."""
+    # Methods are known by their settings, whatever their labels are.
+
+    def but_for_rule(method: Method) -> tuple:
+        return method.estimator, method.reference, DEFAULTS | method.settings | {"rule": None}
+
+    without = [method for method in methods if method.settings.get("rule", "") is None]
+    return tuple(
+        (twin.label, bare.label)
+        for bare in without
+        for twin in methods
+        if twin not in without and but_for_rule(twin) == but_for_rule(bare)
+    )
+
+
+def reference_uses(methods: Sequence[Method]) -> dict[str, dict[str, str]]:
+    """Return {reference: {how it is used: label}} of FRAP and RAP with all else at its default (FRAP, Tables 4, 7)."""
+    uses: dict[str, dict[str, str]] = {}
+    for method in methods:
+        changed = {name: value for name, value in method.settings.items() if value != DEFAULTS.get(name)}
+        use = None
+        if method.estimator in ("FRAP", "RAP") and not changed:
+            use = "TTC" if method.estimator == "FRAP" else "raw (RAP)"
+        elif method.estimator == "FRAP" and changed == {"reference": "pseudo-labels"}:
+            use = "answers taken for labels"
+        elif method.estimator == "FRAP" and set(changed) == {"tau"}:
+            use = f"τ = {changed['tau']:g}"
+        if method.reference is not None and use is not None:
+            uses.setdefault(method.reference, {}).setdefault(use, method.label)
+    return uses

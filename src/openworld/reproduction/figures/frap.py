@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 
 from openworld.label_free.benchmark.arrays import RunArrays
-from openworld.label_free.benchmark.reference_figures import (
+from openworld.label_free.benchmark.figures import (
     ABOUT_TEMPERATURES,
     TEMPERATURES,
     alignment_gap,
