@@ -19,12 +19,42 @@ The methods are in the packages `metrics`, `learners`, `detectors`, `estimators`
 `datasets`.
 """
 
-from importlib import import_module
 from typing import TYPE_CHECKING
 
 from openworld._errors import OpenworldError
+from openworld._lazy import lazily
 
 if TYPE_CHECKING:
+    from openworld import (
+        backbones as backbones,
+    )
+    from openworld import (
+        datasets as datasets,
+    )
+    from openworld import (
+        detectors as detectors,
+    )
+    from openworld import (
+        estimators as estimators,
+    )
+    from openworld import (
+        labels as labels,
+    )
+    from openworld import (
+        learners as learners,
+    )
+    from openworld import (
+        metrics as metrics,
+    )
+    from openworld import (
+        results as results,
+    )
+    from openworld import (
+        shifts as shifts,
+    )
+    from openworld import (
+        testing as testing,
+    )
     from openworld.api.averaging import average
     from openworld.api.checking import check
     from openworld.api.citing import cite
@@ -44,40 +74,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-_LIES_IN = {
-    "average": "averaging",
-    "check": "checking",
-    "cite": "citing",
-    "compare": "predictions",
-    "decide": "deciding",
-    "detect": "detecting",
-    "estimate": "estimating",
-    "fit_watch": "watching",
-    "hub_entries": "exchange",
-    "label_plan": "labelling",
-    "label_read": "labelling",
-    "metrics_of": "exchange",
-    "model_card": "exchange",
-    "open_run": "finished_run",
-    "predict": "predicting",
-    "reproduce": "reproducing",
-    "run": "running",
-    "score": "predictions",
-    "shift": "shifting",
-    "watch": "watching",
-}
-_PACKAGES = (
-    "backbones",
-    "datasets",
-    "detectors",
-    "estimators",
-    "labels",
-    "learners",
-    "metrics",
-    "results",
-    "shifts",
-    "testing",
-)
+__getattr__, __dir__ = lazily(__name__, __file__)
 
 __all__ = [
     "OpenworldError",
@@ -104,17 +101,3 @@ __all__ = [
     "shift",
     "watch",
 ]
-
-
-def __getattr__(name: str):
-    if name == "Report":
-        return import_module("openworld.report.report").Report
-    if name in _LIES_IN:
-        return getattr(import_module(f"openworld.api.{_LIES_IN[name]}"), name)
-    if name in _PACKAGES:
-        return import_module(f"openworld.{name}")
-    raise AttributeError(f"module 'openworld' has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted({*__all__, *_PACKAGES})

@@ -1,23 +1,28 @@
-"""Names of a package that lie in its modules, imported when they are first asked for."""
+"""Names of a package, imported when they are first asked for: those that it imports `if TYPE_CHECKING`."""
 
-from collections.abc import Callable, Mapping
+import ast
+from collections.abc import Callable
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 
-def lazily(package: str, names: Mapping[str, str]) -> Callable[[str], Any]:
-    """Return the `__getattr__` of a package; `names` that lie in a module of it, by the module's name, with spaces.
+def lazily(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """Return `__getattr__` and `__dir__` of a package, whose `__init__` is in `file`.
 
-    A name may be that of a module too. What has the name of the module that it lies in is imported at once instead:
-    importing the module would hide it.
+    A module may not be called like a name that it holds: once imported it would hide the name.
     """
-    lies_in = {name: module for module, several in names.items() for name in several.split()}
+    statements = ast.parse(Path(file).read_text(encoding="utf-8")).body
+    (imports,) = (each.body for each in statements if isinstance(each, ast.If))
+    lies_in = {alias.name: each.module for each in imports for alias in each.names}
 
     def find(name: str) -> Any:
         if name not in lies_in:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        place = f"{package}.{lies_in[name]}".rstrip(".")
-        found = None if place == package else getattr(import_module(place), name, None)
-        return import_module(f"{place}.{name}") if found is None else found
+        if lies_in[name] != package:
+            found = getattr(import_module(lies_in[name]), name, None)
+            if found is not None:
+                return found
+        return import_module(f"{lies_in[name]}.{name}")
 
-    return find
+    return find, lambda: sorted(lies_in)

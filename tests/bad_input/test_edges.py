@@ -10,7 +10,7 @@ from openworld.detectors.engine.texts import mine_negatives
 from openworld.estimators import FRAP
 from openworld.labels import curve_stream
 from openworld.metrics import shift_trend
-from openworld.metrics.robustness import seed_spread
+from openworld.metrics._robustness import seed_spread
 from openworld.shifts.degrees import farthest
 from openworld.shifts.grid import Levels, equal_width_levels
 from openworld.shifts.orthogonal import deviation

@@ -8,7 +8,7 @@ from scipy import stats
 
 from openworld._errors import OpenworldError
 from openworld.metrics import openworld_auc
-from openworld.metrics.accuracy import (
+from openworld.metrics._accuracy import (
     accuracy,
     harmonic_mean,
     macro_f1,

@@ -5,8 +5,8 @@ import pytest
 
 from openworld._errors import OpenworldError
 from openworld.metrics import QUANTITIES, average, bootstrap, openworld_auc
+from openworld.metrics._bootstrap import _Layout, _units
 from openworld.metrics._sweep import place
-from openworld.metrics.bootstrap import _Layout, _units
 
 
 def middling(seed=0, n_base=120, n_new=100, **options):

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from openworld._errors import OpenworldError
-from openworld.metrics.robustness import CURVE_METRICS, Robustness, robustness, seed_spread
+from openworld.metrics._robustness import CURVE_METRICS, Robustness, robustness, seed_spread
 
 PUBLISHED = Path(__file__).parents[1] / "reference" / "openpl_excerpt.csv"
 SIX = [0, 0.2, 0.4, 0.6, 0.8, 1]

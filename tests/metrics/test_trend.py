@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from openworld._errors import OpenworldError
-from openworld.metrics.trend import shift_trend, trend
+from openworld.metrics._trend import shift_trend, trend
 
 FOLDER = Path(__file__).parents[1] / "reference"
 TABLES = json.loads((FOLDER / "shift_tables.json").read_text())["tables"]

@@ -26,23 +26,7 @@ if TYPE_CHECKING:
     from openworld.datasets.published.downloaded import imagenet_labels, use_root
     from openworld.datasets.splits import ClassSplit, Draw, base_new_split, coop_draw, few_shot, reseeded_few_shot
 
-__getattr__ = lazily(
-    __name__,
-    {
-        "": "emoji splits templates",
-        "cards": "DATASETS DatasetCard has_part load",
-        "checking": "check require_places",
-        "emoji": "composite drawings",
-        "formats": "folder hub listing tars",
-        "image_set": "ImageSet",
-        "names": "taxonomy",
-        "pooling": "cut_by_names grouped",
-        "published": "breeds downloaded",
-        "published.catalogue": "PUBLISHED SHIFTED",
-        "published.downloaded": "imagenet_labels use_root",
-        "splits": "ClassSplit Draw base_new_split coop_draw few_shot reseeded_few_shot",
-    },
-)
+__getattr__, __dir__ = lazily(__name__, __file__)
 
 __all__ = [
     "ClassSplit",

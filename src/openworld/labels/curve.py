@@ -33,8 +33,8 @@ from openworld.labels.inclusion import (
     worth_of_labels,
 )
 from openworld.labels.sample import Batch
+from openworld.metrics._robustness import area_weights
 from openworld.metrics.estimate import Spread, student_quantile
-from openworld.metrics.robustness import area_weights
 
 EVEN = 0.2  # share of the labels that goes to all images alike
 FEW_LABELS_TRUST = 1.0  # of the proxies, which know at how many levels an image weighs, whatever their quality

@@ -24,8 +24,8 @@ from openworld.labels.inclusion import CERTAIN
 from openworld.labels.label_plan import LabelPlan
 from openworld.labels.sample import Batch, influences, pair_correction, pseudo_outcomes, read_batches
 from openworld.metrics import SOFT_QUANTITIES, SoftOpenworldAUC
+from openworld.metrics._soft_openworld_auc import of_outcomes
 from openworld.metrics.estimate import ROUNDING, Spread, share_interval, student_p, student_quantile
-from openworld.metrics.soft_openworld_auc import of_outcomes
 
 ENOUGH = 10
 """Labelled images that a number needs on every side that it depends on."""

@@ -15,7 +15,7 @@ from openworld._errors import OpenworldError
 from openworld._short_repr import short_repr
 from openworld._types import checked
 from openworld.metrics import Outcomes, SoftOpenworldAUC
-from openworld.metrics.soft_openworld_auc import Ranking, of_outcomes
+from openworld.metrics._soft_openworld_auc import Ranking, of_outcomes
 
 NAMES = ("base_name", "new_name", "joint_name")
 

@@ -8,10 +8,10 @@ from openworld._arrays import ArrayLike, as_scores, require_size
 from openworld._errors import OpenworldError
 from openworld._short_repr import short_repr
 from openworld._types import checked
-from openworld.metrics.accuracy import harmonic_mean
+from openworld.metrics._accuracy import harmonic_mean
+from openworld.metrics._openworld_auc import OpenworldAUC
+from openworld.metrics._robustness import seed_spread
 from openworld.metrics.estimate import Estimated, MetricEstimate, combine
-from openworld.metrics.openworld_auc import OpenworldAUC
-from openworld.metrics.robustness import seed_spread
 
 
 @dataclass(frozen=True)
@@ -111,7 +111,7 @@ def average(results: Sequence[OpenworldAUC]) -> SeedAverage:
     Raises:
         OpenworldError: no result, or results that differ in sizes, weights or groups.
 
-    >>> from openworld.metrics.openworld_auc import openworld_auc
+    >>> from openworld.metrics._openworld_auc import openworld_auc
     >>> seeds = [openworld_auc([2, 3], right, [1, 0], [1, 1]) for right in ([1, 1], [1, 0], [0, 0])]
     >>> average(seeds).value  # mean of 1, .5 and 0
     0.5

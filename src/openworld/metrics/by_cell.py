@@ -23,8 +23,8 @@ from openworld._arrays import (
 )
 from openworld._errors import OpenworldError
 from openworld._types import checked
+from openworld.metrics._auroc import auroc
 from openworld.metrics._sweep import Sweep
-from openworld.metrics.auroc import auroc
 from openworld.metrics.detection import (
     false_positives,
     inwards,

@@ -31,7 +31,7 @@ def mean_over_sets(results: Sequence, groups: Sequence[tuple], of: str = "openwo
     Raises:
         OpenworldError: no result, or another number of groups than of results or samples.
 
-    >>> from openworld.metrics.auroc import auroc
+    >>> from openworld.metrics._auroc import auroc
     >>> sets = [auroc([2, 4, 3], [1, 0]), auroc([2, 4, 3], [3.5, 0, 1])]
     >>> shared, own = ["a", "b", "c"], (["d", "e"], ["f", "g", "h"])
     >>> round(mean_over_sets(sets, [(shared, one) for one in own]).value, 3)  # of 6/6 and 7/9

@@ -88,7 +88,7 @@ def paired_test(first, second, of: str = "openworld_auc") -> PairedTest:
         OpenworldError: the two differ in sizes, weights or groups; unknown quantity.
     Source: DeLong et al. (1988), equation 5, with groups as in Obuchowski (1997).
 
-    >>> from openworld.metrics.auroc import auroc
+    >>> from openworld.metrics._auroc import auroc
     >>> test = paired_test(auroc([2, 4, 3], [1, 0]), auroc([2, 4, 0], [1, 3]))
     >>> round(test.difference, 3)  # 1 - 3/6
     0.5

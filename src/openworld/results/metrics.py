@@ -1,20 +1,15 @@
-"""Every metric of ours by key: its title, unit, digits and direction; bounds are those of the cards of its function."""
+"""Every metric of ours by key: its title, unit, digits and direction."""
 
 from collections.abc import Iterable
 from difflib import get_close_matches
 
 from openworld._errors import OpenworldError, unknown_name
-from openworld.metrics import METRICS as CARDS
-from openworld.metrics.robustness import LIMITS
+from openworld.metrics._robustness import LIMITS
 from openworld.results.value import Metric
 
 _ANY = (None, None)
 _UP = (0.0, None)
 _GAIN = (-1.0, 1.0)
-
-
-def _card(key: str, title: str, better: int = 1) -> Metric:
-    return Metric(key, title, better=better, bounds=CARDS[key].range)
 
 
 def _percent(key: str, title: str, better: int = 1) -> Metric:
@@ -27,22 +22,22 @@ def _curve(key: str, title: str, unit: str = "percent", better: int = 1, digits:
 
 
 _ALL = (
-    _card("openworld_auc", "OpenworldAUC"),
-    _card("overall_accuracy", "overall accuracy"),
-    _card("open_auc", "OpenAUC"),
-    _card("auroc", "AUROC"),
-    _card("aupr_in", "AUPR, in positive"),
-    _card("aupr_out", "AUPR, out positive"),
-    _card("average_precision_in", "AP, in positive"),
-    _card("average_precision_out", "AP, out positive"),
-    _card("fpr_in_positive", "FPR@95, in positive", -1),
-    _card("fpr_out_positive", "FPR@95, out positive", -1),
-    _card("accuracy", "accuracy"),
-    _card("macro_f1", "macro F1"),
-    _card("harmonic_mean", "HM"),
-    _card("expected_calibration_error", "calibration error", -1),
-    _card("aurc", "AURC", -1),
-    _card("semantic_alignment", "semantic alignment"),
+    _percent("openworld_auc", "OpenworldAUC"),
+    _percent("overall_accuracy", "overall accuracy"),
+    _percent("open_auc", "OpenAUC"),
+    _percent("auroc", "AUROC"),
+    _percent("aupr_in", "AUPR, in positive"),
+    _percent("aupr_out", "AUPR, out positive"),
+    _percent("average_precision_in", "AP, in positive"),
+    _percent("average_precision_out", "AP, out positive"),
+    _percent("fpr_in_positive", "FPR@95, in positive", -1),
+    _percent("fpr_out_positive", "FPR@95, out positive", -1),
+    _percent("accuracy", "accuracy"),
+    _percent("macro_f1", "macro F1"),
+    _percent("harmonic_mean", "HM"),
+    _percent("expected_calibration_error", "calibration error", -1),
+    _percent("aurc", "AURC", -1),
+    _percent("semantic_alignment", "semantic alignment"),
     _percent("base_accuracy", "base"),
     _percent("new_accuracy", "new"),
     _percent("harmonic_mean_of_means", "HM"),

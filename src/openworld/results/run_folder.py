@@ -3,10 +3,12 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from openworld._errors import OpenworldError
-from openworld.runs import Record, RunStore, read_spec
+
+if TYPE_CHECKING:
+    from openworld.runs import Record
 
 Schema = TypeVar("Schema")
 
@@ -25,7 +27,7 @@ class RunFolder:
 
     folder: Path
     evaluation: str
-    records: tuple[Record, ...]
+    records: tuple["Record", ...]
     given: Any = None
     resolved: Any = None
     provenance: tuple[Mapping[str, Any], ...] = ()
@@ -37,6 +39,8 @@ class RunFolder:
         Raises:
             OpenworldError: when there is no run, no record, or a unit is missing or damaged.
         """
+        from openworld.runs import RunStore  # not for readers of scores, which have no run
+
         store = RunStore(folder)
         description = store.description()
         resolved = description["resolved"]
@@ -52,13 +56,15 @@ class RunFolder:
         Raises:
             OpenworldError: metrics of another evaluation, or of another version.
         """
-        return tuple(self._metrics(record, schema) for record in self.records)
+        from openworld.runs import read_spec
 
-    def _metrics(self, record: Record, schema: type[Schema]) -> Schema:
-        try:
-            return read_spec(record.metrics, schema)
-        except OpenworldError as error:
-            raise OpenworldError(f"record {record.name!r} of {self.folder} is of another kind: {error}") from error
+        metrics = []
+        for record in self.records:
+            try:
+                metrics.append(read_spec(record.metrics, schema))
+            except OpenworldError as error:
+                raise OpenworldError(f"record {record.name!r} of {self.folder} is of another kind: {error}") from error
+        return tuple(metrics)
 
     @property
     def data(self) -> Mapping[str, str]:

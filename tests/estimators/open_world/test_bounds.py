@@ -14,7 +14,7 @@ from openworld.estimators.open_world import (
     true_numbers,
     two_shares,
 )
-from openworld.metrics.accuracy import wilson_interval
+from openworld.metrics._accuracy import wilson_interval
 from openworld.testing import small_open_world
 
 

@@ -22,8 +22,8 @@ from openworld._arrays import (
 from openworld._errors import OpenworldError
 from openworld._short_repr import short_repr
 from openworld._types import checked
+from openworld.metrics._accuracy import Accuracy, accuracy
 from openworld.metrics._sweep import Sweep
-from openworld.metrics.accuracy import Accuracy, accuracy
 
 
 @dataclass(frozen=True)

@@ -19,10 +19,10 @@ from openworld import _html
 from openworld._arrays import ArrayLike, as_correct, as_labels, as_scores, as_table, require_length
 from openworld._errors import OpenworldError, unknown_name
 from openworld._types import checked
+from openworld.metrics._accuracy import harmonic_mean
+from openworld.metrics._auroc import auroc_of
 from openworld.metrics._design import Design, design
 from openworld.metrics._sweep import count_wins, win_shares
-from openworld.metrics.accuracy import harmonic_mean
-from openworld.metrics.auroc import auroc_of
 from openworld.metrics.estimate import Estimated, Influence, MetricEstimate, proportion
 
 CLOSED_SET = "a classifier of the base classes has no right name for a new image"

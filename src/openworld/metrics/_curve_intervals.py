@@ -14,10 +14,10 @@ import numpy as np
 from openworld._arrays import ArrayLike, require_length
 from openworld._errors import OpenworldError
 from openworld._types import checked
+from openworld.metrics._level_errors import LevelErrors
+from openworld.metrics._robustness import area_above, area_weights, as_levels
 from openworld.metrics.estimate import NO_VARIANCE, Spread, require_level, share_interval, student_quantile
-from openworld.metrics.level_errors import LevelErrors
 from openworld.metrics.paired import PairedTest, against_zero
-from openworld.metrics.robustness import area_above, area_weights, as_levels
 
 LEVEL_NUMBERS = (
     "initial_accuracy", "auc", "worst_accuracy", "variation",
@@ -51,7 +51,7 @@ def curve_intervals(
         {name of LEVEL_NUMBERS: ImageInterval}. `initial_accuracy`, `auc` and `worst_accuracy` on the logit scale, as
         all shares; EVM, VS, PA and NA cut at 0; `delta_pn` is `delta_auc`.
 
-    >>> from openworld.metrics.level_errors import level_errors
+    >>> from openworld.metrics._level_errors import level_errors
     >>> errors = level_errors([[[0, 1, 2, 3]] * 2], [[[[1, 1, 1, 0]], [[1, 0, 0, 0]]]])
     >>> found = curve_intervals(errors, [0, 1], 0)
     >>> found["variation"].low, found["delta_auc"].reason  # a step of .5 is not told from 0 by four pictures
@@ -87,7 +87,7 @@ def area_test(errors: LevelErrors, levels: ArrayLike, first: int, second: int) -
     Returns:
         PairedTest of first - second, two-sided against Student's t with (effective groups - 1) degrees of freedom.
 
-    >>> from openworld.metrics.level_errors import level_errors
+    >>> from openworld.metrics._level_errors import level_errors
     >>> errors = level_errors([[[0, 1, 2]] * 2], [[[[1, 1, 1], [1, 0, 0]]] * 2])
     >>> round(area_test(errors, [0, 1], 0, 1).difference, 3)
     0.667

@@ -18,10 +18,10 @@ from openworld._short_repr import short_repr
 from openworld._types import checked
 from openworld.metrics._design import Design
 from openworld.metrics._multinomial import Multinomial
+from openworld.metrics._openworld_auc import LINEARISED, OpenworldAUC, Samples
 from openworld.metrics._sweep import place
 from openworld.metrics.averaging import SeedAverage
 from openworld.metrics.estimate import NO_VARIANCE, ROUNDING, require_level
-from openworld.metrics.openworld_auc import LINEARISED, OpenworldAUC, Samples
 
 CHUNK = 25  # replicates that share one generator, so that the number of threads does not change them
 
@@ -73,7 +73,7 @@ def bootstrap(
     Raises:
         OpenworldError: fewer than 2 replicates, an unknown quantity.
 
-    >>> from openworld.metrics.openworld_auc import openworld_auc
+    >>> from openworld.metrics._openworld_auc import openworld_auc
     >>> result = openworld_auc([2, 4, 3, 1], [1, 1, 0, 1], [1, 0, 2], [1, 1, 1])
     >>> low, high = bootstrap(result, replicates=200).interval()
     >>> low < result.value < high
