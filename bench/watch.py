@@ -39,7 +39,7 @@ from openworld.label_free.estimate.quotes import Quoting
 from openworld.label_free.estimate.score_tables import open_table
 from openworld.label_free.settings import Settings
 from openworld.label_free.watch import command
-from openworld.metrics._accuracy import wilson_interval
+from openworld.metrics import wilson_interval
 
 START = np.datetime64("2024-01-01T00:00:00")
 SIZES = (100, 200, 800)

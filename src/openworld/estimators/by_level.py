@@ -17,7 +17,7 @@ from openworld._errors import OpenworldError
 from openworld._types import checked
 from openworld.estimators.engine.fitted import Estimate, Estimator
 from openworld.estimators.engine.outputs import Outputs
-from openworld.metrics._level_errors import LevelErrors, level_errors
+from openworld.metrics import LevelErrors, level_errors
 
 ABSENT = -1e6  # below the largest logit: no temperature up to 100 leaves such a name a share
 RESAMPLES, MOST = 60, 2000  # of the source, and images of source and level in each

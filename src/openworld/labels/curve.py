@@ -33,7 +33,7 @@ from openworld.labels.inclusion import (
     worth_of_labels,
 )
 from openworld.labels.sample import Batch
-from openworld.metrics._robustness import area_weights
+from openworld.metrics import area_weights
 from openworld.metrics.estimate import Spread, student_quantile
 
 EVEN = 0.2  # share of the labels that goes to all images alike

@@ -23,8 +23,7 @@ from openworld.labels.errors import Residuals, best_trust, over_images, spread_o
 from openworld.labels.inclusion import CERTAIN
 from openworld.labels.label_plan import LabelPlan
 from openworld.labels.sample import Batch, influences, pair_correction, pseudo_outcomes, read_batches
-from openworld.metrics import SOFT_QUANTITIES, SoftOpenworldAUC
-from openworld.metrics._soft_openworld_auc import of_outcomes
+from openworld.metrics import SOFT_QUANTITIES, SoftOpenworldAUC, of_outcomes
 from openworld.metrics.estimate import ROUNDING, Spread, share_interval, student_p, student_quantile
 
 ENOUGH = 10

@@ -19,8 +19,7 @@ from openworld.labels.answers import LabelAnswers
 from openworld.labels.inclusion import CERTAIN
 from openworld.labels.label_plan import LabelPlan
 from openworld.labels.scored_stream import ScoredStream
-from openworld.metrics import Outcomes
-from openworld.metrics._soft_openworld_auc import Ranking
+from openworld.metrics import Outcomes, Ranking
 
 FIELDS = ("base_right", "new_right", "base", "new", "right")
 

@@ -14,8 +14,7 @@ from openworld._arrays import SUM_ROUNDING, ArrayLike, as_fractions, as_groups, 
 from openworld._errors import OpenworldError
 from openworld._short_repr import short_repr
 from openworld._types import checked
-from openworld.metrics import Outcomes, SoftOpenworldAUC
-from openworld.metrics._soft_openworld_auc import Ranking, of_outcomes
+from openworld.metrics import Outcomes, Ranking, SoftOpenworldAUC, of_outcomes
 
 NAMES = ("base_name", "new_name", "joint_name")
 

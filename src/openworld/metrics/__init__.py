@@ -9,6 +9,7 @@ from openworld._lazy import lazily
 
 if TYPE_CHECKING:
     from openworld.metrics._accuracy import Accuracy, PerClass, accuracy, harmonic_mean, macro_f1, per_class_accuracy
+    from openworld.metrics._accuracy import wilson_interval as wilson_interval
     from openworld.metrics._auroc import auroc
     from openworld.metrics._bootstrap import Bootstrap, bootstrap
     from openworld.metrics._curve_intervals import LEVEL_NUMBERS, ImageInterval, area_test, curve_intervals
@@ -31,7 +32,9 @@ if TYPE_CHECKING:
         miss_hit_curve,
         operating_point,
     )
+    from openworld.metrics._robustness import LIMITS as LIMITS
     from openworld.metrics._robustness import Robustness, SeedSpread, robustness, seed_spread
+    from openworld.metrics._robustness import area_weights as area_weights
     from openworld.metrics._semantic_alignment import SemanticAlignment, semantic_alignment
     from openworld.metrics._soft_openworld_auc import (
         SOFT_QUANTITIES,
@@ -40,6 +43,8 @@ if TYPE_CHECKING:
         outcomes,
         soft_openworld_auc,
     )
+    from openworld.metrics._soft_openworld_auc import Ranking as Ranking
+    from openworld.metrics._soft_openworld_auc import of_outcomes as of_outcomes
     from openworld.metrics._trend import ShiftTrend, ShiftWeights, Trend, shift_trend, shift_weights, trend
     from openworld.metrics.averaging import SeedAverage, SeedInterval, average, seed_interval
     from openworld.metrics.by_cell import CellDetection, CellRules, detection_by_cell

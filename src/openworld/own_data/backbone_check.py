@@ -20,7 +20,7 @@ from openworld.learners import all_learners
 from openworld.learners.engine.requirements import lacking, missing_part
 from openworld.learners.engine.text_bank import cosine_logits
 from openworld.learners.engine.text_features import encode_names
-from openworld.metrics._accuracy import wilson_interval
+from openworld.metrics import wilson_interval
 from openworld.runs.scratch import ScratchFolder
 from openworld.shifts.appearance import AppearanceEncoder
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 
 from openworld._errors import OpenworldError, unknown_name
-from openworld.metrics._robustness import LIMITS
+from openworld.metrics import LIMITS
 from openworld.results.value import Metric
 
 _ANY = (None, None)

@@ -22,7 +22,7 @@ from openworld.estimators.open_world.engine.fitted import FEWEST_IMAGES
 from openworld.estimators.open_world.engine.outputs import OpenWorldOutputs
 from openworld.estimators.open_world.positive_unlabelled import PositiveUnlabelled
 from openworld.estimators.open_world.two_shares import TwoShares, two_shares
-from openworld.metrics._accuracy import wilson_interval
+from openworld.metrics import wilson_interval
 
 SHARE_MARGIN = 0.32
 BOUND_MARGIN = 0.17

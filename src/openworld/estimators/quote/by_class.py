@@ -14,7 +14,7 @@ from openworld._errors import OpenworldError
 from openworld.estimators.engine.fitted import Estimate
 from openworld.estimators.engine.outputs import Outputs
 from openworld.estimators.engine.temperature import blocks, probabilities
-from openworld.metrics._accuracy import wilson_interval
+from openworld.metrics import wilson_interval
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,7 +13,7 @@ from openworld._errors import OpenworldError
 from openworld._types import checked
 from openworld.estimators.engine.outputs import Outputs
 from openworld.estimators.engine.threshold import FEW
-from openworld.metrics._accuracy import wilson_interval
+from openworld.metrics import wilson_interval
 from openworld.tables.probabilities import are_probabilities
 
 SHARE = 0.01  # of the images that share their scores from which that is said

@@ -20,8 +20,7 @@ from openworld.label_free.estimate.by_level.reading import (
 )
 from openworld.label_free.estimate.reading import Progress
 from openworld.label_free.estimate.results import DIFFERENCE, ESTIMATED, IMAGES, NO_ACCURACY, TARGET, TRUE
-from openworld.metrics import curve_intervals, robustness
-from openworld.metrics._robustness import area_weights
+from openworld.metrics import area_weights, curve_intervals, robustness
 from openworld.metrics.estimate import LEVEL, share_interval
 from openworld.results import METRICS, Metric, Result, Results, Value, interval_of
 from openworld.tables.classes import UNKNOWN
