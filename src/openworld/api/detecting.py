@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+from openworld._arrays import require_fraction
 from openworld._errors import OpenworldError
 from openworld._types import Count, Positive, Range, checked
 from openworld.api.answers import ALERTED, ending
@@ -13,6 +14,11 @@ from openworld.api.progress import made_by, observing
 
 if TYPE_CHECKING:
     from openworld.report.report import Report
+
+OF_THE_MODEL = ("model", "member", "architecture", "backbone")
+"""What says which model it is; beside --apply, where it is not the one that the thresholds name."""
+
+OF_IMAGES = ("ood", "train", "validation", "validation_ood", "negatives", "learner", "classnames")
 
 
 @checked
@@ -125,47 +131,80 @@ def detect(
     >>> detect(scores=mine, replicates=0, quiet=True).results.value("MSP", "auroc", group="far").value
     0.75
     """
-    from openworld.ood import detect as room
-
-    places = tuple(images) if isinstance(images, list | tuple) else (images,)
-    strange = validation_ood if isinstance(validation_ood, list | tuple) else (validation_ood,)
-    if not isinstance(scores, str | Path) and scores is not None:
-        scores = _columns(scores, "the table")
+    question = _question(locals())
+    require_fraction(flag_rate=flag_rate)
+    if replicates == 1:
+        raise OpenworldError("replicates is 1, expected 2 or more, or 0 for no bootstrap.")
+    detectors = tuple(detector)
     with observing(quiet=quiet) as observer:
-        report = room.detect(
-            tuple(_place(where, "images") for where in places),
-            scores=str(scores) if isinstance(scores, Path) else scores,
-            larger_out=larger_out,
-            model=model,
-            member=member,
-            id=_place(id, "in-distribution images"),
-            ood={title: _place(where, title) for title, where in ood.items()} if isinstance(ood, Mapping) else ood,
+        kept = {"out": out, "observer": observer, "made": shlex.join(made_by("detect"))}
+        if question == "--scores":
+            from openworld.ood.detect.on_scores import detect_scores, have_places
+
+            table = str(scores) if isinstance(scores, str | Path) else _columns(scores, "the table")
+            kept |= {"larger_out": larger_out, "detector": detectors, "flag_rate": flag_rate}
+            if have_places(table):
+                from openworld.ood.by_shift.own_scores import detect_by_shift
+
+                report = detect_by_shift(table, levels=levels, least=least, **kept)
+            else:
+                report = detect_scores(table, replicates=replicates, seed=seed, **kept)
+            return ending(report, out)
+
+        from openworld.ood.detect.choosing import GivenModel, names_of
+
+        words = "" if negatives is None else str(negatives) if isinstance(negatives, str | Path) else tuple(negatives)
+        of_model = (model, architecture, tuple(member), template, names_of(classnames), backbone)
+        named = GivenModel(*of_model, words, learner, shots, seed, device)
+        kept |= {"detector": detectors, "root": root, "allow_corrupt": allow_corrupt}
+        if question == "--apply":
+            from openworld.ood.detect.applying import apply_thresholds
+
+            places = [_place(where, "images") for where in _several(images)]
+            report = apply_thresholds(Path(apply), places, named, at_most=at_most, **kept)
+            return ending(report, out, exit_code=ALERTED if report.found.alarm else 0)
+        from openworld.ood.detect.on_images import detect_images
+
+        sets = ood if not isinstance(ood, Mapping) else {title: _place(where, title) for title, where in ood.items()}
+        report = detect_images(
+            named,
+            _place(id, "in-distribution images"),
+            sets,
             train=_place(train, "training images"),
             validation=_place(validation, "validation images"),
-            validation_ood=tuple(_place(where, "validation images out of distribution") for where in strange),
-            detector=detector,
+            validation_ood=[_place(own, "validation images out of distribution") for own in _several(validation_ood)],
             flag_rate=flag_rate,
-            apply=None if apply is None else Path(apply),
-            at_most=at_most,
-            negatives="" if negatives is None else str(negatives) if isinstance(negatives, Path) else negatives,
-            learner=learner,
-            shots=shots,
-            architecture=architecture,
-            classnames=classnames,
-            template=template,
-            backbone=backbone,
-            root=root,
             replicates=replicates,
-            levels=levels,
-            least=least,
-            out=out,
-            allow_corrupt=allow_corrupt,
-            seed=seed,
-            device=device,
-            observer=observer,
-            made=shlex.join(made_by("detect")),
+            **kept,
         )
-    return ending(report, out, exit_code=ALERTED if apply is not None and report.found.alarm else 0)
+        return ending(report, out)
+
+
+def _question(given: Mapping[str, Any]) -> str:
+    """Return which of three ways is asked for; refuse what the others alone look at."""
+    ways = {f"--{name}": given[name] for name in ("scores", "apply", "id")}
+    asked = [way for way, value in ways.items() if _is_given(value)]
+    if len(asked) != 1:
+        every = "--scores FILE, --model MODEL --id IMAGES --ood GROUP=IMAGES, or --apply FOLDER IMAGES"
+        raise OpenworldError(f"{'several' if asked else 'none'} of {every} came; give one of the three.")
+    (way,) = asked
+    if _is_given(given["images"]) and way != "--apply":
+        first = _several(given["images"])[0]
+        raise OpenworldError(f"{first} came without --apply; name in-distribution images with --id, others --ood.")
+    unread = () if way == "--id" else OF_IMAGES if way == "--apply" else (*OF_THE_MODEL, *OF_IMAGES)
+    for name in unread:
+        if _is_given(given[name]):
+            option = f"--{name.replace('_', '-')}"
+            raise OpenworldError(f"{option} is of a model and images, and {way} came; leave it out.")
+    return way
+
+
+def _is_given(value: Any) -> bool:
+    return value is not None and not (isinstance(value, str | list | tuple | dict) and not value)
+
+
+def _several(given: Any) -> Sequence[Any]:
+    return given if isinstance(given, list | tuple) else (given,)
 
 
 def _place(given: Any, name: str) -> Any:

@@ -79,7 +79,7 @@ class SeededModel:
         if self.learner:
             fitted = self.learner.load(machine)
             require_names(model, fitted.classnames, names)
-            facts = training_facts(fitted, self.learner)
+            facts = training_facts(fitted, self.learner.backbone, **self.learner.facts)
             return TowerModel(fitted.clip, fitted.classnames, "", words, model.negatives, fitted, facts)
         template = model.template or templates.TEMPLATES.get(self.ground.sources[0].dataset, templates.PHOTO)
         return TowerModel(machine.backbone(model.backbone), names, template, words, model.negatives)

@@ -13,10 +13,11 @@ from typing import Any
 import torch
 
 from openworld._errors import OpenworldError
+from openworld.datasets import ImageSet
 from openworld.evaluations.artifacts import folder_of, has_whole, hash_of_files, keep
 from openworld.evaluations.image_selection import ImageSelection, cached_here
-from openworld.evaluations.runtime import Machine, backbone, encoded
-from openworld.features import Encoding
+from openworld.evaluations.runtime import Machine, backbone
+from openworld.features import Encoding, encode
 from openworld.features.encoding import usual_crop_scale
 from openworld.learners import FittedLearner, ZeroShot, configure, encoding_for, find_learner, load
 from openworld.learners.engine.saved_folders import saved_folder
@@ -61,12 +62,15 @@ class LearnerTraining:
     def build(self, machine: Machine) -> None:
         torch.set_num_threads(self.threads)
         learner, images = configure(find_learner(self.learner), self.settings), self.images.load()
-        views = Encoding(self.views, usual_crop_scale(self.images.sources[0].dataset), self.seed)
-        encoding = encoding_for(learner, Encoding() if learner.consumes == "embeddings" else views)
-        shots = encoded(images, self.backbone, machine, encoding)
-        fitted = learner.fit(machine.backbone(self.backbone), shots, seed=self.seed)
+        clip, of = machine.backbone(self.backbone), self.images.sources[0].dataset
+        fitted = tune(learner, clip, images, of=of, views=self.views, seed=self.seed, **machine.storage)
         about = {"name": images.name, "domain": images.domain, "model": self.name, "count": len(images)}
         keep(folder_of(self, machine), fitted.files(), about | {"images": images.fingerprint})
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What is known of the training."""
+        return {"seed": self.seed, "images": self.size(), "views": self.views}
 
     def load(self, machine: Machine) -> FittedLearner:
         """Return the fitted learner; refuse one that is gone from the cache, or damaged."""
@@ -87,6 +91,11 @@ class LearnerFolder:
     def key(self) -> str:
         """A hash of what lies there."""
         return _hash_of_learner(str(saved_folder(self.folder)))
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What is known of the training."""
+        return {"saved": self.folder}
 
     def load(self, machine: Machine) -> FittedLearner:
         """Return the learner; refuse one of another backbone."""
@@ -116,16 +125,16 @@ def encoding_of_images(learner, chosen: Iterable[Any]) -> Encoding:
     return replace(encoding, patches=encoding.patches or any("patches" in detector.needs for detector in chosen))
 
 
-def training_facts(fitted: FittedLearner, learner: LearnerTraining | LearnerFolder) -> LearnerFacts:
-    """Return what a record says of the training of a learner; seed, images and views of a saved one are not known."""
-    if isinstance(learner, LearnerTraining):
-        known = {"seed": learner.seed, "images": learner.size(), "views": learner.views}
-    else:
-        known = {"saved": learner.folder}
+def tune(learner: Any, clip: Any, images: ImageSet, *, of: str, views: int, seed: int, **storage: Any) -> FittedLearner:
+    """Return a learner trained on images, which are encoded with `views` as is usual for the data set `of`."""
+    encoding = Encoding() if learner.consumes == "embeddings" else Encoding(views, usual_crop_scale(of), seed)
+    return learner.fit(clip, encode(clip, images, encoding_for(learner, encoding), **storage), seed=seed)
+
+
+def training_facts(fitted: FittedLearner, backbone: str, **known: Any) -> LearnerFacts:
+    """Return what a record says of the training of a learner; `known`: its seed, images and views, or where it lay."""
     settings = to_json(fitted.learner)
-    return LearnerFacts(
-        fitted.learner.name, settings, learner.backbone, len(fitted.history), fitted.tuned_parameters, **known
-    )
+    return LearnerFacts(fitted.learner.name, settings, backbone, len(fitted.history), fitted.tuned_parameters, **known)
 
 
 @cached_here(maxsize=64)

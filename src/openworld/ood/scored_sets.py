@@ -6,14 +6,16 @@ there is no better or worse to it. "full-spectrum" sets are such sets too, and c
 round of near and far numbers, where a detector should let them pass.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from openworld._errors import OpenworldError, unknown_name
+from openworld.tables.coded import Coded
+from openworld.tables.entries import finite_numbers
 
 OTHER_CLASSES = ("near", "far")
 SAME_CLASSES = ("covariate", "full-spectrum")
@@ -118,7 +120,7 @@ def score_columns(sets: ScoredSets) -> dict[str, np.ndarray]:
 
 
 def stream_columns(sets: ScoredSets) -> dict[str, np.ndarray]:
-    """Return the columns "stream DETECTOR with SET" that `with_streams` reads: NaN but for test images, the first."""
+    """Return the columns "stream DETECTOR with SET": NaN but for test images, the first."""
     count = sum(map(len, sets.all))
     columns = {}
     for each in sets.others:
@@ -127,21 +129,46 @@ def stream_columns(sets: ScoredSets) -> dict[str, np.ndarray]:
     return columns
 
 
-def with_streams(others: Sequence[SetScores], columns: Mapping[str, np.ndarray]) -> tuple[SetScores, ...]:
-    """Return the sets with the streams that columns of a table, in the rows of the test images, hold."""
-    return tuple(
-        replace(
-            each,
-            inside={
-                name: np.asarray(columns[stream_column(name, each.name)], np.float64)
-                for name in each.scores
-                if stream_column(name, each.name) in columns
-            },
-        )
-        for each in others
-    )
-
-
 def stream_column(detector: str, name: str) -> str:
     """Return what a column is called that holds scores of the test images in the stream with a set."""
     return f"{STREAM}{detector} with {name}"
+
+
+def sets_of_rows(
+    keys: Iterable[tuple[str, str]],
+    images: np.ndarray,
+    clusters: np.ndarray,
+    scores: Mapping[str, np.ndarray],
+    streams: Mapping[str, np.ndarray],
+    *,
+    title: str = "the table",
+    read: Callable[[int], Callable[[int], Any]] | None = None,
+    warnings: tuple[str, ...] = (),
+) -> ScoredSets:
+    """Return the sets of a table, in order of appearance.
+
+    Args:
+        keys: group and name of every row; those of in-distribution images are called "test" and "validation".
+        scores: float64[N] by detector. streams: by `stream_column`, finite in the rows of test images.
+        read: the place of a set -> what reads its images.
+    """
+    keys = Coded.of(keys)
+    rows = {key: np.flatnonzero(keys.codes == place) for place, key in enumerate(keys.names)}
+    if ("id", "test") not in rows:
+        raise OpenworldError(f"{title} has no in-distribution test image: no row whose group is id (and part test).")
+    test = rows["id", "test"]
+    beside = {column: finite_numbers(values[test], f"column {column} of {title}") for column, values in streams.items()}
+    sets = {}
+    for place, ((group, name), chosen) in enumerate(rows.items()):
+        inside = {label: beside[stream_column(label, name)] for label in scores if stream_column(label, name) in beside}
+        sets[group, name] = SetScores(
+            name,
+            group,
+            {label: values[chosen] for label, values in scores.items()},
+            images[chosen],
+            clusters[chosen],
+            None if read is None else read(place),
+            {label: np.asarray(values, np.float64) for label, values in inside.items()},
+        )
+    others = tuple(each for (group, _), each in sets.items() if group != "id")
+    return ScoredSets(sets["id", "test"], others, sets.get(("id", "validation")), warnings=warnings)

@@ -7,7 +7,7 @@ m-th smallest of n uniform draws, which is Beta(m, n + 1 - m): one set in ten fl
 """
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import floor
 from pathlib import Path
@@ -17,16 +17,11 @@ import numpy as np
 
 from openworld import __version__
 from openworld._arrays import require_fraction
-from openworld._csv import csv_text
 from openworld._errors import OpenworldError, unknown_name
 from openworld.metrics import accuracy
 from openworld.ood.scored_sets import ScoredSets
-from openworld.report.album import Album, AlbumImage, AlbumPart
-from openworld.report.data_files import json_text, thumbnail_address
-from openworld.report.layout import Brief, Layout, Own, Pivot
-from openworld.report.report import Report
 from openworld.report.sentences import counted
-from openworld.results import METRICS, Metric, Result, Results, Value
+from openworld.results import Metric, Result, Value
 from openworld.results.value import interval_of
 from openworld.runs import to_json
 from openworld.runs.atomic import write_file
@@ -188,95 +183,3 @@ def read_saved_thresholds(folder: Path) -> SavedThresholds:
 def _hash(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-SCORE = Metric("score", "score", "number", 5, 0, (None, None))
-ON_PAGE = 20  # images
-TABLE = "flagged.csv"
-
-
-@dataclass(frozen=True, eq=False)
-class FlaggedImages:
-    """What a threshold says of images object[n], paths or ids, by scores float64[n]; `at_most` of them is no alarm."""
-
-    detector: str
-    threshold: float
-    images: np.ndarray
-    scores: np.ndarray
-    at_most: float
-    unreadable: int = 0
-
-    @property
-    def flagged(self) -> np.ndarray:
-        """bool[n]."""
-        return self.scores < self.threshold
-
-    @property
-    def alarm(self) -> bool:
-        """Whether more are flagged than are allowed."""
-        return float(self.flagged.mean()) > self.at_most
-
-
-def flagged_report(found: FlaggedImages, saved: SavedThresholds, readers: list) -> Report:
-    if not len(found.scores):
-        raise OpenworldError("there is no image that could be read.")
-    share, order = accuracy(found.flagged), np.argsort(found.scores, kind="stable")
-    value = Value(share.value, interval_of(share.interval, "images", len(found.scores)))
-    images, count = counted(len(found.scores), "image"), int(found.flagged.sum())
-    sentences = [
-        f"{found.detector} flags {count:,} of {images}, {FLAGGED.write(share.value)} % "
-        f"{FLAGGED.write_interval(value.over())}, as out of distribution.",
-        f"The threshold is {found.threshold:.6g}: {saved.promise}.",
-    ]
-    if found.unreadable:
-        sentences.append(f"{counted(found.unreadable, 'image')} could not be read and count nowhere.")
-    at = [(str(found.images[place]), float(found.scores[place])) for place in order.tolist()]
-    kept = {
-        "detector": found.detector,
-        "threshold": found.threshold,
-        "images": len(found.scores),
-        "flagged": count,
-        "share": share.value,
-        "alarm": found.alarm,
-        "unreadable": found.unreadable,
-        "flagged_images": [{"image": image, "score": score} for image, score in at[:count]],
-    }
-    lines = [[image, repr(score), str(place < count).lower()] for place, (image, score) in enumerate(at)]
-    rows = [Result(found.detector, FLAGGED, value), Result("", METRICS["images"], Value(len(found.scores)))]
-    rows += [Result(found.detector, SCORE, Value(score), {"image": image}) for image, score in at[:count]]
-    shown = [(image, score, *readers[place]) for (image, score), place in zip(at[:count], order.tolist(), strict=False)]
-    brief = Brief(
-        Results("detect", tuple(rows)),
-        label="detector",
-        subtitle=(images, f"by {found.detector}"),
-        sentences=tuple(sentences),
-        source=shown[:ON_PAGE],
-    )
-    files = {TABLE: csv_text(["image", "score", "flagged"], lines).encode()}
-    return LAYOUT.report(brief, found=found, json=json_text(kept), files=files)
-
-
-def _album(brief: Brief) -> Iterator[Album]:
-    images = tuple(
-        AlbumImage(thumbnail_address(read(row)), name, SCORE.write(score))
-        for name, score, read, row in brief.source
-        if read is not None
-    )
-    if images:
-        yield Album("Flagged", "With their scores.", (AlbumPart("Least in-distribution", images),))
-
-
-LAYOUT = Layout(
-    "Which images look out of distribution?",
-    "",
-    (
-        Pivot(
-            name="flagged",
-            title="Flagged images",
-            metrics=("score",),
-            rows=("image",),
-            note="The least in-distribution first.",
-        ),
-        Own(name="images", title="Flagged images", draw=_album),
-    ),
-)

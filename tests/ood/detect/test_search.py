@@ -10,7 +10,7 @@ import openworld as ow
 from openworld import classifiers
 from openworld.detectors import GEN, KNN, Activations, Head, candidates, load_together
 from openworld.metrics import auroc
-from openworld.ood.detect.choosing import choose_detectors, entries_of
+from openworld.ood.detect.choosing import choose_detectors
 from openworld.ood.detect.places import known_images
 from openworld.ood.models import FeatureModel
 
@@ -93,7 +93,7 @@ def test_a_setting_that_is_named_is_not_searched_and_profiles_are(place):
     known = known_images(place / "mine.npz")
     model = FeatureModel.of(str(place / "head.npz"), known.test)
     words = ["GEN:gamma=0.5", "profile:transformer", "ASH:percent=10/20,variant=s", "KNN:k=5"]
-    entries = entries_of(words, choose_detectors(words, model, known), search=True)
+    entries, _ = choose_detectors(words, model, known, search=True)
     assert {entry.label: list(entry.grid) for entry in entries if entry.grid} == {
         "GEN:gamma=0.5": ["largest"],
         "GEN": ["gamma", "largest"],

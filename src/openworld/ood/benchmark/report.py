@@ -22,9 +22,8 @@ from openworld.ood.scored_sets import (
     OTHER_CLASSES,
     SCORE_COLUMN,
     ScoredSets,
-    SetScores,
+    sets_of_rows,
     stream_column,
-    with_streams,
 )
 from openworld.report.learner_facts import LearnerFacts
 from openworld.report.report import Report
@@ -98,17 +97,15 @@ def _sets(records: Sequence[Record], several: bool) -> ScoredSets:
             for name in dict.fromkeys(names.tolist()):
                 if (column := stream_column(label, name)) in table:
                     streams[stream_column(_title(model, label, several), name)] = np.asarray(table[column])
-    made = []
-    for number, name in enumerate(dict.fromkeys(names.tolist())):
-        rows = np.flatnonzero(names == name)
-        own = {title: values[rows] for title, values in scores.items()}
-        group, clusters = str(common["group"][rows[0]]), common["cluster"][rows].astype(str)
-        made.append(SetScores(name, group, own, common["image"][rows], clusters, _reader(records, number)))
-    test, *others = made
-    validation = others.pop(0) if others and others[0].group == "id" else None
-    beside = {column: values[: len(test)] for column, values in streams.items()}
-    warnings = tuple(dict.fromkeys(text for record in records for text in record.metrics["warnings"]))
-    return ScoredSets(test, with_streams(others, beside), validation, warnings=warnings)
+    return sets_of_rows(
+        zip(common["group"].astype(str).tolist(), names.tolist(), strict=True),
+        common["image"],
+        common["cluster"].astype(str),
+        scores,
+        streams,
+        read=lambda number: _reader(records, number),
+        warnings=tuple(dict.fromkeys(text for record in records for text in record.metrics["warnings"])),
+    )
 
 
 def _reader(records: Sequence[Record], number: int) -> Callable[[int], Any]:

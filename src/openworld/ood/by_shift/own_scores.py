@@ -1,17 +1,38 @@
-"""Scores and shift degrees of one's own become the page of IS-OOD: what `detect` does with such a table."""
+"""Scores and shift degrees, or levels, of one's own become the page of IS-OOD: what `detect` does with such a table."""
 
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from openworld._arrays import as_labels
 from openworld._errors import OpenworldError, failing
 from openworld._observer import SILENT, Observer
-from openworld.ood.detect.on_scores import PAGES
-from openworld.ood.detect.shift_scores import read_shift_scores
+from openworld.evaluations.rows import results_of_unit
+from openworld.evaluations.shift_cells import Division, PoolLevels, levels_of
+from openworld.metrics.by_cell import HALVES
+from openworld.ood.by_shift.measurement import ScoredPool, measure
+from openworld.ood.by_shift.report import report_of
+from openworld.ood.by_shift.results import DetectionRun, DetectionUnit, results_of
+from openworld.ood.detect.on_scores import ABOUT, DEGREES, LEVELS, PAGES, read_detectors, require_groups
+from openworld.ood.scored_sets import GROUPS
 from openworld.report.report import Report
 from openworld.runs.outputs import DETECTED, require_folder
+from openworld.tables.entries import Columns, finite_numbers
+from openworld.tables.files import ScoreFile, open_scores
+from openworld.tables.table import TableColumn
 
 EVALUATION = "ood-detection"
+POOL = "pool"
+BY_SHIFT = ABOUT.plus(
+    TableColumn("known", "name", empty=True),
+    *(TableColumn(half, "other", also=(degree,)) for degree, half in DEGREES.items()),
+    *(TableColumn(name, "other") for name in LEVELS),
+    *(TableColumn(name, "other") for name in ("picture", "class")),
+    *(TableColumn(f"{half}_{name}", "other") for half in HALVES for name in ("far", "nearest")),
+)
+"""What a table says of its images and where they stand, with the other columns of degrees.parquet."""
 
 
 def detect_by_shift(
@@ -27,23 +48,12 @@ def detect_by_shift(
     made: str = "",
 ) -> Report:
     """Return the report of scores over cells of semantic and covariate shift, as ood-detection has it."""
-    from openworld.evaluations.rows import results_of_unit
-    from openworld.evaluations.shift_cells import Division, PoolLevels, levels_of
-    from openworld.ood.by_shift.measurement import ScoredPool, measure
-    from openworld.ood.by_shift.report import report_of
-    from openworld.ood.by_shift.results import DetectionRun, DetectionUnit, results_of
-
     if flag_rate is not None:
         raise OpenworldError("scores over cells of shift bring no threshold; leave --flag-rate out, or the degrees.")
     require_folder("--out", out, own=(DETECTED,), pages=PAGES, inputs=(scores,))
-    given = read_shift_scores(scores, larger_out=larger_out, only=detector)
+    pool = read_pool(scores, Division(levels=levels), larger_out=larger_out, only=detector)
     observer.progress("comparing detectors", 0, 1)
     with failing():
-        if given.levels is None:
-            placed = levels_of(given.degrees, Division(levels=levels))
-        else:
-            placed = PoolLevels(given.levels, {half: int(own.max()) + 1 for half, own in given.levels.items()})
-        pool = ScoredPool(given.test, given.pool, given.test_groups, given.pool_groups, placed, given.known)
         measured = measure(pool, id_kept=True, least=least)
         rows = results_of_unit(EVALUATION, measured.rows, seed=0, shared=measured.shared)
         facts = {"model": "scores", "seed": 0, "detectors": [*pool.test], "sequential": []}
@@ -55,3 +65,67 @@ def detect_by_shift(
     if out is not None:
         report.write(out)
     return report
+
+
+def read_pool(
+    file: "str | ScoreFile", division: Division, *, larger_out: bool = False, only: Sequence[str] = ()
+) -> ScoredPool:
+    """Return the scores of a table and the levels of its pool; `larger_out` and `only` as for `read_scores`."""
+    # Its columns: group ("id" of in-distribution test images; of the pool "pool", or one of `GROUPS`), semantic and
+    # covariate (shift degrees, of the pool at least, or as degrees.parquet calls them) or semantic_level and
+    # covariate_level (from 0, the nearest), perhaps known (an image of the pool is of an in-distribution class) and
+    # cluster. Any other is a detector's.
+    file = open_scores(file)
+    name = str(file.path)
+    table, scores = read_detectors(file, BY_SHIFT, only, -1.0 if larger_out else 1.0)
+    groups = table["group"].tolist()
+    require_groups(groups, ("id", POOL, *GROUPS))
+    if "part" in table and any(part not in ("", "test") for part in table["part"].present):
+        raise OpenworldError(f"{name} has rows of other parts than test; leave them out: nothing is chosen on them.")
+    inside = np.array([group == "id" for group in groups])
+    for side, there in (("in-distribution test image: no row whose group is id", inside), ("image of a pool", ~inside)):
+        if not there.any():
+            raise OpenworldError(f"{name} has no {side}.")
+    clusters = table["cluster"].tolist() if "cluster" in table else range(len(groups))
+    numbers = np.unique([f"{side} {own}" for side, own in zip(inside, clusters, strict=True)], return_inverse=True)[1]
+    if set(LEVELS) <= set(table):
+        given = {half: _levels(table, f"{half}_level", inside, name) for half in HALVES}
+        placed = PoolLevels(given, {half: int(own.max()) + 1 for half, own in given.items()})
+    else:
+        degrees = {half: _places(table, half, inside, name) for half in HALVES}
+        with failing():
+            placed = levels_of(degrees, division)
+    return ScoredPool(
+        {label: values[inside] for label, values in scores.items()},
+        {label: values[~inside] for label, values in scores.items()},
+        numbers[inside],
+        numbers[~inside],
+        placed,
+        _known(table, name)[~inside],
+    )
+
+
+def _places(table: Columns, column: str, inside: np.ndarray, name: str) -> np.ndarray:
+    """Return the numbers of a column, float64, of the pool's images; the others need none."""
+    entries = np.asarray(table[column])
+    entries = entries.astype(object) if entries.dtype.kind in "OU" else entries.copy()
+    entries[inside] = 0
+    return finite_numbers(entries, f"column {column} of {name}")[~inside].astype(np.float64)
+
+
+def _levels(table: Columns, column: str, inside: np.ndarray, name: str) -> np.ndarray:
+    values = _places(table, column, inside, name)
+    if (values != np.floor(values)).any():
+        raise OpenworldError(f"column {column} holds {values[values != np.floor(values)][0]}, expected levels from 0.")
+    return as_labels(values.astype(np.int64), f"column {column}")
+
+
+def _known(table: Columns, name: str) -> np.ndarray:
+    if "known" not in table:
+        return np.zeros(len(table["group"]), bool)
+    words = {**dict.fromkeys(("true", "1"), True), **dict.fromkeys(("false", "0", "", "none", "nan"), False)}
+    said = [word.casefold() for word in table["known"].names]
+    wrong = next((word for word in said if word not in words), None)
+    if wrong is not None:
+        raise OpenworldError(f"known of {name} is {wrong!r} in some row; expected true or false.")
+    return np.array([words[word] for word in said], bool)[table["known"].codes]

@@ -1,20 +1,54 @@
 """Flag images of a folder, or rows of a table of scores, with a threshold that was kept."""
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from openworld._arrays import require_fraction
+from openworld._csv import csv_text
 from openworld._errors import OpenworldError
 from openworld._observer import SILENT, Observer
-from openworld.ood.detect.reading import ABOUT, read_detectors
-from openworld.ood.thresholds import FITTED, JSON, FlaggedImages, SavedThresholds, flagged_report, read_saved_thresholds
+from openworld.metrics import accuracy
+from openworld.ood.detect.on_scores import ABOUT, read_detectors
+from openworld.ood.thresholds import FITTED, FLAGGED, JSON, SavedThresholds, read_saved_thresholds
+from openworld.report.album import Album, AlbumImage, AlbumPart
+from openworld.report.data_files import json_text, thumbnail_address
+from openworld.report.layout import Brief, Layout, Own, Pivot
 from openworld.report.report import Report
+from openworld.report.sentences import counted
+from openworld.results import METRICS, Metric, Result, Results, Value
+from openworld.results.value import interval_of
 from openworld.runs.outputs import FLAGGED_IMAGES, require_folder
 from openworld.tables.files import ScoreFile, open_scores
+
+SCORE = Metric("score", "score", "number", 5, 0, (None, None))
+ON_PAGE = 20  # images
+TABLE = "flagged.csv"
+
+
+@dataclass(frozen=True, eq=False)
+class FlaggedImages:
+    """What a threshold says of images object[n], paths or ids, by scores float64[n]; `at_most` of them is no alarm."""
+
+    detector: str
+    threshold: float
+    images: np.ndarray
+    scores: np.ndarray
+    at_most: float
+    unreadable: int = 0
+
+    @property
+    def flagged(self) -> np.ndarray:
+        """bool[n]."""
+        return self.scores < self.threshold
+
+    @property
+    def alarm(self) -> bool:
+        """Whether more are flagged than are allowed."""
+        return float(self.flagged.mean()) > self.at_most
 
 
 def apply_thresholds(
@@ -100,3 +134,68 @@ def _of_scores(label: str, images: Sequence[Any]) -> tuple:
     scores = scores[label]
     names = columns.get("image", np.arange(len(scores)))
     return np.array(list(map(str, names.tolist())), object), scores, 0, [(None, 0)] * len(scores)
+
+
+def flagged_report(found: FlaggedImages, saved: SavedThresholds, readers: list) -> Report:
+    if not len(found.scores):
+        raise OpenworldError("there is no image that could be read.")
+    share, order = accuracy(found.flagged), np.argsort(found.scores, kind="stable")
+    value = Value(share.value, interval_of(share.interval, "images", len(found.scores)))
+    images, count = counted(len(found.scores), "image"), int(found.flagged.sum())
+    sentences = [
+        f"{found.detector} flags {count:,} of {images}, {FLAGGED.write(share.value)} % "
+        f"{FLAGGED.write_interval(value.over())}, as out of distribution.",
+        f"The threshold is {found.threshold:.6g}: {saved.promise}.",
+    ]
+    if found.unreadable:
+        sentences.append(f"{counted(found.unreadable, 'image')} could not be read and count nowhere.")
+    at = [(str(found.images[place]), float(found.scores[place])) for place in order.tolist()]
+    kept = {
+        "detector": found.detector,
+        "threshold": found.threshold,
+        "images": len(found.scores),
+        "flagged": count,
+        "share": share.value,
+        "alarm": found.alarm,
+        "unreadable": found.unreadable,
+        "flagged_images": [{"image": image, "score": score} for image, score in at[:count]],
+    }
+    lines = [[image, repr(score), str(place < count).lower()] for place, (image, score) in enumerate(at)]
+    rows = [Result(found.detector, FLAGGED, value), Result("", METRICS["images"], Value(len(found.scores)))]
+    rows += [Result(found.detector, SCORE, Value(score), {"image": image}) for image, score in at[:count]]
+    shown = [(image, score, *readers[place]) for (image, score), place in zip(at[:count], order.tolist(), strict=False)]
+    brief = Brief(
+        Results("detect", tuple(rows)),
+        label="detector",
+        subtitle=(images, f"by {found.detector}"),
+        sentences=tuple(sentences),
+        source=shown[:ON_PAGE],
+    )
+    files = {TABLE: csv_text(["image", "score", "flagged"], lines).encode()}
+    return LAYOUT.report(brief, found=found, json=json_text(kept), files=files)
+
+
+def _album(brief: Brief) -> Iterator[Album]:
+    images = tuple(
+        AlbumImage(thumbnail_address(read(row)), name, SCORE.write(score))
+        for name, score, read, row in brief.source
+        if read is not None
+    )
+    if images:
+        yield Album("Flagged", "With their scores.", (AlbumPart("Least in-distribution", images),))
+
+
+LAYOUT = Layout(
+    "Which images look out of distribution?",
+    "",
+    (
+        Pivot(
+            name="flagged",
+            title="Flagged images",
+            metrics=("score",),
+            rows=("image",),
+            note="The least in-distribution first.",
+        ),
+        Own(name="images", title="Flagged images", draw=_album),
+    ),
+)

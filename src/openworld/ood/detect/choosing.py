@@ -5,7 +5,7 @@ be searched; "profile:NAME"; or "all".
 """
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -18,16 +18,16 @@ from openworld.classifiers import Classifier
 from openworld.classifiers.checkpoints import is_checkpoint, named_after
 from openworld.classifiers.serialization import is_classifier, is_foreign, without_function
 from openworld.datasets import ImageSet
+from openworld.datasets.names.class_names import class_names
 from openworld.datasets.names.word_lists import WordList, word_list
 from openworld.datasets.splits import few_shot
 from openworld.detectors import published_grid
 from openworld.detectors.engine.name_pools import OF_NEGATIVE_NAMES, require_words
-from openworld.features import Encoding, encode
-from openworld.features.encoding import usual_crop_scale
-from openworld.learners import FittedLearner, configure, encoding_for, find_learner
+from openworld.learners import FittedLearner, configure, find_learner
 from openworld.learners.engine.requirements import offers_everything, require_able
 from openworld.learners.engine.saved_folders import holds_learner
 from openworld.ood.detect.places import KnownImages
+from openworld.ood.learner_models import training_facts, tune
 from openworld.ood.model_entries import DetectorSpec
 from openworld.ood.models import (
     ClassifierModel,
@@ -46,6 +46,13 @@ from openworld.runs import to_json
 from openworld.runs.scratch import ScratchFolder
 
 VIEWS = 8  # of every image that a learner is trained on
+
+
+def names_of(classnames: Path | str | Sequence[str] | None) -> tuple[str, ...]:
+    """Return class names that were given, or that a text file has, one a line; () for none."""
+    if classnames is None:
+        return ()
+    return class_names(str(classnames)).names if isinstance(classnames, str | Path) else tuple(classnames)
 
 
 @dataclass(frozen=True)
@@ -107,7 +114,9 @@ class GivenModel:
         elif self.learner:
             raise OpenworldError(f"{self.model} is a tuned learner already; leave --learner out, or name a backbone.")
         else:
-            facts = _facts_of(found, **({"saved": self.model} if isinstance(self.model, str) else {}))
+            facts = training_facts(
+                found, found.clip.name, **({"saved": self.model} if isinstance(self.model, str) else {})
+            )
         words, where = self._words(found.classnames)
         return TowerModel(found.clip, found.classnames, "", words, where, found, facts, progress=progress)
 
@@ -178,81 +187,68 @@ class GivenModel:
         shown = replace(images, classnames=self.classnames or images.classnames)
         if self.shots:
             shown = shown.subset(few_shot(shown.labels, self.shots, random.Random(self.seed)))
-        views = Encoding(VIEWS, usual_crop_scale(images.name), self.seed)
-        encoding = encoding_for(learner, Encoding() if learner.consumes == "embeddings" else views)
 
         def heard(done: int, count: int) -> None:
             progress(f"encoding images for {self.learner}", done, count)
 
         with ScratchFolder() as scratch:
-            features = encode(clip, shown, encoding, cache=Path(scratch), progress=heard)
-            fitted = learner.fit(clip, features, seed=self.seed)
-        return fitted, _facts_of(fitted, seed=self.seed, images=len(shown), views=VIEWS)
+            how = {"cache": Path(scratch), "progress": heard}
+            fitted = tune(learner, clip, shown, of=images.name, views=VIEWS, seed=self.seed, **how)
+        return fitted, training_facts(fitted, fitted.clip.name, seed=self.seed, images=len(shown), views=VIEWS)
 
 
-def _facts_of(fitted: FittedLearner, **known: Any) -> LearnerFacts:
-    settings = to_json(fitted.learner)
-    return LearnerFacts(
-        fitted.learner.name, settings, fitted.clip.name, len(fitted.history), fitted.tuned_parameters, **known
+def choose_detectors(
+    words: Sequence[str], model: JudgedModel, known: KnownImages, *, search: bool
+) -> tuple[tuple[DetectorSpec, ...], tuple[str, ...]]:
+    """Return detectors as a spec lists them, and sentences on those that "all" leaves out.
+
+    Without words they are those that are usual for the model. What no word names is left out where it cannot serve, or
+    learn; several values of a setting, "KNN:k=5/20/50", are candidates of a search.
+    """
+    entries: dict[str, DetectorSpec] = {}
+    reasons: dict[str, list[str]] = {}
+    for label, word in (words_by_label(words) or {"": ""}).items():
+        if word and word != "all" and not word.startswith("profile:"):
+            entries[label] = _named_entry(word, label, search)
+            if reason := _lacking(detectors.make_detector(*name_and_settings(word)), model, known):
+                raise OpenworldError(f"{word} {reason}.")
+            continue
+        if word == "all":
+            every = {name: kind() for name, kind in detectors.all_detectors().items()}
+        elif word:
+            every = detectors.profile(word.removeprefix("profile:"))
+        else:
+            every = {name: detectors.find_detector(name)() for name in model.usual}
+        lacking = {name: _lacking(detector, model, known) for name, detector in every.items()}
+        if all(lacking.values()):
+            raise OpenworldError(f"none of {', '.join(every)} can be used with {model.name}; name one with --detector.")
+        for name, reason in lacking.items():
+            if not reason:
+                entries.setdefault(name, _usual_entry(every[name], name, search))
+            elif word == "all":
+                reasons.setdefault(reason, []).append(name)
+    return tuple(entries.values()), tuple(
+        f"Left out: {', '.join(names)}: {reason}." for reason, names in reasons.items()
     )
 
 
-def choose_detectors(words: Sequence[str], model: JudgedModel, known: KnownImages) -> dict[str, Any]:
-    """Return detectors by label; those that are usual for the model where no word names any."""
-    # Of several values, "KNN:k=5/20/50", the first counts here, and `grids_of` gives the others.
-    if not words:
-        return _able({name: detectors.find_detector(name)() for name in model.usual}, model, known)
-    chosen: dict[str, Any] = {}
-    for label, word in words_by_label(words).items():
-        if word == "all":
-            chosen |= _able({name: kind() for name, kind in detectors.all_detectors().items()}, model, known)
-        elif word.startswith("profile:"):
-            chosen |= _able(detectors.profile(word.removeprefix("profile:")), model, known)
-        else:
-            chosen[label] = detectors.make_detector(*name_and_settings(word))
-            if reason := _lacking(chosen[label], model, known):
-                raise OpenworldError(f"{word} {reason}.")
-    return chosen
+def _named_entry(word: str, label: str, search: bool) -> DetectorSpec:
+    """A detector that a word names; a setting of several values is one to be searched."""
+    given = _settings(word)
+    settings = {setting: values[0] for setting, values in given.items() if len(values) == 1}
+    choose = {setting: values for setting, values in given.items() if len(values) > 1}
+    if choose and not search:
+        setting, values = next(iter(choose.items()))
+        raise OpenworldError(f"{word} has {len(values)} values of {setting}; say with --validation-ood, or name one.")
+    return DetectorSpec(word.partition(":")[0], label, settings, choose or None)
 
 
-def entries_of(words: Sequence[str], chosen: Mapping[str, Any], *, search: bool) -> tuple[DetectorSpec, ...]:
-    """Return the detectors as a spec lists them; what no word names is left out where it cannot learn."""
-    named, entries = words_by_label(words), []
-    for label, detector in chosen.items():
-        if label in named:
-            name, given = named[label].partition(":")[0], _settings(named[label])
-            settings = {setting: values[0] for setting, values in given.items() if len(values) == 1}
-            choose = {setting: values for setting, values in given.items() if len(values) > 1}
-            if choose and not search:
-                setting, values = next(iter(choose.items()))
-                raise OpenworldError(
-                    f"{named[label]} has {len(values)} values of {setting}; say with --validation-ood, or name one."
-                )
-        else:
-            usual = to_json(type(detector)())
-            name, settings = (
-                detector.name,
-                {own: value for own, value in to_json(detector).items() if value != usual[own]},
-            )
-            choose = published_grid(detector) if search and settings else {}
-        entries.append(DetectorSpec(name, label, settings, choose or None, optional=label not in named))
-    return tuple(entries)
-
-
-def left_out(words: Sequence[str], model: JudgedModel, known: KnownImages) -> tuple[str, ...]:
-    """Return sentences on the detectors that "all" leaves out, those of one reason together."""
-    reasons: dict[str, list[str]] = {}
-    for name, kind in detectors.all_detectors().items() if "all" in words else ():
-        if reason := _lacking(kind(), model, known):
-            reasons.setdefault(reason, []).append(name)
-    return tuple(f"Left out: {', '.join(names)}: {reason}." for reason, names in reasons.items())
-
-
-def _able(found: Mapping[str, Any], model: JudgedModel, known: KnownImages) -> dict[str, Any]:
-    able = {name: detector for name, detector in found.items() if not _lacking(detector, model, known)}
-    if not able:
-        raise OpenworldError(f"none of {', '.join(found)} can be used with {model.name}; name one with --detector.")
-    return able
+def _usual_entry(detector: Any, label: str, search: bool) -> DetectorSpec:
+    """A detector of a profile, with what its settings have that is not the default."""
+    usual = to_json(type(detector)())
+    settings = {setting: value for setting, value in to_json(detector).items() if value != usual[setting]}
+    choose = published_grid(detector) if search and settings else {}
+    return DetectorSpec(detector.name, label, settings, choose or None, optional=True)
 
 
 def _lacking(detector: Any, model: JudgedModel, known: KnownImages) -> str:

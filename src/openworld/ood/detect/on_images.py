@@ -21,7 +21,7 @@ from openworld.evaluations.image_selection import DatasetSpec
 from openworld.evaluations.running import RunOptions, carry_out
 from openworld.ood.benchmark.report import read_results
 from openworld.ood.benchmark.spec import OODBenchmarkSpec, OODSetSpec
-from openworld.ood.detect.choosing import GivenModel, choose_detectors, entries_of, left_out
+from openworld.ood.detect.choosing import GivenModel, choose_detectors
 from openworld.ood.detect.named_sets import NamedSet, named_sets, validation_sets
 from openworld.ood.detect.on_scores import PAGES, compared
 from openworld.ood.detect.places import PARTS, KnownImages, benchmark_of, image_names, known_images
@@ -54,8 +54,7 @@ class ComparedImages:
 
     def hold(self, words: Sequence[str], *, flag_rate: float | None, replicates: int, seed: int) -> OODBenchmarkSpec:
         """Return the spec; its images and its model are held by this process."""
-        chosen = choose_detectors(words, self.model, self.known)
-        entries = entries_of(words, chosen, search=bool(self.strange))
+        entries, left_out = choose_detectors(words, self.model, self.known, search=bool(self.strange))
         test = self.known.test
         parts = {part: getattr(self.known, part) for part in PARTS}
         parts["train"] = test.subset(np.zeros(0, np.int64)) if parts["train"] is None else parts["train"]
@@ -75,7 +74,7 @@ class ComparedImages:
             validation_sets=tuple(PoolSpec(_held(each)) for each in self.strange),
             flag_rate=flag_rate,
             validated="validation" in known,
-            remarks=(*self.known.notes, *left_out(words, self.model, self.known)),
+            remarks=(*self.known.notes, *left_out),
         )
 
 
