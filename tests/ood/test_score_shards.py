@@ -241,7 +241,7 @@ def test_given_cells_are_scored_like_any_images(home, cells, small_shards, tmp_p
     base, machine = scoring(home, "MSP"), machine_in(tmp_path)
     pool = ImagesToScore("pool", cells=cells)
     base.shards.build(machine)
-    answers = base.shards.load(pool, machine)
+    answers = base.shards.answers(base.shards.fitted(machine)[0], pool, machine)
     shown = given_cells(cells).images
     logits = base.shards.classifier.load(machine).logits(shown)
     np.testing.assert_allclose(answers.scores["MSP"], torch.from_numpy(logits).softmax(1).amax(1).numpy(), rtol=1e-5)

@@ -6,7 +6,7 @@ neither workers nor interruptions change a bit, a kill costs minutes, and proces
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -31,7 +31,7 @@ from openworld.features.checksums import (
     require_intact,
     write_with_checksum,
 )
-from openworld.ood.images_to_score import ImageShard, ImagesToScore, ReadableImages
+from openworld.ood.images_to_score import ImagesToScore
 from openworld.ood.model_entries import DetectorSpec
 from openworld.ood.models import ImageAnswers, classifier_model
 from openworld.runs import digest
@@ -69,9 +69,24 @@ class ClassifierDetectors:
     def size(self) -> int:
         return len(self.detectors)
 
+    def folder(self, machine: Machine) -> str:
+        """Return the hash of all that the fitted detectors depend on, which is the name of their folder."""
+        parts = {
+            "detectors": [asdict(entry) for entry in self.detectors],
+            "plug-ins": [detectors.origin(entry.detector) for entry in self.detectors],
+            "classifier": self.classifier.key,
+            "training": self.training.key(machine),
+            "threads": self.threads,
+        }
+        return digest({"fitted detectors": parts | {"version": VERSION}})[:32]
+
     def is_kept(self, machine: Machine) -> bool:
         folder = cache_of(machine) / self.folder(machine)
         return (folder / MANIFEST).exists() and is_intact(folder / FITTED)
+
+    def build_detectors(self) -> dict[str, Any]:
+        """Return the detectors by their labels."""
+        return {entry.label: entry.build() for entry in self.detectors}
 
     @property
     def learns(self) -> bool:
@@ -88,27 +103,45 @@ class ClassifierDetectors:
             for statistic in statistics_of(self.build_detectors())
         )
 
-    def gathered_shards(self, machine: Machine) -> Iterator["GatheredShard"]:
+    def inputs(self, machine: Machine) -> dict[str, str]:
+        """Return what else a result depends on: how sums over many training images are cut; {} for one pass."""
+        return {"detectors are gathered": f"in shards of {GATHERED}"} if self.is_sharded(machine) else {}
+
+    def gathered_shards(self, machine: Machine) -> Iterator["DetectorShard"]:
         """Yield what is gathered before; nothing where one pass is all, or they are fitted."""
-        if not self.is_sharded(machine) or self.is_kept(machine):
-            return
-        count = self.training.count(machine)
-        for shard, start in enumerate(range(0, count, GATHERED)):
-            stop, name = min(start + GATHERED, count), f"{self.name}, training images from {start + 1:,}"
-            yield GatheredShard(name, self.folder(machine), shard, start, stop, self)
+        if self.is_sharded(machine) and not self.is_kept(machine):
+            yield from self._shards(self.training, self.folder(machine), GATHERED, machine)
+
+    def score_shards(self, images: ImagesToScore, machine: Machine) -> Iterator["DetectorShard"]:
+        """Yield the shards of some of the images."""
+        folder = digest({"scores": [self.folder(machine), images.key(machine)]})[:32]
+        yield from self._shards(images, folder, SCORED, machine, scored=True)
+
+    def _shards(self, images: ImagesToScore, folder: str, size: int, machine: Machine, *, scored: bool = False):
+        count = images.count(machine)
+        for number, start in enumerate(range(0, count, size)):
+            name = f"{self.name}, {images.title} from {start + 1:,}"
+            yield DetectorShard(name, folder, number, start, min(start + size, count), self, images, scored)
+
+    def gather(self, start: int, stop: int | None, machine: Machine) -> FitStatistics:
+        """Gather what they learn from, of the training images from place `start` to `stop`; None for all."""
+        model, chosen = classifier_model(self.classifier, machine), self.build_detectors()
+        if not self.learns:
+            return model.gather(chosen, None, machine)
+        known = self.training.load(machine) if stop is None else self.training.part(start, stop, machine)
+        return model.gather(chosen, known.images if len(known.rows) else None, machine, known.rows, start)
 
     def build(self, machine: Machine) -> None:
         """Fit them, and keep those that a file can hold; the others are named in the manifest."""
         torch.set_num_threads(self.threads)
         folder, shards = cache_of(machine) / self.folder(machine), list(self.gathered_shards(machine))
+        for shard in shards:
+            if not shard.is_kept(machine):
+                shard.build(machine)
         if shards:
-            for shard in shards:
-                if not shard.is_kept(machine):
-                    shard.build(machine)
             gathered = _merged([require_intact(shard.path(machine)) for shard in shards], machine.device)
         else:
-            known = self.training.load(machine) if self.learns else None
-            gathered = self.gather(known if known and len(known.rows) else None, 0, machine)
+            gathered = self.gather(0, None, machine)
         fitted, refused = fitted_of(gathered, self.detectors)
         apart = _save(fitted, folder / FITTED)
         note_checksum(folder / FITTED)
@@ -117,118 +150,89 @@ class ClassifierDetectors:
         about = {"name": self.training.title, "domain": "", "model": self.name, "count": self.training.count(machine)}
         keep(folder, {}, about | {"apart": apart, "left_out": refused})
 
-    def gather(self, images: ReadableImages | None, start: int, machine: Machine) -> FitStatistics:
-        """Gather what they learn from of some training images, before which `start` others come."""
-        model, none = classifier_model(self.classifier, machine), np.zeros(0, np.int64)
-        whole, rows = (images.images, images.rows) if images else (None, none)
-        return model.gather_shard(self.build_detectors(), whole, rows, start)
-
-    def left_out(self, machine: Machine) -> dict[str, str]:
-        """Return why detectors that may be left out could not learn, by label."""
-        return parse_json((cache_of(machine) / self.folder(machine) / MANIFEST).read_bytes())["left_out"]
-
-    def build_detectors(self) -> dict[str, Any]:
-        """Return the detectors by their labels."""
-        return {entry.label: entry.build() for entry in self.detectors}
-
-    def inputs(self, machine: Machine) -> dict[str, str]:
-        """Return what else a result depends on: how sums over many training images are cut; {} for one pass."""
-        return {"detectors are gathered": f"in shards of {GATHERED}"} if self.is_sharded(machine) else {}
-
-    def folder(self, machine: Machine) -> str:
-        """Return the hash of all that the fitted detectors depend on, which is the name of their folder."""
-        parts = {
-            "detectors": [asdict(entry) for entry in self.detectors],
-            "plug-ins": [detectors.origin(entry.detector) for entry in self.detectors],
-            "classifier": self.classifier.key,
-            "training": self.training.key(machine),
-            "threads": self.threads,
-        }
-        return digest({"fitted detectors": parts | {"version": VERSION}})[:32]
-
-    def score_shards(self, images: ImagesToScore, machine: Machine) -> Iterator["ScoreShard"]:
-        """Yield the shards of some of the images."""
-        count, folder = images.count(machine), digest({"scores": [self.folder(machine), images.key(machine)]})[:32]
-        for shard, start in enumerate(range(0, count, SCORED)):
-            name = f"{self.name}, {images.title} from {start + 1:,}"
-            yield ScoreShard(name, folder, shard, start, min(start + SCORED, count), self, images)
-
     def fitted(self, machine: Machine) -> tuple[dict[str, FittedDetector], dict[str, str]]:
         """Return the fitted detectors, and why others are left out; what the cache lacks is made here."""
         if not self.is_kept(machine):
             self.build(machine)
-        kept, left_out = load_fitted(self.folder(machine), machine), self.left_out(machine)
-        chosen = self.build_detectors()
+        folder, chosen = self.folder(machine), self.build_detectors()
+        kept = load_fitted(folder, machine)
+        left_out = parse_json((cache_of(machine) / folder / MANIFEST).read_bytes())["left_out"]
         apart = {label: chosen[label] for label in chosen if label not in kept and label not in left_out}
         if apart:  # no file can hold them: fitted in this process
             training, model = self.training.load(machine), classifier_model(self.classifier, machine)
-            kept = kept | model.gather_shard(apart, training.images, training.rows).fit()
+            kept = kept | model.gather(apart, training.images, machine, training.rows).fit()
         return {label: kept[label] for label in chosen if label in kept}, left_out
 
     def answers(self, fitted: Mapping[str, FittedDetector], images: ImagesToScore, machine: Machine) -> ImageAnswers:
-        """Return what the model says of images: of the shards, and here by detectors that no file can hold."""
-        answers, shown = self.load(images, machine), images.load(machine)
-        apart = {label: each for label, each in fitted.items() if label not in answers.scores}
-        model = classifier_model(self.classifier, machine)
-        own = model.score_shard(apart, shown.images, shown.rows).scores if apart else {}
-        return replace(answers, scores={label: (answers.scores | own)[label] for label in fitted})
-
-    def load(self, images: ImagesToScore, machine: Machine) -> ImageAnswers:
-        """Return what shards say of images; those that lack are made here."""
-        count, shard = images.count(machine), None
-        labels = {str(number): entry.label for number, entry in enumerate(self.detectors)}
+        """Return what the model says of images: of shards, of which those that lack are made here."""
+        count, shards = images.count(machine), list(self.score_shards(images, machine))
         scores, predictions = {}, np.empty(count, np.int64)
-        for shard in self.score_shards(images, machine):
+        for shard in shards:
             if not shard.is_kept(machine):
                 shard.build(machine)
             arrays = load(read_intact(shard.path(machine)))
             predictions[shard.start : shard.stop] = arrays.pop(_PREDICTED)
             for number, values in arrays.items():
-                scores.setdefault(number, np.empty(count))[shard.start : shard.stop] = values
-        if shard and not (cache_of(machine) / shard.folder / MANIFEST).exists():
-            keep(cache_of(machine) / shard.folder, {}, {"name": images.title, "model": self.name, "count": count})
-        shown, known = images.load(machine), {labels[number]: scores[number] for number in labels if number in scores}
-        model = classifier_model(self.classifier, machine)
+                of_detector = scores.setdefault(self.detectors[int(number)].label, np.empty(count))
+                of_detector[shard.start : shard.stop] = values
+        if shards and not (cache_of(machine) / shards[0].folder / MANIFEST).exists():
+            keep(cache_of(machine) / shards[0].folder, {}, {"name": images.title, "model": self.name, "count": count})
+        model, shown = classifier_model(self.classifier, machine), images.load(machine)
+        if apart := {label: each for label, each in fitted.items() if label not in scores}:  # no file can hold them
+            scores |= model.score(apart, shown.images, machine, shown.rows).scores
 
         def probabilities(places: np.ndarray) -> np.ndarray:
             return model.probabilities(shown.images, shown.rows[places])
 
+        known = {label: scores[label] for label in fitted}
         return ImageAnswers(shown.rows, known, predictions, probabilities=probabilities)
 
 
 @dataclass(frozen=True)
-class GatheredShard(ImageShard):
-    """What detectors learn from, of some of the training images; in the folder of the fit."""
+class DetectorShard:
+    """An artifact: what detectors learn from images `start` to `stop`, or what they and the model say of these."""
 
-    fit: ClassifierDetectors
-    prefix = "gathered"
+    name: str
+    folder: str  # below the cache, named by all that the file depends on
+    number: int
+    start: int
+    stop: int
+    of: ClassifierDetectors
+    images: ImagesToScore
+    scored: bool
+
+    @property
+    def key(self) -> str:
+        return str(self.place)
+
+    @property
+    def place(self) -> Path:
+        """Where its file lies below the cache."""
+        return Path(self.folder, f"{'scores' if self.scored else 'gathered'}-{self.number:05d}.safetensors")
+
+    def path(self, machine: Machine) -> Path:
+        """Return where its file lies."""
+        return cache_of(machine) / self.place
+
+    def size(self) -> int:
+        return self.stop - self.start
+
+    def is_kept(self, machine: Machine) -> bool:
+        return is_intact(self.path(machine))
 
     def build(self, machine: Machine) -> None:
-        torch.set_num_threads(self.fit.threads)
-        images = self.fit.training.part(self.start, self.stop, machine)
-        self.fit.gather(images, self.start, machine).save(self.path(machine))
-        note_checksum(self.path(machine))
-
-
-@dataclass(frozen=True)
-class ScoreShard(ImageShard):
-    """The scores of all detectors for some images, and the classes that are predicted."""
-
-    scoring: ClassifierDetectors
-    images: ImagesToScore  # of which some are scored
-    prefix = "scores"
-
-    def build(self, machine: Machine) -> None:
-        torch.set_num_threads(self.scoring.threads)
-        model = classifier_model(self.scoring.classifier, machine)
-        fitted = load_fitted(self.scoring.folder(machine), machine)
-        part = self.images.part(self.start, self.stop, machine)
-        answers = model.score_shard(fitted, part.images, part.rows)
+        torch.set_num_threads(self.of.threads)
+        if not self.scored:
+            self.of.gather(self.start, self.stop, machine).save(self.path(machine))
+            note_checksum(self.path(machine))
+            return
+        part, fitted = self.images.part(self.start, self.stop, machine), load_fitted(self.of.folder(machine), machine)
+        model = classifier_model(self.of.classifier, machine)
+        answers = model.score(fitted, part.images, machine, part.rows)
         # By number: any text may be a label.
-        labels = [entry.label for entry in self.scoring.detectors]
+        labels = [entry.label for entry in self.of.detectors]
         arrays = {str(labels.index(label)): scores for label, scores in answers.scores.items()}
-        arrays[_PREDICTED] = answers.prediction
-        write_with_checksum(self.path(machine), save(arrays))
+        write_with_checksum(self.path(machine), save(arrays | {_PREDICTED: answers.prediction}))
 
 
 def fitted_of(

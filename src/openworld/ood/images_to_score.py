@@ -1,19 +1,16 @@
 """Images that a classifier scores, in words: whole, or a few thousand of them (a shard) for one process."""
 
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 import numpy as np
 
 from openworld.datasets import ImageSet
 from openworld.datasets.pooling import pooled
-from openworld.evaluations.artifacts import cache_of
 from openworld.evaluations.entries import CellsSpec
 from openworld.evaluations.image_selection import ImageSelection, cached_here
 from openworld.evaluations.published_cells import given_cells, some_images
 from openworld.evaluations.runtime import Machine
 from openworld.evaluations.shift_degrees import features_of
-from openworld.features.checksums import is_intact
 from openworld.ood.models import readable
 from openworld.runs import digest
 
@@ -24,10 +21,6 @@ class ReadableImages:
 
     images: ImageSet
     rows: np.ndarray
-
-    def some(self, start: int, stop: int) -> "ReadableImages":
-        """Return those of them from place `start` to `stop`."""
-        return replace(self, rows=self.rows[start:stop])
 
 
 @dataclass(frozen=True)
@@ -50,10 +43,11 @@ class ImagesToScore:
 
     def part(self, start: int, stop: int, machine: Machine) -> ReadableImages:
         """Return those from place `start` to `stop` of the readable ones; of a given division no others are known."""
-        if not self.cells:
-            return self.load(machine).some(start, stop)
-        images = some_images(self.cells, start, stop)
-        return ReadableImages(images, np.arange(len(images)))
+        if self.cells:
+            images = some_images(self.cells, start, stop)
+            return ReadableImages(images, np.arange(len(images)))
+        every = self.load(machine)
+        return ReadableImages(every.images, every.rows[start:stop])
 
     def count(self, machine: Machine) -> int:
         """Return how many of them can be read."""
@@ -72,32 +66,6 @@ class ImagesToScore:
             parts = [readable(images.load(), machine.allow_corrupt) for images in self.selections]
         starts = np.cumsum([0, *(len(images.load()) for images in self.selections)])
         return np.concatenate([start + rows for start, rows in zip(starts, parts, strict=False)])
-
-
-@dataclass(frozen=True)
-class ImageShard:
-    """An artifact: a file about the images from place `start` to `stop`."""
-
-    name: str
-    folder: str  # below the cache, named by all that the file depends on
-    shard: int  # its number
-    start: int
-    stop: int
-    prefix = ""  # of the file
-
-    @property
-    def key(self) -> str:
-        return f"{self.folder} {self.shard}"
-
-    def path(self, machine: Machine) -> Path:
-        """Return where its file lies."""
-        return cache_of(machine) / self.folder / f"{self.prefix}-{self.shard:05d}.safetensors"
-
-    def size(self) -> int:
-        return self.stop - self.start
-
-    def is_kept(self, machine: Machine) -> bool:
-        return is_intact(self.path(machine))
 
 
 @cached_here(maxsize=64)

@@ -1,37 +1,135 @@
-"""A model of a run with a seed, whose detectors are compared: where it lies, how it is trained, what it must have."""
+"""Models of a run: a task has one with a seed, and knows where it lies, how it is trained, and what it must have.
+
+A training of a learner is an artifact; its key is a hash of the learner with its settings, the weights of its backbone,
+the seed, the views and the images. Where images of no known class are to be detected nobody knows a new name, so that a
+learner answers among the in-distribution names alone.
+"""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import torch
 
 from openworld._errors import OpenworldError
-from openworld.datasets import templates
+from openworld.datasets import ImageSet, templates
 from openworld.datasets.names.forms import are_numbered
 from openworld.detectors import origin
 from openworld.detectors.engine.name_pools import require_words
 from openworld.detectors.engine.tuned_learners import require_served
-from openworld.evaluations.artifacts import Stage
+from openworld.evaluations.artifacts import Stage, folder_of, has_whole, hash_of_files, keep
 from openworld.evaluations.classifiers import Checkpoint, Training, in_folder
+from openworld.evaluations.evaluation import Spec, entry_of
 from openworld.evaluations.held import held
-from openworld.evaluations.runtime import Machine
-from openworld.evaluations.shift_images import ShiftGround
-from openworld.learners import configure, find_learner
+from openworld.evaluations.image_selection import ImageSelection, cached_here
+from openworld.evaluations.runtime import Machine, backbone
+from openworld.features import Encoding, encode
+from openworld.features.encoding import usual_crop_scale
+from openworld.learners import FittedLearner, configure, encoding_for, find_learner, load
 from openworld.learners import origin as learner_origin
 from openworld.learners.engine.requirements import offers_everything, require_able
-from openworld.learners.engine.saved_folders import is_saved
-from openworld.ood.learner_models import LearnerFolder, LearnerTraining, training_facts
+from openworld.learners.engine.saved_folders import is_saved, saved_folder
 from openworld.ood.model_entries import JudgedSpec
-from openworld.ood.models import JudgedModel, TowerModel, classifier_model
-from openworld.runs import digest
+from openworld.ood.models import JudgedModel, classifier_model
+from openworld.ood.tower_model import TowerModel
+from openworld.report.learner_facts import LearnerFacts
+from openworld.runs import digest, to_json
+
+LEARNED = 1
+"""Raise it when the same training gives another learner."""
+
+_FILES = ("parameters.safetensors", "learner.json")
 
 
 @dataclass(frozen=True)
-class SeededModel:
-    """One model and seed."""
+class LearnerTraining:
+    """One training of a learner, its settings written out whole; `label` is what tables call the model."""
 
-    model: JudgedSpec  # as the spec has it, settings resolved
-    seed: int  # of its training
-    ground: ShiftGround  # the in-distribution images
-    threads: int  # of its training
+    label: str
+    learner: str
+    settings: dict[str, Any]
+    backbone: str
+    seed: int
+    views: int
+    images: ImageSelection
+    threads: int
+
+    @property
+    def name(self) -> str:
+        return f"{self.label}, seed {self.seed}"
+
+    @property
+    def key(self) -> str:
+        parts = {name: getattr(self, name) for name in ("learner", "settings", "seed", "views", "threads")}
+        parts |= {"weights": backbone(self.backbone).fingerprint, "images": self.images.fingerprint}
+        return digest({"trained learner": parts | {"version": LEARNED}})[:32]
+
+    def size(self) -> int:
+        return len(self.images.load())
+
+    def is_kept(self, machine: Machine) -> bool:
+        return all(has_whole(folder_of(self, machine), name) for name in _FILES)
+
+    def build(self, machine: Machine) -> None:
+        torch.set_num_threads(self.threads)
+        learner, images = configure(find_learner(self.learner), self.settings), self.images.load()
+        clip, of = machine.backbone(self.backbone), self.images.sources[0].dataset
+        fitted = tune(learner, clip, images, of=of, views=self.views, seed=self.seed, **machine.storage)
+        about = {"name": images.name, "domain": images.domain, "model": self.name, "count": len(images)}
+        keep(folder_of(self, machine), fitted.files(), about | {"images": images.fingerprint})
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What is known of the training."""
+        return {"seed": self.seed, "images": self.size(), "views": self.views}
+
+    def load(self, machine: Machine) -> FittedLearner:
+        """Return the fitted learner; refuse one that is gone from the cache, or damaged."""
+        if not self.is_kept(machine):
+            raise OpenworldError(f"{self.name} is gone from the cache, or damaged; start the run again.")
+        return load(folder_of(self, machine), machine.backbone(self.backbone))
+
+
+@dataclass(frozen=True)
+class LearnerFolder:
+    """A learner that `FittedLearner.save` wrote, or that a unit of a run kept, on its backbone."""
+
+    label: str
+    folder: str
+    backbone: str
+
+    @property
+    def key(self) -> str:
+        """A hash of what lies there."""
+        return _hash_of_learner(str(saved_folder(self.folder)))
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What is known of the training."""
+        return {"saved": self.folder}
+
+    def load(self, machine: Machine) -> FittedLearner:
+        """Return the learner; refuse one of another backbone."""
+        return load(saved_folder(self.folder), machine.backbone(self.backbone))
+
+
+class ModelsSpec(Spec):
+    """What specs of OOD detection have in common: `models`, `seeds`, `threads`, and the images of their `ground`.
+
+    Below `tasks` they are those of a task, which has one model, its settings resolved, with one seed.
+    """
+
+    model = entry_of("models")
+
+    @property
+    def tasks(self) -> list[Any]:
+        """Every model with every seed, models in order; what is not trained here once, unless it lies there by seed."""
+        return [
+            self.only(model=model.resolved(self.sources[0].dataset), seed=seed)
+            for model in self.models
+            for seed in (self.seeds if model.has_seeds else self.seeds[:1])
+        ]
 
     @property
     def name(self) -> str:
@@ -66,7 +164,7 @@ class SeededModel:
         training = Training(model.label, model.architecture, recipe, self.seed, self.ground.training, self.threads)
         return Checkpoint(model.label, self.seed, recipe.epochs, training)
 
-    def load(self, machine: Machine) -> JudgedModel:
+    def load_model(self, machine: Machine) -> JudgedModel:
         """Return the model itself; refuse one of other classes than those in distribution."""
         model, names = self.model, self.ground.names
         if model.own:
@@ -85,7 +183,7 @@ class SeededModel:
         return TowerModel(machine.backbone(model.backbone), names, template, words, model.negatives)
 
     @property
-    def inputs(self) -> dict[str, str]:
+    def model_inputs(self) -> dict[str, str]:
         """Fingerprints of what is not trained here, and of plug-ins."""
         hashes: dict[str, str] = {}
         learner, classifier = self.learner, self.classifier
@@ -100,12 +198,29 @@ class SeededModel:
         plug_ins = {entry.detector: origin(entry.detector) for entry in self.model.detectors}
         return hashes | {f"plug-in {name}": package for name, package in plug_ins.items() if package}
 
+    def require_model(self, machine: Machine) -> None:
+        """Refuse a learner that its backbone or the images cannot serve, and a list of too few negative names."""
+        model, names, learner = self.model, self.ground.names, self.learner
+        if isinstance(learner, LearnerFolder):
+            fitted = learner.load(machine)
+            require_names(model, fitted.classnames, names)
+            require_served(fitted, model.label, model.build())
+        elif learner:
+            learner.images.require_every_class()
+            clip = machine.backbone(model.backbone)
+            if not offers_everything(clip):
+                require_able(clip, configure(find_learner(model.learner), model.settings))
+        if model.negatives:
+            words = model.words.without(names)
+            for detector in model.build().values():
+                require_words(detector, words, model.negatives)
 
-def trainings(models: Sequence[SeededModel], machine: Machine) -> tuple[Stage, ...]:
+
+def trainings(tasks: Sequence[ModelsSpec], machine: Machine) -> tuple[Stage, ...]:
     """Return the stages that train classifiers, and tune learners where there are such."""
-    trained = [each.classifier.training for each in models if each.classifier and each.classifier.training]
+    trained = [task.classifier.training for task in tasks if task.classifier and task.classifier.training]
     training = Stage("training", "trained", "epochs", machine, lambda: trained)
-    tuned = [each.learner for each in models if isinstance(each.learner, LearnerTraining)]
+    tuned = [task.learner for task in tasks if isinstance(task.learner, LearnerTraining)]
     return (training, Stage("tuning", "tuned learners on", "images", machine, lambda: tuned)) if tuned else (training,)
 
 
@@ -122,25 +237,18 @@ def require_names(model: JudgedSpec, known: tuple[str, ...], wanted: tuple[str, 
     )
 
 
-def require_learner(
-    model: JudgedSpec, learner: LearnerTraining | LearnerFolder, names: tuple[str, ...], machine: Machine
-) -> None:
-    """Refuse a learner that its backbone or the images cannot serve, and a saved one of other classes than `names`."""
-    if isinstance(learner, LearnerFolder):
-        fitted = learner.load(machine)
-        require_names(model, fitted.classnames, names)
-        require_served(fitted, model.label, model.build())
-        return
-    learner.images.require_every_class()
-    clip = machine.backbone(model.backbone)
-    if not offers_everything(clip):
-        require_able(clip, configure(find_learner(model.learner), model.settings))
+def tune(learner: Any, clip: Any, images: ImageSet, *, of: str, views: int, seed: int, **storage: Any) -> FittedLearner:
+    """Return a learner trained on images, which are encoded with `views` as is usual for the data set `of`."""
+    encoding = Encoding() if learner.consumes == "embeddings" else Encoding(views, usual_crop_scale(of), seed)
+    return learner.fit(clip, encode(clip, images, encoding_for(learner, encoding), **storage), seed=seed)
 
 
-def require_negatives(model: JudgedSpec, names: tuple[str, ...]) -> None:
-    """Refuse a list of words that is not there, or has too few words beside the in-distribution classes `names`."""
-    if not model.negatives:
-        return
-    words = model.words.without(names)
-    for detector in model.build().values():
-        require_words(detector, words, model.negatives)
+def training_facts(fitted: FittedLearner, backbone: str, **known: Any) -> LearnerFacts:
+    """Return what a record says of the training of a learner; `known`: its seed, images and views, or where it lay."""
+    settings = to_json(fitted.learner)
+    return LearnerFacts(fitted.learner.name, settings, backbone, len(fitted.history), fitted.tuned_parameters, **known)
+
+
+@cached_here(maxsize=64)
+def _hash_of_learner(folder: str) -> str:
+    return hash_of_files(Path(folder) / name for name in _FILES)

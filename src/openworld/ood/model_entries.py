@@ -1,6 +1,6 @@
 """What specs of OOD detection list beside the images: models and their detectors."""
 
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
 
 from openworld._arrays import require_at_least
@@ -17,9 +17,8 @@ from openworld.detectors.profiles import LOGITS_ALONE, TWO_TOWER
 from openworld.evaluations.entries import require_distinct, settle
 from openworld.evaluations.held import held, title_of
 from openworld.features import Encoding
-from openworld.learners import configure, find_learner
+from openworld.learners import ZeroShot, configure, encoding_for, find_learner
 from openworld.learners.engine.saved_folders import backbone_of, is_saved
-from openworld.ood.learner_models import encoding_of_images, learns, resolved_settings
 from openworld.runs import read_spec
 
 _PATHS = ("maps", "gradient", "layers", "samples", "images")
@@ -152,7 +151,8 @@ class JudgedSpec:
         saved = self.weights or (self.learner if is_saved(self.learner) else "")
         if saved:
             return "{seed}" in saved
-        return learns(self.learner) if self.learner else not self.backbone
+        learns = bool(self.learner) and not issubclass(find_learner(self.learner), ZeroShot)
+        return learns if self.learner else not self.backbone
 
     @property
     def is_exported(self) -> bool:
@@ -160,16 +160,12 @@ class JudgedSpec:
         return bool(self.weights) and is_exported(self.weights)
 
     @property
-    def needs_patches(self) -> bool:
-        """Whether a detector looks at parts of pictures."""
-        return any("patches" in detector.build().needs for detector in self.detectors)
-
-    @property
     def encoding(self) -> Encoding:
         """What is encoded of test images, where it is a two-tower model or a learner that is trained here."""
-        if self.learner and not is_saved(self.learner):
-            return encoding_of_images(find_learner(self.learner), self.build().values())
-        return Encoding(patches=self.needs_patches)
+        trained = self.learner and not is_saved(self.learner)
+        encoding = encoding_for(find_learner(self.learner)) if trained else Encoding()
+        patches = any("patches" in detector.needs for detector in self.build().values())
+        return replace(encoding, patches=encoding.patches or patches)
 
     @property
     def words(self) -> WordList | None:
@@ -189,8 +185,16 @@ class JudgedSpec:
         """Return it with the settings of a learner written out whole, with what is published for a data set."""
         if not self.learner or is_saved(self.learner):
             return self
-        settings = resolved_settings(self.learner, self.settings or {}, self.template, dataset)
-        return replace(self, settings=settings, template="")
+        made = configure(find_learner(self.learner), self.settings or {}, dataset, "ood")
+        if self.template:
+            names = {each.name for each in fields(made)}
+            if not names & {"template", "templates"}:
+                raise OpenworldError(
+                    f"{self.learner} reads no template; leave it out, or see its settings for its words."
+                )
+            one = "template" in names
+            made = replace(made, **({"template": self.template} if one else {"templates": (self.template,)}))
+        return replace(self, settings=asdict(made), template="")
 
     def trained_by(self, dataset: str) -> Recipe:
         """Return how it is trained on a data set: to the last epoch, no checkpoint before."""

@@ -4,22 +4,21 @@ Settings of detectors are searched where there are validation images out of dist
 score in shards, which are kept, unless settings are searched; all else is made here, in one pass over every set.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
+import torch
 
 from openworld import detectors
-from openworld.datasets import ImageSet
 from openworld.detectors import Activations, FittedDetector
 from openworld.detectors.engine.fitted import plain_scores
 from openworld.evaluations.artifacts import Stage
 from openworld.evaluations.runtime import Machine
 from openworld.ood.classifier_shards import ClassifierDetectors, fitted_of
 from openworld.ood.images_to_score import ImagesToScore
-from openworld.ood.judged_models import SeededModel
+from openworld.ood.judged_models import ModelsSpec
 from openworld.ood.models import ImageAnswers, JudgedModel
-from openworld.report.learner_facts import LearnerFacts
 from openworld.results.settings_search import SettingsSearch
 
 Scores = dict[str, np.ndarray]
@@ -28,26 +27,16 @@ Scores = dict[str, np.ndarray]
 
 @dataclass(frozen=True, eq=False)
 class ModelScores:
-    """What a model says."""
+    """What a model says of test images, every set, and validation images, with scores of all detectors."""
 
-    test: Scores
-    sets: tuple[Scores, ...]
-    rows: tuple[np.ndarray, ...]  # int64[n] of the test images and of every set: which of them could be read
-    prediction: np.ndarray | None  # int64[n], classes of the test images; None of a model without logits
-    warnings: tuple[str, ...]  # on detectors that are known to fail on such models, or are left out
+    model: JudgedModel
     fitted: Mapping[str, FittedDetector]
+    test: ImageAnswers
+    sets: tuple[ImageAnswers, ...]
     inside: tuple[Scores, ...]  # beside every set, scores of the test images in its stream
-    probabilities: Callable[[np.ndarray], np.ndarray]  # places int64[k] in all sets -> softmax float64[k, C]
-    learner: LearnerFacts | None = None  # how it came to be
-    searches: tuple[SettingsSearch, ...] = ()  # of settings, on validation images
-    classnames: tuple[str, ...] = ()  # of the model
-    validation: Scores | None = None  # of in-distribution validation images
-    validation_rows: np.ndarray | None = None
-
-    @property
-    def pool(self) -> Scores:
-        """All sets, one behind the other."""
-        return {label: np.concatenate([part[label] for part in self.sets]) for label in self.test}
+    validation: ImageAnswers | None
+    warnings: tuple[str, ...]  # on detectors that are known to fail on such models, or are left out
+    searches: tuple[SettingsSearch, ...]  # of settings, on validation images
 
 
 @dataclass(frozen=True)
@@ -60,7 +49,7 @@ class Scoring:
         one_stream: whether detectors that look at the stream get all sets in one, or each in one of its own.
     """
 
-    seeded: SeededModel
+    task: ModelsSpec  # whose model it is
     training: ImagesToScore
     test: ImagesToScore
     sets: tuple[ImagesToScore, ...]
@@ -71,11 +60,10 @@ class Scoring:
     @property
     def shards(self) -> ClassifierDetectors | None:
         """Detectors that score in shards; None of what is made in the unit, where alone a search is known."""
-        seeded = self.seeded
-        if seeded.classifier is None or self.strange:
+        task, classifier = self.task, self.task.classifier
+        if classifier is None or self.strange:
             return None
-        model = seeded.model
-        return ClassifierDetectors(seeded.name, seeded.classifier, model.detectors, self.training, seeded.threads)
+        return ClassifierDetectors(task.name, classifier, task.model.detectors, self.training, task.threads)
 
     @property
     def scored(self) -> tuple[ImagesToScore, ...]:
@@ -84,7 +72,7 @@ class Scoring:
 
     def inputs(self, machine: Machine) -> dict[str, str]:
         """Return what else a result depends on beside images and model."""
-        return self.seeded.inputs | (self.shards.inputs(machine) if self.shards else {})
+        return self.task.model_inputs | (self.shards.inputs(machine) if self.shards else {})
 
 
 def stages_of(scorings: Sequence[Scoring], machine: Machine) -> tuple[Stage, ...]:
@@ -108,129 +96,101 @@ def stages_of(scorings: Sequence[Scoring], machine: Machine) -> tuple[Stage, ...
 
 def score(scoring: Scoring, machine: Machine) -> ModelScores:
     """Return what a model says of all images; what the cache has is read from there."""
-    spec, shards = scoring.seeded.model, scoring.shards
-    chosen = spec.build()
-    model = scoring.seeded.load(machine).ready(chosen)
-    warnings, searches, inside, inside_rows = [*model.notes], (), None, None
+    spec, shards = scoring.task.model, scoring.shards
+    chosen, tried = spec.build(), spec.candidates(search=bool(scoring.strange))
+    model = scoring.task.load_model(machine).ready(chosen)
+
+    def answers_of(images: ImagesToScore, fitted: Mapping[str, FittedDetector]) -> ImageAnswers:
+        if shards:
+            return shards.answers(fitted, images, machine)
+        parts = images.parts()
+        return _joined([model.score(fitted, each, machine) for each in parts], list(map(len, parts)))
+
+    searches, validation = (), None
     if shards:
         fitted, left_out = shards.fitted(machine)
     else:
-        tried = spec.candidates(search=bool(scoring.strange))
-        learns = any(detector.gathers for detector in chosen.values())
-        training = _joined_sets(scoring.training) if learns else None
+        training = None
+        if any(detector.gathers for detector in chosen.values()):
+            (training,) = scoring.training.parts()
         gathered = model.gather(tried.detectors, training if training is not None and len(training) else None, machine)
         fitted, refused = fitted_of(gathered, spec.detectors, tried)
         left_out = tried.unable(refused)
         if tried.trials:
-            (known,) = _answers(model, fitted, scoring.validation, machine)
-            scores, inside_rows = _alone(fitted, known), known.rows
-            (images,) = scoring.validation.parts()
-            searches = _search(tried, fitted, refused, (scores, images.groups[known.rows]), scoring, model, machine)
+            every = tried.searched(fitted)
+            validation = _alone(fitted, answers_of(scoring.validation, fitted))
+            strange = [_alone(every, answers_of(images, every)) for images in scoring.strange]
+            sides = zip((scoring.validation, *scoring.strange), (validation, *strange), strict=True)
+            groups = [images.parts()[0].groups[answers.rows] for images, answers in sides]
+            # Groups of one set are no groups of another.
+            starts = np.cumsum([0, *(int(own.max(initial=-1)) + 1 for own in groups)])
+            first, *others = (start + own for start, own in zip(starts, groups, strict=False))
+            outside = [answers.scores for answers in strange]
+            searches = tried.choose(validation.scores, outside, refused=refused, groups=(first, others))
             fitted = tried.chosen(fitted, searches)
             places = {search.detector: tried.labels_of(search.detector)[search.chosen] for search in searches}
-            inside = {label: scores[places.get(label, label)] for label in fitted}
-    warnings += model.weaknesses({label: each.detector for label, each in fitted.items()})
-    warnings += dict.fromkeys(text for each in fitted.values() for text in each.warnings)
+            known = {label: validation.scores[places.get(label, label)] for label in fitted}
+            validation = replace(validation, scores=known)
+    warnings = [*model.notes, *model.weaknesses({label: each.detector for label, each in fitted.items()})]
+    warnings += [text for each in fitted.values() for text in each.warnings]
     warnings += [f"{label} is left out: {reason}" for label, reason in left_out.items()]
 
-    def answers_of(images: ImagesToScore) -> list[ImageAnswers]:
-        return [shards.answers(fitted, images, machine)] if shards else _answers(model, fitted, images, machine)
+    test, *sets = (answers_of(images, fitted) for images in (scoring.test, *scoring.sets))
+    if scoring.validation and validation is None:
+        validation = _alone(fitted, answers_of(scoring.validation, fitted))
+    (test, *sets), inside = _with_streams(fitted, (test, *sets), scoring.one_stream)
+    unique = tuple(dict.fromkeys(warnings))
+    return ModelScores(model, fitted, test, tuple(sets), tuple(inside), validation, unique, searches)
 
-    (test,), parts = answers_of(scoring.test), [answers_of(images) for images in scoring.sets]
-    if scoring.validation and inside is None:
-        (known,) = answers_of(scoring.validation)
-        inside, inside_rows = _alone(fitted, known), known.rows
-    every = [own for answers in parts for own in answers]
-    of_test, of_parts, in_streams = _with_streams(fitted, test, every, scoring.one_stream)
-    ends = np.cumsum([len(answers) for answers in parts])
-    joined = [of_parts[end - len(answers) : end] for end, answers in zip(ends, parts, strict=True)]
-    return ModelScores(
-        of_test,
-        tuple({label: np.concatenate([own[label] for own in group]) for label in fitted} for group in joined),
-        (test.rows, *(_rows_of(answers, images) for answers, images in zip(parts, scoring.sets, strict=True))),
-        test.prediction,
-        tuple(dict.fromkeys(warnings)),
-        fitted,
-        tuple(in_streams),
-        lambda places: _probabilities(every, places),
-        model.facts,
-        searches,
-        tuple(model.classnames),
-        inside,
-        inside_rows,
+
+def _joined(parts: Sequence[ImageAnswers], sizes: Sequence[int]) -> ImageAnswers:
+    """Answers of several image sets of so many images, one behind the other, as of one set."""
+    if len(parts) == 1:
+        return parts[0]
+    starts = np.cumsum([0, *sizes])
+    ends = np.cumsum([len(part.rows) for part in parts])
+    first, streams = parts[0], [part.stream for part in parts]
+
+    def probabilities(places: np.ndarray) -> np.ndarray:
+        chosen = np.searchsorted(ends, places, side="right")
+        known = [parts[part].probabilities(places[chosen == part] - (ends[part] - len(parts[part].rows)))
+                 for part in np.unique(chosen)]  # fmt: skip
+        return np.concatenate(known)[np.argsort(np.argsort(chosen, kind="stable"), kind="stable")]
+
+    return ImageAnswers(
+        np.concatenate([start + part.rows for start, part in zip(starts, parts, strict=False)]),
+        {label: np.concatenate([part.scores[label] for part in parts]) for label in first.scores},
+        None if first.prediction is None else np.concatenate([part.prediction for part in parts]),
+        None if None in streams else Activations(torch.cat([stream.features for stream in streams])),
+        probabilities,
     )
 
 
-def _answers(model: JudgedModel, fitted: Mapping, images: ImagesToScore, machine: Machine) -> list[ImageAnswers]:
-    """What a model says of every image set."""
-    return [model.score(fitted, each, machine) for each in images.parts()]
+def _sequential(fitted: Mapping[str, FittedDetector]) -> dict[str, FittedDetector]:
+    return {label: own for label, own in fitted.items() if detectors.is_sequential(own.detector)}
 
 
-def _search(
-    tried: detectors.DetectorCandidates,
-    fitted: Mapping[str, FittedDetector],
-    refused: Mapping[str, str],
-    known: tuple[Scores, np.ndarray],  # of in-distribution validation images, and their groups
-    scoring: Scoring,
-    model: JudgedModel,
-    machine: Machine,
-) -> tuple[SettingsSearch, ...]:
-    """Return what every setting is worth on validation images, and which is chosen."""
-    searched, outside, groups = tried.searched(fitted), [], [known[1]]
-    for part in (own for images in scoring.strange for own in images.parts()):
-        answers = model.score(searched, part, machine)
-        outside.append(_alone(searched, answers))
-        groups.append(part.groups[answers.rows])
-    # Groups of one set are no groups of another.
-    starts = np.cumsum([0, *(int(own.max(initial=-1)) + 1 for own in groups)])
-    first, *others = (start + own for start, own in zip(starts, groups, strict=False))
-    return tried.choose(known[0], outside, refused=refused, groups=(first, others))
-
-
-def _alone(fitted: Mapping[str, FittedDetector], answers: ImageAnswers) -> Scores:
-    """Scores of one set, which is a stream of its own, in the order of the detectors."""
-    sequential = {label: own for label, own in fitted.items() if detectors.is_sequential(own.detector)}
-    if not sequential:
-        return answers.scores
-    every = answers.scores | plain_scores(detectors.score_together(sequential, answers.stream))
-    return {label: every[label] for label in fitted}
+def _alone(fitted: Mapping[str, FittedDetector], answers: ImageAnswers) -> ImageAnswers:
+    """Answers of one set, which is a stream of its own, with scores in the order of the detectors."""
+    every = dict(answers.scores)
+    if sequential := _sequential(fitted):
+        every |= plain_scores(detectors.score_together(sequential, answers.stream))
+    return replace(answers, scores={label: every[label] for label in fitted})
 
 
 def _with_streams(
-    fitted: Mapping[str, FittedDetector], test: ImageAnswers, parts: Sequence[ImageAnswers], one_stream: bool
-) -> tuple[Scores, list[Scores], list[Scores]]:
-    """Scores of test images and of every part, and beside every part those of test images in its stream."""
-    sequential = {label: own for label, own in fitted.items() if detectors.is_sequential(own.detector)}
-    of_test, of_parts, inside = {}, [{} for _ in parts], []
+    fitted: Mapping[str, FittedDetector], sets: Sequence[ImageAnswers], one_stream: bool
+) -> tuple[list[ImageAnswers], list[Scores]]:
+    """Answers of test images and sets with all scores, and beside every set those of test images in its stream."""
+    sequential, of_sets, inside = _sequential(fitted), [{} for _ in sets], [{} for _ in sets[1:]]
     if sequential:
-        streams: list[Activations] = [part.stream for part in parts]
+        test, *others = (answers.stream for answers in sets)
         if one_stream:
-            of_test, *of_parts = detectors.score_stream(sequential, [test.stream, *streams])
+            of_sets = detectors.score_stream(sequential, [test, *others])
         else:
-            of_test, of_parts, inside = detectors.score_streams(sequential, test.stream, streams)
-    every = [
-        answers.scores | plain_scores(own) for answers, own in zip((test, *parts), (of_test, *of_parts), strict=True)
-    ]
-    first, *others = ({label: scores[label] for label in fitted} for scores in every)
-    return first, others, [plain_scores(own) for own in inside] or [{} for _ in parts]
-
-
-def _rows_of(answers: Sequence[ImageAnswers], images: ImagesToScore) -> np.ndarray:
-    """Which images of all parts, one behind the other, could be read."""
-    if len(answers) == 1:
-        return answers[0].rows
-    starts = np.cumsum([0, *(len(part) for part in images.parts())])
-    return np.concatenate([start + own.rows for start, own in zip(starts, answers, strict=False)])
-
-
-def _probabilities(parts: Sequence[ImageAnswers], places: np.ndarray) -> np.ndarray:
-    starts = np.cumsum([0, *(len(part.rows) for part in parts)])
-    chosen = np.searchsorted(starts, places, side="right") - 1
-    found = [parts[part].probabilities(places[chosen == part] - starts[part]) for part in np.unique(chosen)]
-    return np.concatenate(found)[np.argsort(np.argsort(chosen, kind="stable"), kind="stable")]
-
-
-def _joined_sets(images: ImagesToScore) -> ImageSet:
-    """The training images, which are one selection."""
-    (whole,) = images.parts()
-    return whole
+            of_test, of_others, inside = detectors.score_streams(sequential, test, others)
+            of_sets = [of_test, *of_others]
+    every = [answers.scores | plain_scores(own) for answers, own in zip(sets, of_sets, strict=True)]
+    ordered = ({label: scores[label] for label in fitted} for scores in every)
+    whole = [replace(answers, scores=scores) for answers, scores in zip(sets, ordered, strict=True)]
+    return whole, [plain_scores(own) for own in inside]

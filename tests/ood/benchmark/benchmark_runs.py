@@ -3,7 +3,7 @@
 from openworld.evaluations import evaluation_of, read_protocol
 from openworld.evaluations.artifacts import Crew
 from openworld.evaluations.runtime import Machine
-from openworld.ood.benchmark.evaluation import EVALUATION, tasks
+from openworld.ood.benchmark.evaluation import EVALUATION
 from openworld.runs import RunStore, execute
 
 RECIPE = {"epochs": 1, "side": 28, "batch_size": 8}
@@ -33,5 +33,5 @@ def run(spec, folder):
     machine = Machine(cache=str(folder / "cache"))
     for stage in evaluation_of(spec).artifacts(spec, machine):
         stage.work(Crew("local", 1, folder), None)
-    evaluation_of(spec).require(tasks(spec), machine)
+    evaluation_of(spec).require(spec.tasks, machine)
     return execute(EVALUATION.units(spec, machine), RunStore(folder / "run"))

@@ -9,7 +9,7 @@ import pytest
 from openworld import OpenworldError
 from openworld.evaluations.rows import read_rows
 from openworld.evaluations.runtime import Machine
-from openworld.ood.benchmark.evaluation import EVALUATION, inputs, summary, tasks
+from openworld.ood.benchmark.evaluation import EVALUATION, inputs, summary
 from openworld.ood.benchmark.report import read_results, report
 from openworld.results import RunFolder
 from openworld.runs import to_json
@@ -103,8 +103,8 @@ def test_every_setting_is_a_row_and_the_choice_is_shown_on_the_page(searched):
 
 def test_inputs_without_a_search_say_nothing_of_one(places):
     searching, plain = (
-        tasks(spec_of(places, MODELS[1:2], validation_sets=sets))[0] if sets else
-        tasks(spec_of(places, [{"backbone": "embedded", "detectors": [{"detector": "MCM"}]}], validation_sets=[]))[0]
+        spec_of(places, MODELS[1:2], validation_sets=sets).tasks[0] if sets else
+        spec_of(places, [{"backbone": "embedded", "detectors": [{"detector": "MCM"}]}], validation_sets=[]).tasks[0]
         for sets in ([{"dataset": str(places[1]), "part": "validation"}], [])
     )  # fmt: skip
     machine = Machine()
@@ -149,4 +149,4 @@ def test_candidates_are_checked_as_the_spec_is_read(places, detector, said):
 def test_a_detector_none_of_whose_settings_can_learn_is_refused_before_anything_is_trained(places):
     models = [{"backbone": "embedded", "detectors": [{"detector": "KNN", "choose": {"k": [500, 600]}}]}]
     with pytest.raises(OpenworldError, match="500 neighbour"):
-        EVALUATION.require(tasks(spec_of(places, models)), Machine())
+        EVALUATION.require(spec_of(places, models).tasks, Machine())

@@ -8,7 +8,6 @@ from PIL import Image
 
 from openworld import OpenworldError
 from openworld.evaluations import read_protocol
-from openworld.ood.benchmark.evaluation import tasks
 from openworld.ood.benchmark.report import read_results
 from openworld.results import RunFolder
 
@@ -24,7 +23,7 @@ def names_of(task):
 def test_a_data_set_that_is_in_distribution_shows_the_classes_that_a_group_means(repository):
     spec = read_protocol(repository / "examples" / "ood-benchmark-embedded.toml")
     kept = [each for each in spec.sets if each.dataset == "emoji-concepts"]
-    (task, *_) = tasks(type(spec)(spec.sources, tuple(kept), spec.models[1:2], classes="base", seeds=(1,)))
+    (task, *_) = type(spec)(spec.sources, tuple(kept), spec.models[1:2], classes="base", seeds=(1,)).tasks
     other, *same = names_of(task)
     inside = set(task.ground.names)
     assert len(inside) == 50 and not other & inside and len(other) == 50
@@ -34,7 +33,7 @@ def test_a_data_set_that_is_in_distribution_shows_the_classes_that_a_group_means
 
 def test_a_set_without_images_of_its_group_is_refused(repository):
     spec = read_protocol(repository / "examples" / "ood-benchmark-embedded.toml")
-    (task, *_) = tasks(type(spec)(spec.sources, spec.sets[:1], spec.models[1:2], classes="all", seeds=(1,)))
+    (task, *_) = type(spec)(spec.sources, spec.sets[:1], spec.models[1:2], classes="all", seeds=(1,)).tasks
     with pytest.raises(OpenworldError, match="only classes that are in distribution, and its group is near"):
         names_of(task)
 
@@ -43,7 +42,7 @@ def test_a_flat_folder_is_a_set(places, tmp_path):
     for number in range(3):
         Image.new("RGB", (32, 32), (80 * number, 0, 0)).save(tmp_path / f"{number}.png")
     sets = [{"dataset": str(tmp_path), "group": "far", "name": "flat"}]
-    (task,) = tasks(spec_of(places, [{"backbone": "embedded"}], sets=sets, validation_sets=[]))
+    (task,) = spec_of(places, [{"backbone": "embedded"}], sets=sets, validation_sets=[]).tasks
     (images,) = [images.load() for images in task.sources_of_sets.values()]
     assert len(images) == 3 and images.classnames == (tmp_path.name.replace("_", " "),)
 

@@ -11,7 +11,6 @@ from openworld.evaluations.artifacts import Crew
 from openworld.evaluations.entries import DecompositionSpec
 from openworld.evaluations.runtime import Machine
 from openworld.evaluations.shift_degrees import drawn
-from openworld.ood.by_shift.spec import tasks
 from openworld.shifts import LOOKS
 
 SMALL = {"steps": 2, "whitened": 32, "semantic_width": 28}
@@ -39,7 +38,7 @@ def measured(few_shapes, tmp_path_factory):
 
 def test_pictures_teach_and_are_measured_by_features_that_see_looks(measured):
     spec, machine, made = measured
-    task = tasks(spec)[0]
+    task = spec.tasks[0]
     assert 4 * len(LOOKS) in made  # 4 classes, a shot each
     fitted = task.split.load(machine)
     assert fitted.width == 128 + 6 * 192 and fitted.about["labels"] == 4 and fitted.about["templates"] == len(LOOKS)
@@ -66,7 +65,7 @@ def test_nothing_is_done_twice(measured, tmp_path):
 
 
 def test_other_looks_teach_another_decomposition(measured):
-    split = tasks(measured[0])[0].split
+    split = measured[0].tasks[0].split
     assert split.templates == LOOKS and replace(split, templates=LOOKS[:5]).key != split.key
 
 
@@ -75,8 +74,8 @@ def test_names_of_a_file_teach_in_the_place_of_the_images_own(measured, tmp_path
     file = tmp_path / "names.txt"
     file.write_text("n01440764\nwild dog\nwild_dog\n")
     how = replace(spec.decomposition, taught_by="texts", settings={})
-    by_file = tasks(replace(spec, decomposition=replace(how, names=str(file))))[0].split
-    own = tasks(replace(spec, decomposition=how))[0].split
+    by_file = replace(spec, decomposition=replace(how, names=str(file))).tasks[0].split
+    own = replace(spec, decomposition=how).tasks[0].split
     assert by_file.names == ("tench", "wild dog") and len(own.names) > 2 and by_file.key != own.key
     with pytest.raises(OpenworldError, match="images teach"):
         replace(spec.decomposition, names=str(file))

@@ -23,7 +23,6 @@ from openworld.evaluations.runtime import Machine
 from openworld.learners import LEARNERS, FittedLearner, load
 from openworld.learners.engine.text_bank import cosine_logits
 from openworld.ood.by_shift.evaluation import EVALUATION
-from openworld.ood.by_shift.spec import tasks
 from openworld.ood.model_entries import DetectorSpec, JudgedSpec
 from openworld.runs import RunStore, execute
 from openworld.testing import small_world
@@ -169,7 +168,7 @@ def given(root, models, **changed):
 def run(spec, folder, cache):
     machine = Machine(cache=str(cache))
     stages = evaluation_of(spec).artifacts(spec, machine)
-    evaluation_of(spec).require(tasks(spec), machine)
+    evaluation_of(spec).require(spec.tasks, machine)
     made = {stage.doing: stage.work(Crew("local", 1, folder), None) for stage in stages}
     return made, execute(EVALUATION.units(spec, machine), RunStore(folder))
 
@@ -211,7 +210,7 @@ def test_its_record_is_that_of_any_model(ran):
 
 def test_a_damaged_learner_is_trained_again(ran, tmp_path):
     spec, folder, _, _ = ran
-    training = tasks(spec)[1].seeded.learner
+    training = spec.tasks[1].learner
     machine = Machine(cache=str(folder / "cache"))
     file = folder / "cache" / training.key / "parameters.safetensors"
     whole = file.read_bytes()
@@ -224,8 +223,8 @@ def test_a_damaged_learner_is_trained_again(ran, tmp_path):
 def test_a_saved_learner_answers_as_the_one_that_was_saved(ran, few_shapes, tmp_path):
     spec, folder, _, records = ran
     machine = Machine(cache=str(folder / "cache"))
-    for seed, task in enumerate(tasks(spec)[1:3]):
-        fitted = task.seeded.learner.load(machine)
+    for seed, task in enumerate(spec.tasks[1:3]):
+        fitted = task.learner.load(machine)
         assert isinstance(fitted, FittedLearner)
         fitted.save(tmp_path / f"tuned-{seed}" / "attachments" / "learner")
     entry = MODELS[1] | {"learner": str(tmp_path / "tuned-{seed}")}
@@ -242,10 +241,10 @@ def test_a_saved_learner_answers_as_the_one_that_was_saved(ran, few_shapes, tmp_
 
 def test_a_saved_learner_of_other_classes_is_refused(ran, shapes, few_shapes, tmp_path):
     spec, folder, _, _ = ran
-    tasks(spec)[1].seeded.learner.load(Machine(cache=str(folder / "cache"))).save(tmp_path / "tuned")
+    spec.tasks[1].learner.load(Machine(cache=str(folder / "cache"))).save(tmp_path / "tuned")
     other = read_protocol(given(few_shapes, [{"learner": str(tmp_path / "tuned")}], classes="all", shots=2))
     with pytest.raises(OpenworldError, match="trained on other class names"):
-        EVALUATION.require(tasks(other), Machine(cache=str(folder / "cache")))
+        EVALUATION.require(other.tasks, Machine(cache=str(folder / "cache")))
 
 
 @pytest.mark.parametrize(

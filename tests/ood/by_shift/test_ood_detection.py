@@ -18,7 +18,6 @@ from openworld.metrics import auroc
 from openworld.ood.by_shift.evaluation import EVALUATION, summary
 from openworld.ood.by_shift.measurement import ScoredPool, measure
 from openworld.ood.by_shift.metrics import CELL_METRICS
-from openworld.ood.by_shift.spec import tasks
 from openworld.ood.model_entries import TWO_TOWER, JudgedSpec
 from openworld.runs import RunStore, execute
 
@@ -481,7 +480,7 @@ def test_changed_pictures_are_refused(ran):
 def test_a_model_without_seeds_is_one_unit(shapes):
     spec = read_protocol(given(shapes, seeds=[0, 1]))
     assert isinstance(spec, OODDetectionSpec)
-    assert [one.name for one in tasks(spec)] == ["convnet, seed 0", "convnet, seed 1", "embedded"]
+    assert [one.name for one in spec.tasks] == ["convnet, seed 0", "convnet, seed 1", "embedded"]
     assert summary(spec)[1:] == ["2 model(s)", "5 detector(s)"]
     assert set(EVALUATION.fingerprints(spec)) == {"training", "in-distribution test", "pool"}
 

@@ -15,8 +15,12 @@ import openworld as ow  # noqa: E402
 from openworld import classifiers, datasets  # noqa: E402
 from openworld.datasets.published.catalogue import BENCHMARKS  # noqa: E402
 from openworld.ood.benchmark.spec import OODSetSpec  # noqa: E402
-from openworld.ood.detect.named_sets import known_sets, named_sets, validation_sets  # noqa: E402
-from openworld.ood.detect.places import known_images  # noqa: E402
+from openworld.ood.detect.places import (  # noqa: E402
+    known_images,  # noqa: E402
+    known_sets,
+    named_sets,
+    validation_sets,
+)
 
 
 @pytest.fixture(scope="module")

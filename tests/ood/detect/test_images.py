@@ -14,8 +14,7 @@ from PIL import Image
 import openworld as ow
 from openworld import classifiers, detectors
 from openworld.detectors import KNN, MSP, Activations, Head
-from openworld.ood.detect.named_sets import named_sets
-from openworld.ood.detect.places import images_at, known_images
+from openworld.ood.detect.places import images_at, known_images, named_sets
 from openworld.runs.sealed import seal, unseal
 
 NAMES = ("blue", "green", "red")

@@ -12,7 +12,7 @@ from openworld.detectors import GEN, KNN, Activations, Head, candidates, load_to
 from openworld.metrics import auroc
 from openworld.ood.detect.choosing import choose_detectors
 from openworld.ood.detect.places import known_images
-from openworld.ood.models import FeatureModel
+from openworld.ood.feature_model import FeatureModel
 
 WIDTH = 5
 

@@ -9,24 +9,14 @@ from openworld.evaluations.image_selection import DatasetSpec
 from openworld.evaluations.runtime import Machine, backbone
 from openworld.ood.benchmark.spec import OODBenchmarkSpec
 from openworld.ood.benchmark.unit import evaluate
-from openworld.ood.judged_models import require_learner, require_negatives, trainings
+from openworld.ood.judged_models import trainings
 from openworld.ood.scoring import stages_of
-
-
-def tasks(spec: OODBenchmarkSpec) -> list[OODBenchmarkSpec]:
-    """Every model with every seed, models in the order of the spec; what is not trained here once, unless by seed."""
-    return [
-        spec.only(model=model, seed=seed)
-        for model in (model.resolved(spec.sources[0].dataset) for model in spec.models)
-        for seed in (spec.seeds if model.has_seeds else spec.seeds[:1])
-    ]
 
 
 def preparations(spec: OODBenchmarkSpec, machine: Machine) -> tuple[Stage, ...]:
     """Return the stages that train classifiers and tune learners, and those in which classifiers score."""
-    planned = tasks(spec)
-    stages = stages_of([task.scoring for task in planned], machine)
-    return (*trainings([task.seeded for task in planned], machine), *stages)
+    tasks = spec.tasks
+    return (*trainings(tasks, machine), *stages_of([task.scoring for task in tasks], machine))
 
 
 def inputs(task: OODBenchmarkSpec, machine: Machine) -> dict[str, str]:
@@ -76,9 +66,7 @@ def require(planned: Sequence[OODBenchmarkSpec], machine: Machine) -> None:
     images = len(ground.training.load())
     for task in planned:
         model = task.model
-        if learner := task.seeded.learner:
-            require_learner(model, learner, ground.names, machine)
-        require_negatives(model, ground.names)
+        task.require_model(machine)
         if not model.own:
             model.candidates(search=bool(task.validation_sets)).require_images(images)
 
@@ -86,7 +74,7 @@ def require(planned: Sequence[OODBenchmarkSpec], machine: Machine) -> None:
 EVALUATION = Evaluation(
     "ood-benchmark",
     OODBenchmarkSpec,
-    tasks,
+    lambda spec: spec.tasks,
     evaluate,
     3,
     inputs,

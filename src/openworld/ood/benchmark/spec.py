@@ -17,13 +17,12 @@ from openworld.datasets.formats.folder import PARTS
 from openworld.datasets.names.forms import normalise_class_name
 from openworld.datasets.published.catalogue import BENCHMARKS, DatasetCard
 from openworld.evaluations.entries import PoolSpec, part_of, require_distinct, settle
-from openworld.evaluations.evaluation import Spec, entry_of
 from openworld.evaluations.held import is_held
 from openworld.evaluations.image_selection import DatasetSpec, ImageSelection
 from openworld.evaluations.shift_images import ShiftGround
 from openworld.ood.detection_results import REPLICATES
 from openworld.ood.images_to_score import ImagesToScore
-from openworld.ood.judged_models import SeededModel
+from openworld.ood.judged_models import ModelsSpec
 from openworld.ood.model_entries import JudgedSpec
 from openworld.ood.scored_sets import GROUPS, SAME_CLASSES
 from openworld.ood.scoring import Scoring
@@ -66,7 +65,7 @@ class OODSetSpec(PoolSpec):
 
 
 @dataclass(frozen=True)
-class OODBenchmarkSpec(Spec):
+class OODBenchmarkSpec(ModelsSpec):
     """Compare detectors on named sets of images, near, far, and shifted in appearance.
 
     Args:
@@ -148,18 +147,6 @@ class OODBenchmarkSpec(Spec):
         """The images of the run."""
         return part_of(self, ShiftGround, pool=(), base=(), new=(), images=None, cells=None)
 
-    model = entry_of("models")
-
-    @property
-    def seeded(self) -> SeededModel:
-        """The model of a task, with its seed."""
-        return SeededModel(self.model, self.seed, self.ground, self.threads)
-
-    @property
-    def name(self) -> str:
-        """What people call the unit of a task."""
-        return self.seeded.name
-
     @property
     def sources_of_sets(self) -> dict[str, ImageSelection]:
         """The images of every set, by its name."""
@@ -189,7 +176,7 @@ class OODBenchmarkSpec(Spec):
             return ImagesToScore(title, (images,))
 
         return Scoring(
-            self.seeded,
+            self,
             in_words("training images", self.ground.training),
             in_words("test images", self.ground.test),
             tuple(in_words(name, images) for name, images in self.sources_of_sets.items()),

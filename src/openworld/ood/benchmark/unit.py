@@ -12,8 +12,9 @@ from openworld.evaluations.runtime import Clock, Machine
 from openworld.metrics import accuracy
 from openworld.ood.benchmark.spec import OODBenchmarkSpec
 from openworld.ood.detection_results import detection_results
+from openworld.ood.feature_model import has_pictures
 from openworld.ood.layout import ranked
-from openworld.ood.models import has_pictures
+from openworld.ood.models import ImageAnswers
 from openworld.ood.scored_sets import OTHER_CLASSES, WORST_IMAGES, ScoredSets, SetScores, score_columns
 from openworld.ood.scoring import ModelScores, Scores, score
 from openworld.ood.thresholds import choose_thresholds, fitted_bytes, flagged_results
@@ -57,26 +58,28 @@ def evaluate(task: OODBenchmarkSpec, machine: Machine) -> UnitResult:
 def _shown(task: OODBenchmarkSpec, scores: ModelScores) -> Iterator[Shown]:
     """Yield the test images, validation images where they are scored, and every set."""
 
-    def of(name: str, group: str, images: ImageSet, rows: np.ndarray, own: Scores, inside: Scores) -> Shown:
+    def of(name: str, group: str, images: ImageSet, answers: ImageAnswers, inside: Scores) -> Shown:
+        rows = answers.rows
         paths = np.array([images.path_of(row) for row in rows.tolist()], object)
         clusters = np.array([f"{name}/{number}" for number in images.groups[rows].tolist()])
-        return SetScores(name, group, own, paths, clusters, None, inside), images, rows
+        return SetScores(name, group, answers.scores, paths, clusters, None, inside), images, rows
 
-    yield of("test", "id", task.ground.test.load(), scores.rows[0], scores.test, {})
+    yield of("test", "id", task.ground.test.load(), scores.test, {})
     if task.tells_validation:
-        yield of("validation", "id", task.validation.load(), scores.validation_rows, scores.validation, {})
-    every = zip(task.sets, task.sources_of_sets.values(), scores.rows[1:], scores.sets, scores.inside, strict=True)
-    for entry, images, rows, own, inside in every:
-        yield of(entry.name, entry.group, images.load(), rows, own, inside)
+        yield of("validation", "id", task.validation.load(), scores.validation, {})
+    for entry, images, answers, inside in zip(
+        task.sets, task.sources_of_sets.values(), scores.sets, scores.inside, strict=True
+    ):
+        yield of(entry.name, entry.group, images.load(), answers, inside)
 
 
 def _named_right(
     task: OODBenchmarkSpec, scores: ModelScores, test: SetScores, images: ImageSet, rows: np.ndarray
 ) -> Iterator[Result]:
     """Yield the accuracy on test images; nothing of a model of this process that counts its classes otherwise."""
-    if task.model.own and scores.classnames != images.classnames:
+    if task.model.own and tuple(scores.model.classnames) != images.classnames:
         return
-    right = accuracy(scores.prediction == images.labels[rows], groups=images.groups[rows])
+    right = accuracy(scores.test.prediction == images.labels[rows], groups=images.groups[rows])
     value = Value(right.value, interval_of(right.interval, "images", len(test)))
     yield Result(task.model.label, METRICS["accuracy"], value)
 
@@ -93,7 +96,7 @@ def _facts(task: OODBenchmarkSpec, scores: ModelScores, shown: Sequence[Shown]) 
         "classes": len(shown[0][1].classnames),
         "training_images": len(task.ground.training.load()),
         "warnings": [*scores.warnings, *notes],
-        "learner": None if scores.learner is None else to_json(scores.learner),
+        "learner": scores.model.facts and to_json(scores.model.facts),
     }
 
 

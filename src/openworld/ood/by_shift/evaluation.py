@@ -8,9 +8,9 @@ from openworld import classifiers, detectors
 from openworld._errors import OpenworldError
 from openworld.evaluations.evaluation import ClassList, Evaluation
 from openworld.evaluations.runtime import Machine
-from openworld.ood.by_shift.spec import OODDetectionSpec, inputs, preparations, tasks
+from openworld.ood.by_shift.spec import OODDetectionSpec, inputs, preparations
 from openworld.ood.by_shift.unit import evaluate
-from openworld.ood.judged_models import require_learner, require_names, require_negatives
+from openworld.ood.judged_models import require_names
 
 ANY_STD = (1.0, 1.0, 1.0)
 CLASSES = 2
@@ -72,17 +72,15 @@ def require(planned: Sequence[OODDetectionSpec], machine: Machine) -> None:
 def _require_served(task: OODDetectionSpec, machine: Machine) -> None:
     """Plan its detectors on an image of zeros; what is trained here is built, untrained, for that."""
     model = task.model
-    if model.learner:
-        require_learner(model, task.seeded.learner, task.ground.names, machine)
-    require_negatives(model, task.ground.names)
+    task.require_model(machine)
     if model.kind != "classifier":
         return
     if model.weights:
-        classifier = task.seeded.classifier.load(machine)
+        classifier = task.classifier.load(machine)
         require_names(model, classifier.classnames, task.ground.names)
         module, side = classifier.module.cpu(), classifier.side
     else:
-        recipe = task.seeded.classifier.training.recipe
+        recipe = task.classifier.training.recipe
         side = recipe.side
         with torch.random.fork_rng(devices=()):
             module = classifiers.build(model.architecture, len(task.ground.names), side).eval()
@@ -93,7 +91,7 @@ def _require_served(task: OODDetectionSpec, machine: Machine) -> None:
 EVALUATION = Evaluation(
     "ood-detection",
     OODDetectionSpec,
-    tasks,
+    lambda spec: spec.tasks,
     evaluate,
     version=7,
     inputs=inputs,

@@ -15,20 +15,19 @@ from openworld._errors import OpenworldError
 from openworld.datasets import DATASETS
 from openworld.evaluations.artifacts import Stage
 from openworld.evaluations.entries import CellsSpec, part_of, require_distinct
-from openworld.evaluations.evaluation import Spec, entry_of
 from openworld.evaluations.runtime import Machine, backbone
 from openworld.evaluations.shift_cells import ShiftSpec
 from openworld.evaluations.shift_images import ShiftGround
 from openworld.features import Encoding
 from openworld.ood.images_to_score import ImagesToScore
-from openworld.ood.judged_models import SeededModel, trainings
+from openworld.ood.judged_models import ModelsSpec, trainings
 from openworld.ood.model_entries import JudgedSpec
 from openworld.ood.scoring import Scoring, stages_of
 from openworld.runs import digest
 
 
 @dataclass(frozen=True)
-class OODDetectionSpec(ShiftSpec, Spec):
+class OODDetectionSpec(ShiftSpec, ModelsSpec):
     """Judge detectors over cells of semantic and covariate shift (IS-OOD, section 3).
 
     Args:
@@ -52,7 +51,6 @@ class OODDetectionSpec(ShiftSpec, Spec):
     id_kept: bool = True
     seeds: tuple[int, ...] = (0, 1, 2)
     threads: int = 1
-    model = entry_of("models")
 
     def __post_init__(self):
         self.settle_shift()
@@ -82,16 +80,6 @@ class OODDetectionSpec(ShiftSpec, Spec):
         return tuple(dict.fromkeys(names))
 
     @property
-    def seeded(self) -> SeededModel:
-        """The model of a task with its seed."""
-        return SeededModel(self.model, self.seed, self.ground, self.threads)
-
-    @property
-    def name(self) -> str:
-        """What people call the unit of a task."""
-        return self.seeded.name
-
-    @property
     def training(self) -> ImagesToScore:
         """What models and detectors learn from."""
         return ImagesToScore("training images", (self.ground.training,), encoded_by=self._encoded_by)
@@ -115,7 +103,7 @@ class OODDetectionSpec(ShiftSpec, Spec):
     @property
     def scoring(self) -> Scoring:
         """What the detectors of a task learn from and score."""
-        return Scoring(self.seeded, self.training, self.test, (self.scored_pool,), one_stream=True)
+        return Scoring(self, self.training, self.test, (self.scored_pool,), one_stream=True)
 
     def _require_fresh_pool(self) -> None:
         """Refuse a pool that shows images of the in-distribution sets as they are, or images twice."""
@@ -140,21 +128,11 @@ def _place_of(dataset: str) -> str:
     return dataset if dataset in DATASETS else str(Path(dataset).resolve())
 
 
-def tasks(spec: OODDetectionSpec) -> list[OODDetectionSpec]:
-    """Every model with every seed, models in the order of the spec; what is not trained here once, unless by seed."""
-    return [
-        spec.only(model=model.resolved(spec.sources[0].dataset), seed=seed)
-        for model in spec.models
-        for seed in (spec.seeds if model.has_seeds else spec.seeds[:1])
-    ]
-
-
 def preparations(spec: OODDetectionSpec, machine: Machine) -> tuple[Stage, ...]:
     """Return the stages: training, running models, the decomposition, the degrees, and scoring by classifiers."""
-    planned = tasks(spec)
-    stages = trainings([task.seeded for task in planned], machine)
-    stages += spec.shift_stages(machine, lambda: spec.shift_outputs)
-    return (*stages, *stages_of([task.scoring for task in planned], machine))
+    tasks = spec.tasks
+    by_shift = spec.shift_stages(machine, lambda: spec.shift_outputs)
+    return (*trainings(tasks, machine), *by_shift, *stages_of([task.scoring for task in tasks], machine))
 
 
 def inputs(task: OODDetectionSpec, machine: Machine) -> dict[str, str]:

@@ -50,10 +50,10 @@ def evaluate(task: OODDetectionSpec, machine: Machine) -> UnitResult:
     beyond = divided.pool.images.groups[divided.rows] + int(groups.max(initial=-1)) + 1
     made = np.isin(divided.pool.styles, divided.pool.generated)[divided.pool.style[divided.rows]]
     generated = made if divided.pool.generated else None
-    pool = ScoredPool(scores.test, scores.pool, groups, beyond, divided, divided.known, generated)
+    pool = ScoredPool(scores.test.scores, scores.sets[0].scores, groups, beyond, divided, divided.known, generated)
     measured = measure(pool, id_kept=task.id_kept, least=task.least)
     model = task.model
-    right = float(np.mean(scores.prediction == test.images.labels[test.rows]))
+    right = float(np.mean(scores.test.prediction == test.images.labels[test.rows]))
     marginal = [*_marginal_rows(model, test, divided, scores)]
     rows = (*measured.rows, Result(model.label, METRICS["accuracy"], Value(right)), *marginal)
 
@@ -72,8 +72,8 @@ def evaluate(task: OODDetectionSpec, machine: Machine) -> UnitResult:
         "training": len(known.rows),
         "styles": divided.pool.styles,
         "left_out": len(task.ground.left_out),
-        "warnings": [*dict.fromkeys(scores.warnings)],
-        "learner": scores.learner and to_json(scores.learner),
+        "warnings": [*scores.warnings],
+        "learner": scores.model.facts and to_json(scores.model.facts),
     }
     tables = {"images": _pool_table(pool, divided), "test": _test_table(task, test, scores, machine)}
     return UnitResult(
@@ -94,7 +94,8 @@ def _marginal_rows(
     nearest = int(level[others].min())
     near = np.flatnonzero(others & (level == nearest))
     label = next((own.label for own in model.detectors if own.detector == CHOSEN_BY), model.detectors[0].label)
-    score, inside, pool = scores.pool[label], scores.test[label], divided.pool.images
+    answers, pool = scores.sets[0], divided.pool.images
+    score, inside = answers.scores[label], scores.test.scores[label]
     place = {"semantic_level": nearest, "detector": label}
     yield Result(model.label, MARGINAL, Value(len(near)), place)
     yield Result(model.label, PASSED, Value(fpr_in_positive(inside, score[near]).value), place)
@@ -102,7 +103,7 @@ def _marginal_rows(
     surest = near[np.argsort(-score[near], kind="stable")]
     _, first = np.unique(pool.groups[divided.rows[surest]], return_index=True)
     chosen = surest[np.sort(first)[:SHOWN]]
-    for spot, probabilities in zip(chosen.tolist(), scores.probabilities(chosen), strict=True):
+    for spot, probabilities in zip(chosen.tolist(), answers.probabilities(chosen), strict=True):
         image, taken = int(divided.rows[spot]), int(probabilities.argmax())
         name = test.images.classnames[taken]
         place = {"class": pool.classnames[pool.labels[image]], "taken_for": name, "image": image}
@@ -151,10 +152,10 @@ def _test_table(task: OODDetectionSpec, test: ReadableImages, scores: ModelScore
     table = {
         "id": test.rows.astype(np.int32),
         "label": test.images.labels[test.rows].astype(np.int32),
-        "prediction": scores.prediction.astype(np.int32),
+        "prediction": scores.test.prediction.astype(np.int32),
         "group": test.images.groups[test.rows].astype(np.int64),
     }
     table = with_names(table, test.images.classnames, test.images.path_of)
     degrees = test_degrees(task, machine)
     table |= {} if degrees is None else {half: getattr(degrees, half) for half in HALVES}
-    return table | {SCORE_COLUMN + label: values for label, values in scores.test.items()}
+    return table | {SCORE_COLUMN + label: values for label, values in scores.test.scores.items()}

@@ -104,7 +104,7 @@ def _of_images(
     from openworld.detectors.engine.tuned_learners import LogitMCM
     from openworld.evaluations.runtime import Machine
     from openworld.ood.detect.places import KnownImages, image_names, images_at
-    from openworld.ood.models import columns_of, has_pictures
+    from openworld.ood.feature_model import columns_of, has_pictures
     from openworld.runs.scratch import ScratchFolder
 
     places = [images_at(where, root) for where in images]

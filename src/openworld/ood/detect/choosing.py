@@ -27,19 +27,12 @@ from openworld.learners import FittedLearner, configure, find_learner
 from openworld.learners.engine.requirements import offers_everything, require_able
 from openworld.learners.engine.saved_folders import holds_learner
 from openworld.ood.detect.places import KnownImages
-from openworld.ood.learner_models import training_facts, tune
+from openworld.ood.feature_model import FeatureModel, columns_of
+from openworld.ood.judged_models import training_facts, tune
 from openworld.ood.model_entries import DetectorSpec
-from openworld.ood.models import (
-    ClassifierModel,
-    FeatureModel,
-    JudgedModel,
-    Progress,
-    TowerModel,
-    are_labelled,
-    columns_of,
-    unheard,
-)
+from openworld.ood.models import ClassifierModel, JudgedModel, Progress, are_labelled, unheard
 from openworld.ood.thresholds import BESIDE, LEARNER, SavedModel
+from openworld.ood.tower_model import TowerModel
 from openworld.own_data.models import find_model, require_building
 from openworld.report.learner_facts import LearnerFacts
 from openworld.runs import to_json

@@ -22,9 +22,17 @@ from openworld.evaluations.running import RunOptions, carry_out
 from openworld.ood.benchmark.report import read_results
 from openworld.ood.benchmark.spec import OODBenchmarkSpec, OODSetSpec
 from openworld.ood.detect.choosing import GivenModel, choose_detectors
-from openworld.ood.detect.named_sets import NamedSet, named_sets, validation_sets
 from openworld.ood.detect.on_scores import PAGES, compared
-from openworld.ood.detect.places import PARTS, KnownImages, benchmark_of, image_names, known_images
+from openworld.ood.detect.places import (
+    PARTS,
+    KnownImages,
+    NamedSet,
+    benchmark_of,
+    image_names,
+    known_images,
+    named_sets,
+    validation_sets,
+)
 from openworld.ood.layout import ranked
 from openworld.ood.model_entries import JudgedSpec
 from openworld.ood.models import JudgedModel

@@ -1,7 +1,10 @@
-"""Images, lists of images and files of features, by what a person names."""
+"""Images by what a person names: places of images and of features, and named sets of them.
 
-import hashlib
-from collections.abc import Sequence
+Sets of OpenOOD's benchmarks have words of their own: a whole benchmark, one of its groups, or one set.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -9,16 +12,15 @@ from typing import Any
 import numpy as np
 
 from openworld import datasets
-from openworld._arrays import as_labels, require_once
-from openworld._errors import OpenworldError
+from openworld._errors import OpenworldError, unknown_name
 from openworld.datasets import DATASETS, ImageSet
 from openworld.datasets.formats import embeddings, folder, numbered_list, unlabelled_folder
-from openworld.datasets.names.forms import numbered_names
 from openworld.datasets.published import openood
 from openworld.datasets.published.catalogue import BENCHMARKS
-from openworld.ood.models import FEATURE_FILES, FeatureRows, columns_of
-from openworld.own_data.images import UNLABELLED, are_images, labelled_images
-from openworld.tables.classes import class_numbers, listed_names
+from openworld.datasets.published.openood import PREFIX
+from openworld.ood.feature_model import FEATURE_FILES, are_features, columns_of, feature_images, part_of_features
+from openworld.ood.scored_sets import GROUPS
+from openworld.own_data.images import are_images, labelled_images
 from openworld.tables.embeddings import holds_embeddings, read_embeddings
 from openworld.tables.files import ScoreFile, open_scores
 
@@ -50,15 +52,19 @@ def known_images(where: Any, train: Any = "", validation: Any = "", root: str = 
         if "test" not in found:
             raise OpenworldError(f"{where} has no row whose split is test; give test images of the classes.")
         return KnownImages(**found, **named)
-    if isinstance(where, str | Path) and not _is_features(where):
-        wanted = [part for part in PARTS if part not in named]
-        absent = _absent(where, wanted, root)
+    if isinstance(where, str | Path) and not are_features(where):
+        wanted, absent = [part for part in PARTS if part not in named], {}
+        for part in wanted if benchmark_of(where) else ():  # only its test images must be there
+            if part != "test" and (why := openood.absent(where, part, root or None)):
+                absent[part] = (
+                    f"{where} has no {part} images here ({why}), so that nothing learns from or is chosen on them."
+                )
         found = _parts(str(where), [part for part in wanted if part not in absent], root)
         if found:
             return KnownImages(**found, **named, notes=tuple(absent.values()))
     images = images_at(where, root)
     if columns_of(images) is not None:
-        parts = {part: _part(images, part) for part in PARTS if part not in named}
+        parts = {part: part_of_features(images, part) for part in PARTS if part not in named}
         if parts["test"] is None:
             raise OpenworldError(f"{images.name} has no row whose part is test; give test images of the classes.")
         return KnownImages(**parts, **named)
@@ -67,7 +73,7 @@ def known_images(where: Any, train: Any = "", validation: Any = "", root: str = 
 
 def are_embeddings(where: Any) -> bool:
     """Whether images came embedded: a file or columns with embeddings, and neither features nor logits."""
-    return holds_embeddings(where, "embeddings") and not _is_features(where)
+    return holds_embeddings(where, "embeddings") and not are_features(where)
 
 
 def images_at(where: Any, root: str = "", part: str = "test") -> ImageSet:
@@ -82,12 +88,16 @@ def images_at(where: Any, root: str = "", part: str = "test") -> ImageSet:
         rows = embeddings.rows_of(given, part)
         return embeddings.image_set(given, rows if rows.size else None)
     if isinstance(where, ScoreFile):
-        return _features(where)
+        return feature_images(where)
     path = Path(where)
     if path.suffix.lower() == ".txt" and path.is_file():
-        return listed_images(path, Path(root) if root else path.parent)
-    if _is_features(where):
-        return _features(open_scores(path, FEATURE_FILES))
+        # Numbers count the model's classes; where a line has none, or -1, the images have no labels.
+        try:
+            return numbered_list.image_set(numbered_list.read(path), path.stem, Path(root) if root else path.parent)
+        except OpenworldError as error:
+            raise OpenworldError(f"{error} Say with --root where the files of {path} lie.") from error
+    if are_features(where):
+        return feature_images(open_scores(path, FEATURE_FILES))
     if path.is_dir():
         files = unlabelled_folder.find_pictures([path])
         if {len(file.relative_to(path).parts) for file in files} == {2}:
@@ -99,15 +109,6 @@ def images_at(where: Any, root: str = "", part: str = "test") -> ImageSet:
     raise OpenworldError(f"there are no images at {where}; give {WAYS}.")
 
 
-def listed_images(path: Path, root: Path) -> ImageSet:
-    """Return the images of a list as OpenOOD writes it: a path per line, and behind it a number of a class (or -1)."""
-    # Numbers count the model's classes; where a line has none, or -1, the images have no labels.
-    try:
-        return numbered_list.image_set(numbered_list.read(path), path.stem, root)
-    except OpenworldError as error:
-        raise OpenworldError(f"{error} Say with --root where the files of {path} lie.") from error
-
-
 def benchmark_of(where: object) -> str:
     """Return the benchmark whose in-distribution images somebody names; "" for anything else."""
     return where if isinstance(where, str) and where in BENCHMARKS else ""
@@ -117,17 +118,6 @@ def image_names(images: ImageSet, rows: np.ndarray) -> np.ndarray:
     """Return object[n], paths of images, or what a table of features calls them."""
     paths = getattr(images.read, "paths", None)
     return np.array([str(paths[row]) if paths else images.path_of(row) for row in rows.tolist()], object)
-
-
-def _absent(where: Any, wanted: Sequence[str], root: str) -> dict[str, str]:
-    """Parts of a benchmark that were not downloaded, with a sentence of each; only its test images must be there."""
-    found = {}
-    for part in wanted if benchmark_of(where) else ():
-        if part != "test" and (why := openood.absent(where, part, root or None)):
-            found[part] = (
-                f"{where} has no {part} images here ({why}), so that nothing learns from or is chosen on them."
-            )
-    return found
 
 
 def _parts(where: str, wanted: Sequence[str], root: str) -> dict[str, ImageSet]:
@@ -142,44 +132,172 @@ def _parts(where: str, wanted: Sequence[str], root: str) -> dict[str, ImageSet]:
     return {part: datasets.load(name, domain=domain, part=part, root=root or None) for part in here}
 
 
-def _is_features(where: Any) -> bool:
-    if isinstance(where, ScoreFile):
-        return True
-    path = Path(where) if isinstance(where, str | Path) else Path()
-    if path.suffix.lower() not in FEATURE_FILES or not path.is_file():
+USUAL = ("near", "far")
+"""Groups that a benchmark stands for."""
+
+GROUPS_BY_NAME = (*USUAL, "full-spectrum")
+
+
+@dataclass(frozen=True, eq=False)
+class NamedSet:
+    """Images under a name, in a group of `GROUPS`, or "id"."""
+
+    name: str
+    group: str
+    images: ImageSet
+
+
+def named_sets(ood: Sequence[str] | Mapping[str, Any], root: str = "", home: str = "") -> tuple[NamedSet, ...]:
+    """Return the sets of "GROUP[:NAME]=WHERE" or {"GROUP[:NAME]": images}, and sets that are known by name."""
+    if isinstance(ood, Mapping):
+        pairs = list(ood.items())
+    else:
+        parts = [entry.partition("=") for entry in ood]  # a set named alone has no title
+        pairs = [(title, where) if equals and where else ("", title) for title, equals, where in parts]
+    sets = [own for title, where in pairs for own in _sets_at(title, where, root, home)]
+    names = [own.name for own in sets]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise OpenworldError(f"two sets are called {twice}; give one another name: --ood GROUP:NAME=IMAGES.")
+    return tuple(sets)
+
+
+def validation_sets(
+    where: Sequence[Any], known: KnownImages, others: Sequence[NamedSet], root: str = ""
+) -> tuple[NamedSet, ...]:
+    """Return the images out of distribution on which settings are searched; refuse those that are tested or known."""
+    if where and known.validation is None:
+        raise OpenworldError("settings are searched with in-distribution validation images, too; give --validation.")
+    found = [each for place in where for each in _validation_at(place, root)]
+    inside = [NamedSet(part, "id", own) for part in PARTS if (own := getattr(known, part)) is not None]
+    for each in found:
+        for other in (*inside, *others):
+            if both := len(_identities(each.images) & _identities(other.images)):
+                raise OpenworldError(
+                    f"{both:,} of the {len(each.images):,} images of --validation-ood {each.name} are among those of "
+                    f"{other.name} ({other.group}); search settings on images that are neither tested nor learned from."
+                )
+    return tuple(found)
+
+
+@dataclass(frozen=True)
+class KnownSet:
+    """A set of a benchmark, by its key in `BENCHMARKS` and its own; its name in papers, and its group."""
+
+    benchmark: str
+    name: str
+    title: str
+    group: str
+
+    @classmethod
+    def of(cls, benchmark: str, name: str) -> "KnownSet":
+        card = BENCHMARKS[benchmark].sets[name]
+        return cls(benchmark, name, card.title, card.group)
+
+
+def known_sets(word: str, home: str = "") -> tuple[KnownSet, ...]:
+    """Return the sets that a word names; () where it names none. `home` is the benchmark that is in distribution."""
+    # A word is "openood:BENCHMARK" for its near and far sets, "openood:BENCHMARK/GROUP", "openood:BENCHMARK/SET", or a
+    # set alone, of the benchmark at home, or of ImageNet; case, "-" and "_" make no difference in it.
+    if word.startswith(PREFIX):
+        return _known_in(*word.partition("/")[::2])
+    having = [(own, name) for own in BENCHMARKS if (name := _named(own, word))]
+    chosen = [pair for pair in having if pair[0] == home] or [pair for pair in having if pair[0] == "openood:imagenet"]
+    if having and not chosen:
+        forms = " or ".join("/".join(pair) for pair in having)
+        raise OpenworldError(f"several benchmarks have a set {word}; say which is meant: {forms}.")
+    return tuple(KnownSet.of(*pair) for pair in chosen[:1])
+
+
+def _known_in(name: str, rest: str) -> tuple[KnownSet, ...]:
+    if name not in BENCHMARKS:
+        raise unknown_name("benchmark", name, BENCHMARKS)
+    benchmark = BENCHMARKS[name]
+    if rest in ("", *GROUPS_BY_NAME):
+        groups = (rest,) if rest else USUAL
+        return tuple(KnownSet.of(name, own) for group in groups for own in benchmark.of_group(group))
+    own = _named(name, rest)
+    if not own:
+        tested = [key for key, card in benchmark.sets.items() if card.group in GROUPS_BY_NAME]
+        raise unknown_name(f"set or group of {name} to test on", rest, (*GROUPS_BY_NAME, *tested))
+    return (KnownSet.of(name, own),)
+
+
+def _named(benchmark: str, word: str) -> str:
+    """The set of a benchmark that a word names; "" for none. What settings are chosen on is not tested."""
+    sets = {name: own for name, own in BENCHMARKS[benchmark].sets.items() if own.group in GROUPS_BY_NAME}
+
+    def plain(text: str) -> str:
+        return re.sub(r"[-_\s]", "", text.casefold())
+
+    return next((name for name, own in sets.items() if plain(word) in (plain(name), plain(own.title))), "")
+
+
+def _sets_at(title: str, where: Any, root: str, home: str) -> Iterator[NamedSet]:
+    group, _, name = title.partition(":")
+    if title and group not in GROUPS:
+        raise unknown_name("group", group, GROUPS)
+    known = known_sets(where, home) if _may_be_known(where, home) else ()
+    if name and len(known) > 1:
+        raise OpenworldError(f"{where} names {len(known)} sets, which cannot all be called {name}; give no name.")
+    yield from _of_benchmark(known, name, group, root)
+    if not known and not title:
+        raise OpenworldError(
+            f"--ood {where} came, expected GROUP=IMAGES or GROUP:NAME=IMAGES, as far:textures=dtd/; or a set known by "
+            f"name, as ssb_hard or openood:imagenet (benchmarks: {', '.join(BENCHMARKS)})."
+        )
+    if not known:
+        images = images_at(where, root)
+        yield NamedSet(name or _title(images, where), group, images)
+
+
+def _of_benchmark(known: Sequence[KnownSet], name: str, group: str, root: str) -> Iterator[NamedSet]:
+    """Sets of a benchmark; what is missing is said of all of them at once."""
+    faults = []
+    for own in known:
+        try:
+            images = datasets.load(own.benchmark, domain=own.name, root=root or None)
+        except OpenworldError as error:
+            faults.append(str(error))
+            continue
+        yield NamedSet(name or own.title, group or own.group, images)
+    if faults:
+        raise OpenworldError("\n".join(faults))
+
+
+def _may_be_known(where: Any, home: str) -> bool:
+    """Whether a place may be a set known by name: a file, a folder and a data set of that name come first."""
+    if not isinstance(where, str) or Path(where).exists():
         return False
-    return bool({"features", "logits"} & set(open_scores(path, FEATURE_FILES).columns))
+    return bool(home) or where.startswith(PREFIX) or where.split("/")[0] not in DATASETS
 
 
-def _features(file: ScoreFile) -> ImageSet:
-    tables = {"features", "logits"} & set(file.columns)
-    if not tables:
-        raise OpenworldError(f"{file.path} has {', '.join(file.columns)}, expected features [N, D] or logits [N, C].")
-    renamed = {"label": "labels", "split": "part", "id": "image", "path": "image", "group": "cluster"}
-    taken = {name: renamed.get(name, name) for name in file.columns}
-    require_once([own for own in taken.values() if own in renamed.values()], file.path)
-    table = {taken[name]: column for name, column in file.table(tables, renamed.keys() | renamed.values()).items()}
-    count = len(next(iter(table.values())))
-    names, labels = UNLABELLED, np.zeros(count, np.int64)
-    if "labels" in table:
-        listed = listed_names(file)
-        labels = as_labels(class_numbers(table["labels"], listed, None), "column labels")
-        names = tuple(listed) if listed else numbered_names(int(labels.max(initial=0)) + 1)
-    groups = np.arange(count)
-    if "cluster" in table:
-        groups = np.unique(table["cluster"].astype(str), return_inverse=True)[1]
-    content = hashlib.sha256()
-    for name, column in sorted(table.items()):
-        content.update(name.encode() + (column.astype(str) if column.dtype == object else column).tobytes())
-    return ImageSet(file.path.stem, "", names, labels, groups, content.hexdigest(), FeatureRows(file.path.stem, table))
+def _validation_at(where: Any, root: str) -> Iterator[NamedSet]:
+    benchmark = where.removesuffix("/validation") if isinstance(where, str) else ""
+    if benchmark in BENCHMARKS:
+        own = tuple(KnownSet.of(benchmark, name) for name in BENCHMARKS[benchmark].of_group("validation"))
+    else:
+        own = known_sets(where) if _may_be_known(where, "") else ()
+    yield from _of_benchmark(own, "", "validation", root)
+    if not own:
+        images = images_at(where, root)
+        yield NamedSet(_title(images, where), "validation", images)
 
 
-def _part(images: ImageSet, part: str) -> ImageSet | None:
-    """The rows of a part of features; None where there is none."""
-    columns = columns_of(images)
-    if "part" not in columns:
-        return images if part == "test" else None
-    kept = np.flatnonzero([str(own) in (part, part[:3]) for own in columns["part"].tolist()])
-    own = images.subset(kept)
-    groups = own.groups if "cluster" in columns else np.arange(len(kept))
-    return replace(own, groups=groups) if len(kept) else None
+def _title(images: ImageSet, where: Any) -> str:
+    if columns_of(images) is not None:
+        return images.name
+    if isinstance(where, str | Path) and Path(where).exists():
+        return Path(where).resolve().stem
+    return f"{images.name} {images.domain}".strip()
+
+
+def _identities(images: ImageSet) -> set[Any]:
+    """What tells images apart: files by their paths, others by place and content of their set, features by numbers."""
+    if columns := columns_of(images):
+        values = next(columns[name] for name in ("features", "logits") if name in columns)
+        return {np.ascontiguousarray(row).tobytes() for row in values}
+    if paths := getattr(images.read, "paths", None):
+        folder = Path(getattr(images.read, "folder", ""))
+        return {(folder / path).resolve() for path in paths}
+    return {(images.content, place) for place in range(len(images))}

@@ -1,0 +1,159 @@
+"""Features [n, D], logits [n, C] or both, of a file or of columns: as images, and as a model with its head."""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from openworld import detectors
+from openworld._arrays import as_labels, require_once
+from openworld._errors import OpenworldError
+from openworld.datasets import ImageSet
+from openworld.datasets.formats.numbered_list import UNLABELLED
+from openworld.datasets.image_set import Picked
+from openworld.datasets.names.forms import numbered_names
+from openworld.detectors import Activations, FitStatistics, Head
+from openworld.detectors.engine.fitted import plain_scores
+from openworld.detectors.profiles import LOGITS_ALONE
+from openworld.evaluations.runtime import Machine
+from openworld.ood.models import Detectors, Fitted, ImageAnswers, JudgedModel, are_labelled
+from openworld.tables.classes import class_numbers, listed_names
+from openworld.tables.files import ScoreFile, open_scores
+
+FEATURE_FILES = (".npz", ".parquet", ".safetensors", ".jsonl")
+
+
+@dataclass(frozen=True, eq=False)
+class FeatureRows:
+    """What an image set reads that has features [N, D], logits [N, C] or both instead of images."""
+
+    title: str
+    columns: Mapping[str, np.ndarray]
+
+    def __call__(self, index: int) -> Any:
+        raise OpenworldError(f"{self.title} has features and no images, of which there is nothing to read.")
+
+    def file_of(self, index: int) -> str | None:
+        """What the table calls an image."""
+        return str(self.columns["image"][index]) if "image" in self.columns else None
+
+
+@dataclass(frozen=True, eq=False)
+class FeatureModel(JudgedModel):
+    """What enters a head, and the head: from files; None where logits came alone."""
+
+    name: str
+    head: Head | None
+    offers: frozenset[str]
+    kind = "features"
+    classnames = ()
+
+    @classmethod
+    def of(cls, given: Any, images: ImageSet) -> "FeatureModel":
+        """The head of a file with `weight` [C, D] and perhaps `bias` [C], for such rows."""
+        head = None
+        if given:
+            file = open_scores(given, FEATURE_FILES)
+            table = file.table()
+            if "weight" not in table:
+                raise OpenworldError(f"{file.path} has {', '.join(table)}, expected weight [C, D] and bias [C].")
+            bias = torch.from_numpy(table["bias"]) if "bias" in table else None
+            head = Head(torch.from_numpy(table["weight"]), bias)
+        shown = {"features", "logits"} & set(columns_of(images) or ())
+        shown |= {"head", "logits"} if head is not None and "features" in shown else set()
+        return cls(f"the model of {images.name}", head, frozenset(shown))
+
+    @property
+    def fingerprint(self) -> str:
+        """Of the head; "" without one."""
+        if self.head is None:
+            return ""
+        parts = (part.numpy().tobytes() for part in (self.head.weight, self.head.bias) if part is not None)
+        return hashlib.sha256(b"".join(parts)).hexdigest()
+
+    @property
+    def usual(self) -> tuple[str, ...]:
+        logits = LOGITS_ALONE if "logits" in self.offers else ()
+        return (*logits, *(("KNN", "MDS", "RMDS") if "features" in self.offers else ()))
+
+    def gather(self, chosen: Detectors, images: ImageSet | None, machine: Machine) -> FitStatistics:
+        seen = Activations(head=self.head) if images is None else self._see(images)
+        if images is not None and are_labelled(images):
+            seen = replace(seen, labels=torch.from_numpy(images.labels))
+        return detectors.gather(chosen, [seen])
+
+    def score(self, fitted: Fitted, images: ImageSet, machine: Machine) -> ImageAnswers:
+        seen = self._see(images)
+        scores = plain_scores(detectors.score_together(fitted, seen))
+        prediction = seen.predictions.cpu().numpy() if "logits" in self.offers else None
+        return ImageAnswers(np.arange(len(images)), scores, prediction)
+
+    def _see(self, images: ImageSet) -> Activations:
+        columns = columns_of(images)
+        if columns is None:
+            raise OpenworldError(f"{images.name} are images; where the others are features, give features of them too.")
+        parts = {own: torch.from_numpy(columns[name]) for name, own in (("features", "features"), ("logits", "outputs"))
+                 if name in columns}  # fmt: skip
+        return Activations(**parts, head=self.head)
+
+
+def are_features(where: Any) -> bool:
+    if isinstance(where, ScoreFile):
+        return True
+    path = Path(where) if isinstance(where, str | Path) else Path()
+    if path.suffix.lower() not in FEATURE_FILES or not path.is_file():
+        return False
+    return bool({"features", "logits"} & set(open_scores(path, FEATURE_FILES).columns))
+
+
+def feature_images(file: ScoreFile) -> ImageSet:
+    tables = {"features", "logits"} & set(file.columns)
+    if not tables:
+        raise OpenworldError(f"{file.path} has {', '.join(file.columns)}, expected features [N, D] or logits [N, C].")
+    renamed = {"label": "labels", "split": "part", "id": "image", "path": "image", "group": "cluster"}
+    taken = {name: renamed.get(name, name) for name in file.columns}
+    require_once([own for own in taken.values() if own in renamed.values()], file.path)
+    table = {taken[name]: column for name, column in file.table(tables, renamed.keys() | renamed.values()).items()}
+    count = len(next(iter(table.values())))
+    names, labels = UNLABELLED, np.zeros(count, np.int64)
+    if "labels" in table:
+        listed = listed_names(file)
+        labels = as_labels(class_numbers(table["labels"], listed, None), "column labels")
+        names = tuple(listed) if listed else numbered_names(int(labels.max(initial=0)) + 1)
+    groups = np.arange(count)
+    if "cluster" in table:
+        groups = np.unique(table["cluster"].astype(str), return_inverse=True)[1]
+    content = hashlib.sha256()
+    for name, column in sorted(table.items()):
+        content.update(name.encode() + (column.astype(str) if column.dtype == object else column).tobytes())
+    return ImageSet(file.path.stem, "", names, labels, groups, content.hexdigest(), FeatureRows(file.path.stem, table))
+
+
+def part_of_features(images: ImageSet, part: str) -> ImageSet | None:
+    """The rows of a part of features; None where there is none."""
+    columns = columns_of(images)
+    if "part" not in columns:
+        return images if part == "test" else None
+    kept = np.flatnonzero([str(own) in (part, part[:3]) for own in columns["part"].tolist()])
+    own = images.subset(kept)
+    groups = own.groups if "cluster" in columns else np.arange(len(kept))
+    return replace(own, groups=groups) if len(kept) else None
+
+
+def columns_of(images: ImageSet) -> Mapping[str, np.ndarray] | None:
+    """Return the features and logits of an image set that has them instead of images; None of images."""
+    read, rows = images.read, None
+    while isinstance(read, Picked):
+        rows, read = read.numbers if rows is None else read.numbers[rows], read.read
+    if not isinstance(read, FeatureRows):
+        return None
+    return dict(read.columns) if rows is None else {name: column[rows] for name, column in read.columns.items()}
+
+
+def has_pictures(images: ImageSet) -> bool:
+    """Whether there is an image to be read, and not embeddings or features alone."""
+    return images.embeddings is None and columns_of(images) is None
