@@ -8,7 +8,7 @@ import pytest
 from openworld.cli.app import app
 from openworld.cli.in_process import CliRunner
 from openworld.runs import record
-from openworld.runs.tables import decode_table
+from openworld.tables.parquet import decode_table
 
 NOISE = {"old": 2.0, "new": 0.2}
 

@@ -15,7 +15,7 @@ from disturbed import finish, start
 READS = """
 import numpy as np
 import pyarrow
-from openworld.runs.tables import decode_table, encode_table
+from openworld.tables.parquet import decode_table, encode_table
 columns = {"number": np.arange(2000), "score": np.ones((2000, 20), np.float32), "name": [str(n) for n in range(2000)]}
 data = encode_table("t", columns)
 pyarrow.set_cpu_count(4)  # by itself one, where OMP_NUM_THREADS is

@@ -18,8 +18,7 @@ from openworld.cli.in_process import CliRunner
 from openworld.datasets.formats import unlabelled_folder
 from openworld.features import Encoding, encode
 from openworld.learners import LEARNERS, Schedule, ZeroShot, encoding_for
-from openworld.own_data.predict import prediction_inputs
-from openworld.own_data.predicted_stream import true_classes
+from openworld.own_data.predict import prediction_inputs, true_classes
 from openworld.runs import RunStore, Unit, UnitResult, execute
 from openworld.tables.stream import read_stream
 

@@ -160,8 +160,8 @@ def broken(**changes):
 @pytest.mark.parametrize(
     ("table", "sentence"),
     [
-        (broken(side=np.full(40, "old")), "holds 'old'; expected 'base' or 'new'"),
-        (broken(part=np.full(40, "train")), "column part holds 'train'; expected 'test', or 'validation'"),
+        (broken(side=np.full(40, "old")), "holds 'old'; expected base, new"),
+        (broken(part=np.full(40, "train")), "column part of .* holds 'train'; expected test, validation, val"),
         (broken(part=np.full(40, "val")), "'model', seed 0, has validation images alone"),
         (broken(score=np.r_[np.nan, np.zeros(39)]), "column score .* first row 0"),
         (broken(correct=np.full(40, 2)), "True/False or 0/1"),

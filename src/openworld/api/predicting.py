@@ -87,7 +87,6 @@ def predict(
     from openworld._console import Ending
     from openworld.api.inputs import embedded_of, paths_of
     from openworld.own_data import predict as predicting
-    from openworld.own_data.predicted_stream import require_stream, write_predicted
     from openworld.report.report import Report
 
     inputs = predicting.prediction_inputs(
@@ -103,10 +102,10 @@ def predict(
         allow_corrupt=allow_corrupt,
         device=device,
     )
-    require_stream(out, inputs, labelled)
+    predicting.require_stream(out, inputs, labelled)
     with observing(quiet=quiet) as observer:
         report = predicting.predict_images(inputs, observer)
     if out is None:
         return report
-    write_predicted(report.found, out, labelled)
+    predicting.write_stream(report.found, out, labelled)
     return replace(report, ending=Ending(f"Stream: {out}"))

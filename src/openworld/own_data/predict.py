@@ -1,10 +1,15 @@
-"""What a fitted learner says about images: from what a person names to predictions, and from these to text."""
+"""What a fitted learner says about images: from what a person names to predictions, and from these to text or a stream.
+
+A stream is a file that needs neither images nor model again (`openworld.tables.stream`).
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from openworld._arrays import require_fraction
 from openworld._csv import csv_text
@@ -16,8 +21,13 @@ from openworld.report.report import Report
 from openworld.report.sentences import counted
 from openworld.report.table import Cell
 from openworld.results import Metric, Result, Results, Value
+from openworld.runs.atomic import write_file
+from openworld.runs.outputs import require_file
 from openworld.runs.scratch import ScratchFolder
+from openworld.tables.classes import normalise_class_name, readable_class_name
 from openworld.tables.embeddings import Embeddings, holds_embeddings, read_embeddings
+from openworld.tables.stream import stream_bytes
+from openworld.tables.writing import require_kind
 
 if TYPE_CHECKING:
     from openworld.datasets import ImageSet
@@ -132,7 +142,6 @@ def prediction_inputs(
 def _learner_of(found: Any, new_names: Sequence[str], template: str) -> Any:
     """Return a fitted learner as it is, or zero-shot of class embeddings, whose other names are base names."""
     from openworld.backbones.foreign.of_embeddings import GivenEncoder
-    from openworld.datasets.names.forms import normalise_class_name
     from openworld.learners import FittedLearner, ZeroShot
 
     if isinstance(found, FittedLearner):
@@ -193,7 +202,14 @@ class PredictedImages:
 
     def to_csv(self) -> str:
         """Return a line per image; second and further names in columns of their own."""
-        flat = [_flat(row) for row in self.rows]
+        flat = []
+        for row in self.rows:
+            plain = {key: value for key, value in row.items() if key not in ("guesses", "zero_shot")}
+            for prefix, guesses in (("", row["guesses"]), ("zero_shot_", row["zero_shot"])):
+                for place, guess in enumerate(guesses, start=1):
+                    ending = "" if place == 1 else f"_{place}"
+                    plain |= {f"{prefix}{key}{ending}": value for key, value in guess.items()}
+            flat.append(plain)
         return csv_text(list(flat[0]), [list(row.values()) for row in flat])
 
 
@@ -305,10 +321,54 @@ def _listed(guesses: Sequence) -> str:
     return "\n".join(lines)
 
 
-def _flat(row: dict) -> dict:
-    plain = {key: value for key, value in row.items() if key not in ("guesses", "zero_shot")}
-    for prefix, guesses in (("", row["guesses"]), ("zero_shot_", row["zero_shot"])):
-        for place, guess in enumerate(guesses, start=1):
-            ending = "" if place == 1 else f"_{place}"
-            plain |= {f"{prefix}{key}{ending}": value for key, value in guess.items()}
-    return plain
+def require_stream(out: Path | None, inputs: PredictionInputs, labelled: bool) -> None:
+    """Refuse, before any image is read, what cannot become a stream: another ending, no new names, unknown classes."""
+    if out is None:
+        if labelled:
+            raise OpenworldError("--labelled came without --out; labels are kept in a stream: give --out FILE.")
+        return
+    require_file("--out", out, inputs=inputs.paths)
+    require_kind(out)
+    if not inputs.new_names:
+        raise OpenworldError("a stream needs new names; give --new NAME, --new-names FILE or, of a run, --run-names.")
+    if labelled:
+        true_classes(inputs)
+
+
+def write_stream(found: PredictedImages, out: Path, labelled: bool) -> None:
+    """Write what the learner says of every readable image; labelled: also `side` and `label`, from folder names."""
+    inputs, answer, predictions = found.inputs, found.answer, found.predictions
+    base_names, rows = tuple(inputs.fitted.classnames), [own.row for own in predictions]
+    columns: dict[str, Any] = {"image": [str(inputs.paths[row]) for row in rows]}
+    if inputs.dataset is not None:
+        columns["group"] = inputs.dataset.groups[rows]
+    if labelled:
+        sides, names = true_classes(inputs)
+        columns |= {"side": [sides[row] for row in rows], "label": [names[row] for row in rows]}
+    columns["score"] = np.asarray(answer.baseness, np.float64)
+    columns["base_name"] = [own.as_base for own in predictions]
+    columns["new_name"] = [own.as_new for own in predictions]
+    columns["joint_name"] = [own.guesses[0].name for own in predictions]
+    columns = {name: np.array(own, object) if isinstance(own, list) else own for name, own in columns.items()}
+    matrices = {"logits": answer.logits, "base_logits": answer.base_logits, "zero_shot": found.zero_shot.logits}
+    columns |= {name: np.asarray(own, np.float32) for name, own in matrices.items() if own is not None}
+    names = (*base_names, *inputs.new_names)
+    write_file(out, stream_bytes(out.suffix.lower(), columns, names, len(base_names)))
+
+
+def true_classes(inputs: PredictionInputs) -> tuple[list[str], list[str]]:
+    """Return side and class name of every image, from its folder or the data set; refuse a class of neither side."""
+    if inputs.dataset is None:
+        classes = [readable_class_name(path.resolve().parent.name) for path in inputs.paths]
+    else:
+        classes = [inputs.dataset.classnames[label] for label in inputs.dataset.labels]
+    known = {normalise_class_name(name): ("new", name) for name in inputs.new_names}
+    known |= {normalise_class_name(name): ("base", name) for name in inputs.fitted.classnames}
+    odd = list(dict.fromkeys(name for name in classes if normalise_class_name(name) not in known))
+    if odd:
+        raise OpenworldError(
+            f"{len(odd)} of the classes that images are labelled with are neither base nor new names, first "
+            f"{odd[0]!r}; images lie in a folder named after their class: rename it, or add the class with --new."
+        )
+    pairs = [known[normalise_class_name(name)] for name in classes]
+    return [side for side, _ in pairs], [name for _, name in pairs]

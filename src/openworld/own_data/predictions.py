@@ -11,15 +11,17 @@ from openworld.tables.coded import Coded
 from openworld.tables.entries import Columns, empty_entries
 from openworld.tables.table import Schema, TableColumn, open_table
 
+PARTS = {"test": "test", "validation": "validation", "val": "validation"}
 PREDICTIONS = Schema(
     (
-        TableColumn("side", "name", needed=True),
+        TableColumn("side", "name", needed=True, choices={"base": "base", "new": "new"}),
         TableColumn("score", needed=True),
         TableColumn("correct", "other"),
         TableColumn("prediction", "name", empty=True),
         TableColumn("confidence", "fraction"),
         TableColumn("seed", "whole"),
-        *(TableColumn(name, "name") for name in ("label", "joint_prediction", "model", "part")),
+        TableColumn("part", "name", choices=PARTS),
+        *(TableColumn(name, "name") for name in ("label", "joint_prediction", "model")),
         *(TableColumn(name, "key") for name in ("id", "group")),
     ),
     others="other",
@@ -29,8 +31,6 @@ PREDICTIONS = Schema(
 
 _ROWS = 2**18
 """Rows that are looked at as Python objects at a time."""
-
-PARTS = {"test": "test", "validation": "validation", "val": "validation"}
 
 
 def read_predictions(path: Path, model: str = "model") -> Columns:
@@ -42,9 +42,6 @@ def read_predictions(path: Path, model: str = "model") -> Columns:
     table = source.whole()
     count = len(table["side"])
     unnamed = {name: empty_entries(table[name]) for name in ("correct", "prediction") if name in table}
-    unknown = sorted(set(table["side"].present) - {"base", "new"})
-    if unknown:
-        raise OpenworldError(f"column side of {path} holds {unknown[0]!r}; expected 'base' or 'new'.")
     table.setdefault("seed", np.broadcast_to(np.int64(0), count))  # in the memory of one
     table.setdefault("model", Coded.constant(model, count))
     runs = runs_of(table)
@@ -108,15 +105,11 @@ def _parts(table: Columns, runs: Coded, count: int) -> Coded:
     """Of which part every image is; every model and seed must have some that are tested."""
     if "part" not in table:
         return Coded.constant("test", count)
-    unknown = sorted(set(table["part"].present) - set(PARTS))
-    if unknown:
-        raise OpenworldError(f"column part holds {unknown[0]!r}; expected 'test', or 'validation' (or 'val').")
-    parts = table["part"].renamed([PARTS.get(part, part) for part in table["part"].names])
-    untested = set(runs.names) - set(runs[parts == "test"].present)
+    untested = set(runs.names) - set(runs[table["part"] == "test"].present)
     if untested:
         model, seed = min(untested)
         raise OpenworldError(f"{model!r}, seed {seed}, has validation images alone; give test images of it too.")
-    return parts
+    return table["part"]
 
 
 def _correct(table: Columns, count: int) -> np.ndarray:

@@ -22,8 +22,8 @@ from openworld._short_repr import short_repr
 from openworld._types import checked
 from openworld.runs.canonical import to_json
 from openworld.runs.sealed import seal, unseal
-from openworld.runs.tables import decode_table, encode_table
 from openworld.runs.unit import Unit, UnitResult
+from openworld.tables.parquet import decode_table, encode_table
 
 FORMAT = 1  # of the folder; a record of another format counts as not there
 _SETTLED = 1.0  # seconds: file systems tell times apart by hundredths of one at best

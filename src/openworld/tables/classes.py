@@ -108,9 +108,12 @@ def listed_names(file: ScoreFile) -> tuple[str, ...] | None:
     if "classnames" not in file.about:
         return None
     try:
-        return tuple(str(name) for name in parse_json(file.about["classnames"]))
-    except (ValueError, TypeError) as error:
+        names = parse_json(file.about["classnames"])
+    except ValueError as error:
         raise OpenworldError(f"classnames of {file.path} are no JSON list of names ({error}).") from error
+    if not isinstance(names, list):
+        raise OpenworldError(f"classnames of {file.path} are {names!r}, expected a JSON list of names.")
+    return tuple(map(str, names))
 
 
 def listed(names: Sequence) -> str:

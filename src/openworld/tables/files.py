@@ -12,7 +12,7 @@ import re
 import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
@@ -49,6 +49,10 @@ _UNREADABLE = (
     *(ValueError, TypeError, KeyError, EOFError, NotImplementedError, RecursionError, MemoryError),
     *(zipfile.BadZipFile, zlib.error, SafetensorError, OSError),
 )
+
+
+Opened = Callable[[Iterable[str]], AbstractContextManager[Mapping[str, Any]]]
+"""Of names, columns that have a shape, and give slices in order; of a file while it is open."""
 
 
 @dataclass(frozen=True)
@@ -106,13 +110,7 @@ def scores_of(table: Any, name: str) -> ScoreFile:
     entries = {one: table[one] for one in PER_FILE if isinstance(table, Mapping) and one in table}
     columns = columns_of({one: table[one] for one in table if one not in entries} if entries else table, name)
     said = {one: json.dumps(as_column(entries[one], one).tolist(), default=str) for one in ABOUT if one in entries}
-
-    def read(wanted: Sequence[str], numbers: int, scores: Sequence[str]) -> Iterator[Columns]:
-        whole = {one: columns[one] for one in wanted}
-        rows = _rows_of_a_block(numbers, [int(np.prod(column.shape[1:])) for column in whole.values()])
-        for start in range(0, max(map(len, whole.values()), default=0), rows):
-            yield {one: column[start : start + rows] for one, column in whole.items()}
-
+    read = _in_blocks(name, lambda wanted: nullcontext({one: columns[one] for one in wanted}))
     return ScoreFile(Path(name), tuple(columns), said, read)
 
 
@@ -163,28 +161,25 @@ def _npz(path: Path) -> ScoreFile:
             yield {name: _Member(streams.enter_context(archive.open(infos[name])), infos[name]) for name in names}
 
     with opened(name for name in ABOUT if name in infos) as said:
-        values = {name: (member.read(WHOLE).tolist(), member.shape) for name, member in said.items()}
-    about = {name: json.dumps(own if shape else own[0]) for name, (own, shape) in values.items()}
-
-    def read(wanted: Sequence[str], numbers: int, scores: Sequence[str]) -> Iterator[Columns]:
-        with opened(wanted) as members:
-            require_one_length(path, {name: member.left for name, member in members.items()})
-            rows = _rows_of_a_block(numbers, [member.width for member in members.values()])
-            while any(member.left for member in members.values()):
-                yield {name: member.read(rows) for name, member in members.items()}
-
-    return _file(path, tuple(infos), about, read)
+        values = {name: (member[:WHOLE].tolist(), member.single) for name, member in said.items()}
+    about = {name: json.dumps(own[0] if single else own) for name, (own, single) in values.items()}
+    return _file(path, tuple(infos), about, opened)
 
 
 class _Member:
-    """An array of an npz file, read row by row; its claimed size is compared with the archive's before unpacking."""
+    """An array of an npz file, of which slices are taken in order; a single value is a row of its own.
+
+    The size that it claims is compared with the archive's before anything is unpacked.
+    """
 
     def __init__(self, stream: IO[bytes], info: zipfile.ZipInfo):
         name, self.stream = info.filename.removesuffix(".npy"), stream
         version = np.lib.format.read_magic(self.stream)
         read = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}[version]
-        self.shape, by_column, self.dtype = read(self.stream)
-        if self.dtype.hasobject or not (self.shape or name in PER_FILE):
+        shape, by_column, self.dtype = read(self.stream)
+        self.single = not shape
+        self.shape = shape or (1,)
+        if self.dtype.hasobject or (self.single and name not in PER_FILE):
             raise OpenworldError(
                 f"array {name!r} holds Python objects or a single value; save numbers or text, one entry per image."
             )
@@ -194,32 +189,43 @@ class _Member:
                 f"array {name!r} claims {claimed:,} bytes, and {there:,} lie packed in {info.compress_size:,}; this is "
                 "no table of scores, or it is damaged: save it again."
             )
-        self.left = self.shape[0] if self.shape else 1
-        self.width = math.prod(self.shape[1:])
+        self.place, self.width = 0, math.prod(self.shape[1:])
         self.order = "F" if by_column and self.width > 1 else "C"
-        self.whole = self._next(self.left) if self.order == "F" else None
+        self.whole = self._next(self.shape[0]) if self.order == "F" else None  # it lies column after column
 
-    def read(self, rows: int) -> np.ndarray:
-        """Return the next rows, or those that are left; a single value is a row."""
-        rows = min(rows, self.left)
-        self.left -= rows
-        if self.whole is not None:  # which lies column after column
-            return self.whole[len(self.whole) - self.left - rows :][:rows]
-        return self._next(rows)
+    def __getitem__(self, rows: slice) -> np.ndarray:
+        first, self.place = self.place, min(rows.stop, self.shape[0])
+        return self._next(self.place - first) if self.whole is None else self.whole[first : self.place]
 
     def _next(self, rows: int) -> np.ndarray:
         data = self.stream.read(rows * self.width * self.dtype.itemsize)
         return np.frombuffer(data, self.dtype).reshape((rows, *self.shape[1:]), order=self.order)
 
 
-def _file(path: Path, names: Sequence[str], about: Mapping[str, str], read) -> ScoreFile:
+def _file(path: Path, names: Sequence[str], about: Mapping[str, str], opened: Opened) -> ScoreFile:
     """A file whose entries have lengths of their own."""
+    columns = tuple(name for name in names if name not in PER_FILE)
     entries = tuple(name for name in names if name in PER_FILE)
-    return ScoreFile(path, tuple(name for name in names if name not in PER_FILE), about, read, entries)
+    return ScoreFile(path, columns, about, _in_blocks(path, opened), entries)
 
 
-def _rows_of_a_block(numbers: int, widths: Sequence[int]) -> int:
-    return max(1, numbers // max(1, sum(widths)))
+def _in_blocks(path: Path | str, opened: Opened) -> Callable[[Sequence[str], int, Sequence[str]], Iterator[Columns]]:
+    """Return what reads columns so many numbers at a time."""
+
+    def read(wanted: Sequence[str], numbers: int, scores: Sequence[str]) -> Iterator[Columns]:
+        with opened(wanted) as columns:
+            # A slice of safetensors has its shape behind a function.
+            shapes = {
+                name: column.get_shape() if hasattr(column, "get_shape") else column.shape
+                for name, column in columns.items()
+            }
+            require_one_length(path, {name: shape[0] for name, shape in shapes.items()})
+            count = next((shape[0] for shape in shapes.values()), 0)
+            rows = max(1, numbers // max(1, sum(math.prod(shape[1:]) for shape in shapes.values())))
+            for start in range(0, count, rows):
+                yield {name: column[start : min(start + rows, count)] for name, column in columns.items()}
+
+    return read
 
 
 def _safetensors(path: Path) -> ScoreFile:
@@ -227,17 +233,12 @@ def _safetensors(path: Path) -> ScoreFile:
         names, about = tuple(tensors.keys()), dict(tensors.metadata() or {})
     texts = {name: np.array(column) for name, column in parse_json(about.pop(TEXTS, "{}")).items()}
 
-    def read(wanted: Sequence[str], numbers: int, scores: Sequence[str]) -> Iterator[Columns]:
+    @contextmanager
+    def opened(wanted: Iterable[str]) -> Iterator[dict[str, Any]]:
         with safe_open(path, "numpy") as tensors:
-            slices = {name: texts[name] if name in texts else tensors.get_slice(name) for name in wanted}
-            shapes = {name: texts[name].shape if name in texts else slices[name].get_shape() for name in wanted}
-            require_one_length(path, {name: shape[0] for name, shape in shapes.items()})
-            rows = _rows_of_a_block(numbers, [int(np.prod(shape[1:])) for shape in shapes.values()])
-            count = max(shape[0] for shape in shapes.values())
-            for start in range(0, count, rows):
-                yield {name: tensor[start : min(start + rows, count)] for name, tensor in slices.items()}
+            yield {name: texts[name] if name in texts else tensors.get_slice(name) for name in wanted}
 
-    return _file(path, (*names, *texts), about, read)
+    return _file(path, (*names, *texts), about, opened)
 
 
 def _parquet(path: Path) -> ScoreFile:
@@ -252,7 +253,7 @@ def _parquet(path: Path) -> ScoreFile:
     def read(wanted: Sequence[str], numbers: int, scores: Sequence[str]) -> Iterator[Columns]:
         # Reading ahead would hold the columns of the whole file in memory.
         with parquet.ParquetFile(path, pre_buffer=False) as file:
-            rows = _rows_of_a_block(numbers, [_numbers_a_row(file.metadata)])
+            rows = max(1, numbers // max(1, _numbers_a_row(file.metadata)))
             for batch in file.iter_batches(batch_size=rows, columns=list(wanted), use_threads=False):
                 yield {name: _to_numpy(batch.column(name), name) for name in wanted}
 
@@ -297,13 +298,13 @@ def _json_lines(path: Path) -> ScoreFile:
 
     first = parse(0) if lines else {}
 
-    def read(wanted: Sequence[str], numbers: int, scores: Sequence[str]) -> Iterator[Columns]:
-        count = _rows_of_a_block(numbers, [np.size(first[name]) for name in wanted] if lines else ())
-        for start in range(0, len(lines), count):
-            rows = [parse(row) for row in range(start, min(start + count, len(lines)))]
-            yield {name: as_column([row[name] for row in rows], f"column {name} of {path}") for name in wanted}
+    def opened(wanted: Iterable[str]) -> AbstractContextManager:
+        rows = [parse(row) for row in range(len(lines))]
+        return nullcontext(
+            {name: as_column([row[name] for row in rows], f"column {name} of {path}") for name in wanted}
+        )
 
-    return ScoreFile(path, tuple(first), {}, read)
+    return ScoreFile(path, tuple(first), {}, _in_blocks(path, opened))
 
 
 def _unique(pairs: list[tuple[str, Any]], where: str) -> dict[str, Any]:

@@ -45,7 +45,7 @@ STREAM = Schema(
         *(TableColumn(name, "fraction") for name in PROXIES),
         *(TableColumn(name, "entry", empty=name not in ("id", "group")) for name in PER_IMAGE),
         TableColumn("score"),
-        TableColumn("side", "name", empty=True),
+        TableColumn("side", "name", empty=True, choices={BASE: BASE, NEW: NEW}),
         TableColumn("label", "entry", empty=True),
     ),
     alike=False,

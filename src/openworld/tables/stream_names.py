@@ -13,12 +13,10 @@ from pathlib import Path
 import numpy as np
 
 from openworld._errors import OpenworldError, unknown_name
-from openworld._plain import parse_json
 from openworld._short_repr import short_repr
-from openworld.tables.classes import normalise_class_name
+from openworld.tables.classes import listed_names, normalise_class_name
 from openworld.tables.coded import Coded
 from openworld.tables.entries import empty_entries
-from openworld.tables.files import ScoreFile
 from openworld.tables.table import FileLayout, names_of
 
 BASE, NEW = "base", "new"
@@ -87,8 +85,8 @@ def _all_names(layout: FileLayout, base_names: Sequence[str] | None) -> np.ndarr
         names = named["logits"]
     elif len(halves) == 2:
         names = [*halves[0], *halves[1]]
-    elif "classnames" in file.about:
-        names = _json(file, "classnames", list)
+    elif listed := listed_names(file):
+        names = listed
     elif base_names is not None:
         raise OpenworldError(f"base names came, but {file.path} has no `classnames` to find them among; add them.")
     elif "logits" in layout.matrices:
@@ -117,7 +115,9 @@ def _which_are_base(layout: FileLayout, names: np.ndarray, base_names: Sequence[
                 raise unknown_name(f"base name (classes of {file.path.name})", forms[lacking[0]], names.tolist())
             said[who] = np.array([form in forms for form in there])
     if "n_base" in file.about:
-        said["n_base"] = np.arange(len(names)) < _json(file, "n_base", int)
+        if not file.about["n_base"].strip().isdecimal():
+            raise OpenworldError(f"n_base of {file.path} is {file.about['n_base']}, not a whole number.")
+        said["n_base"] = np.arange(len(names)) < int(file.about["n_base"])
     if not said and "base_logits" in layout.matrices:
         said["base_logits"] = np.arange(len(names)) < _width(layout, "base_logits")
     if not said:
@@ -144,17 +144,6 @@ def _width(layout: FileLayout, matrix: str) -> int:
     (column,) = layout.own[matrix]
     block = next(iter(layout.file.blocks([column], 1)), {column: np.empty((0, 0))})
     return block[column].shape[1] if block[column].ndim == 2 else 1
-
-
-def _json(file: ScoreFile, key: str, kind: type):
-    try:
-        value = parse_json(file.about[key])
-        if isinstance(value, kind) and not isinstance(value, bool):
-            return value
-        raise ValueError(f"it is {value!r}")
-    except (ValueError, TypeError) as error:
-        wanted = "a list of names" if kind is list else "a whole number"
-        raise OpenworldError(f"{key} of {file.path} is not {wanted} as JSON ({error}).") from error
 
 
 class StreamNames:
@@ -210,9 +199,6 @@ def stream_labels(
     count = len(answers[0])
     known, base = np.zeros(count, bool), np.zeros(count, bool)
     if side is not None:
-        odd = [name for name in side.present if name not in (BASE, NEW, "")]
-        if odd:
-            raise OpenworldError(f"column side of {path} holds {odd[0]!r}; expected base, new, or nothing.")
         known, base = side != "", side == BASE
     if label is None:
         nothing = np.zeros(count, bool)

@@ -35,6 +35,7 @@ class TableColumn:
     also: tuple[str, ...] = ()
     needed: bool = False
     empty: bool = False  # whether entries may be missing: "" of names, -1 of labels
+    choices: Mapping[str, str] | None = None  # the names that there may be, and what each is read as
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
@@ -228,6 +229,8 @@ def _blocks(
                     raise OpenworldError(f"{place} ({count:,} rows from there): {error}") from error
             else:
                 found[column.name] = _typed(block[own[0]], column.kind, what, file.path.suffix.lower() == ".csv")
+            if column.choices:
+                found[column.name] = _chosen(found[column.name], column, what)
         row += count
         yield TableRows(found, place, count)
 
@@ -265,6 +268,15 @@ def _typed(values: np.ndarray, kind: str, what: str, from_csv: bool) -> Any:
     if kind in ("name", "key"):
         return names_of(values, from_csv)
     return values.astype(np.float64, copy=False) if kind == "number" else values
+
+
+def _chosen(names: Coded, column: TableColumn, what: str) -> Coded:
+    choices = {**column.choices, **({"": ""} if column.empty else {})}
+    odd = next((name for name in names.present if name not in choices), None)
+    if odd is not None:
+        nothing = ", or nothing" if column.empty else ""
+        raise OpenworldError(f"{what} holds {odd!r}; expected {', '.join(column.choices)}{nothing}.")
+    return names.renamed([choices.get(name, name) for name in names.names])
 
 
 def names_of(values: np.ndarray, from_csv: bool = False) -> Coded:

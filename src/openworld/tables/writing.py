@@ -11,6 +11,7 @@ import numpy as np
 from openworld._csv import csv_text
 from openworld._errors import OpenworldError
 from openworld.tables.files import TEXTS
+from openworld.tables.parquet import encode_table
 
 WRITTEN = (".parquet", ".csv", ".npz", ".safetensors")
 
@@ -33,7 +34,7 @@ def table_bytes(
     """
     arrays = {name: np.asarray(values) for name, values in columns.items()}
     if ending == ".parquet":
-        return _parquet(arrays, about or {})
+        return encode_table("the table", arrays, about)
     if ending == ".csv":
         return _csv(arrays, classes or {})
     arrays = {name: values.astype(str) if values.dtype.kind == "O" else values for name, values in arrays.items()}
@@ -47,27 +48,6 @@ def table_bytes(
     texts = {name: values.tolist() for name, values in arrays.items() if values.dtype.kind == "U"}
     said = {name: json.dumps(value) for name, value in {**(about or {}), TEXTS: texts}.items()}
     return save({name: np.ascontiguousarray(values) for name, values in arrays.items() if name not in texts}, said)
-
-
-def _parquet(arrays: Mapping[str, np.ndarray], about: Mapping[str, Any]) -> bytes:
-    import pyarrow
-    from pyarrow import parquet
-
-    columns, sink = {}, io.BytesIO()
-    for name, values in arrays.items():
-        try:
-            if values.ndim == 2 and values.shape[1]:
-                flat = pyarrow.array(np.ascontiguousarray(values).reshape(-1))
-                columns[name] = pyarrow.FixedSizeListArray.from_arrays(flat, values.shape[1])
-            else:
-                columns[name] = pyarrow.array(values.tolist() if values.dtype.kind in "OU" else values)
-        except pyarrow.ArrowException as error:
-            raise OpenworldError(f"column {name} of the table holds entries of several kinds ({error}).") from error
-    table = pyarrow.table(columns)
-    if about:
-        table = table.replace_schema_metadata({name: json.dumps(value) for name, value in about.items()})
-    parquet.write_table(table, sink, compression="zstd")
-    return sink.getvalue()
 
 
 def _csv(arrays: Mapping[str, np.ndarray], classes: Mapping[str, Sequence[str]]) -> bytes:

@@ -21,6 +21,7 @@ class Blocks:
 
     def __init__(self, size=1000, lost=()):
         self.size, self.lost, self.largest = size, set(lost), 0
+        self.clip = SimpleNamespace(name="in memory")
 
     def blocks(self, gathered):
         for start in range(0, len(gathered.images), self.size):

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from openworld.own_data.shift.measurement import ComparedSets, ImageDegrees
+from openworld.own_data.shift.measurement import ImageDegrees
 from openworld.own_data.shift.report import report
 from openworld.own_data.shift.results import SURE, results_of
 from openworld.own_data.shift.shift_map import COUNTED, ExampleImage, shift_examples, shift_map
@@ -38,8 +38,9 @@ def measured(semantic, covariate, usual=USUAL, concepts=("owl", "owl", NASTY, "c
     sets = [concepts[: count - count // 2], concepts[count - count // 2 : count]] if count > 1 else [concepts[:1]]
     tests = [images(name, part) for name, part in zip(("new", "grey"), sets, strict=False)]
     row = np.concatenate([np.arange(len(part)) for part in sets])
-    found = ImageDegrees(test, row, degrees, {}, own, grid, cuts, known=1200, shared=0, k=10)
-    return ComparedSets(images("known", ("owl", "cat")), tests, found, "small", {"validation": right or {}})
+    known, about = images("known", ("owl", "cat")), {"validation": right or {}}
+    numbers = {"known": 1200, "shared": 0, "k": 10, "backbone": "small", "about": about}
+    return ImageDegrees(known, tests, test, row, degrees, {}, own, grid, cuts, **numbers)
 
 
 FOUND = measured((0.6, 0.5, 0.3, 0.1, 0.1, 0.2), (0.1, 0.0, 0.05, 0.4, 0.1, 0.1))
@@ -130,7 +131,7 @@ def test_every_cell_is_drawn_as_what_it_is():
 @pytest.mark.parametrize(("usual", "cells"), [(0.25, 1.5), (0.1, 0.5), (0.2, 1.0), (0.4, 3.5), (1.7, 3.5)])
 def test_the_bound_stands_where_its_degree_lies(usual, cells):
     def ends(**bounds):
-        svg = str(shift_map(replace(FOUND, measured=replace(FOUND.measured, usual=bounds))).panels[0].svg)
+        svg = str(shift_map(replace(FOUND, usual=bounds)).panels[0].svg)
         lines = re.findall(r'<line[^>]*class="bound"', svg)
         return [dict(re.findall(r'(\w\d)="([\d.-]+)"', line)) for line in lines]
 

@@ -7,9 +7,9 @@ import pytest
 import torch
 
 from openworld._errors import OpenworldError
-from openworld.runs.tables import decode_table
 from openworld.shifts.synthesis import Screen, generate, plan_synthesis, read_generated
 from openworld.shifts.synthesis.generated_set import TABLE
+from openworld.tables.parquet import decode_table
 
 MADE = ("manifest.json", "images.parquet")
 

@@ -9,6 +9,8 @@ import numpy as np
 from openworld._errors import OpenworldError
 from openworld._short_repr import short_repr
 from openworld.datasets.names.forms import normalise_class_name
+from openworld.labels import ScoredStream, closed_set_stream, scored_stream
+from openworld.labels.scored_stream import NAMES
 from openworld.metrics import SOFT_QUANTITIES, Outcomes, outcomes
 from openworld.own_data.label.question import Names
 from openworld.tables.files import ScoreFile, open_scores
@@ -24,15 +26,11 @@ UNKNOWN = 0.5
 
 @dataclass(frozen=True)
 class NamedModel:
-    """The names that a model gives, int64[N] places in the names of the frame, and what is expected of them."""
+    """What a model says of the images; the names that it gives are places in those of the frame."""
 
     name: str
-    scores: np.ndarray  # float64[N], larger = more base-like; of a closed-set classifier its confidence
-    as_base: np.ndarray  # the name as a base image
-    as_new: np.ndarray | None  # as a new one
-    joint: np.ndarray | None  # among all names; None where there is none
-    expected: Outcomes  # in [0, 1]; of a closed-set classifier `right` alone says something
-    # what `expected` says something of; the rest is one half throughout
+    says: ScoredStream
+    # of which quantities something is expected; the rest is one half throughout
     expects: frozenset[str] = frozenset(SOFT_QUANTITIES)
 
     __repr__ = short_repr
@@ -59,13 +57,18 @@ class LabelFrame:
         return len(self.ids)
 
     @property
+    def streams(self) -> tuple[ScoredStream, ...]:
+        return tuple(model.says for model in self.models)
+
+    @property
     def all_names(self) -> tuple[str, ...]:
         return self.base_names + self.new_names
 
     def names(self, row: int) -> Names:
-        known = self.all_names
-        as_base = tuple(known[model.as_base[row]] for model in self.models)
-        return Names(as_base, () if self.closed else tuple(known[model.as_new[row]] for model in self.models))
+        known, streams = self.all_names, self.streams
+        if self.closed:
+            return Names(tuple(known[own.joint_name[row]] for own in streams))
+        return Names(*(tuple(known[getattr(own, half)[row]] for own in streams) for half in ("base_name", "new_name")))
 
 
 def read_frame(
@@ -79,13 +82,25 @@ def read_frame(
     if first.closed != second.closed:
         raise OpenworldError(f"only one of {first.name} and {second.name} knows new names; compare two of a kind.")
     order = _order(first, second)
-    names, codes = _joined(first, second)
-    model = _reordered(second.models[0], order, codes)
-    moved = np.arange(len(first.all_names))
-    moved[len(first.base_names) :] += len(names[0]) - len(first.base_names)
-    own = _reordered(first.models[0], np.arange(len(first)), moved)
-    name = model.name if model.name != own.name else f"{model.name} (2)"
-    return replace(first, models=(own, replace(model, name=name)), base_names=names[0], new_names=names[1])
+    base, new = _all_names(first, second)
+    place = {normalise_class_name(name): number for number, name in enumerate([*base, *new])}
+    models = []
+    for frame, rows in ((first, np.arange(len(first))), (second, order)):
+        codes = np.array([place[normalise_class_name(name)] for name in frame.all_names])
+        (own,) = frame.models
+        models.append(replace(own, says=some_rows(own.says, rows, codes)))
+    if models[0].name == models[1].name:
+        models[1] = replace(models[1], name=f"{models[1].name} (2)")
+    return replace(first, models=tuple(models), base_names=base, new_names=new)
+
+
+def some_rows(stream: ScoredStream, rows: np.ndarray, codes: np.ndarray | None = None) -> ScoredStream:
+    """Return what is said of some images, in their order; `codes` are other numbers of the names."""
+    parts = {name: None if part is None else part[rows] for name, part in vars(stream.expected).items()}
+    names = {name: part[rows] for name in NAMES if (part := getattr(stream, name)) is not None}
+    if codes is not None:
+        names = {name: codes[part] for name, part in names.items()}
+    return ScoredStream(stream.scores[rows], Outcomes(**parts), **names)
 
 
 def _read(given: Path | str | ScoreFile, base_names: Sequence[str] | None) -> LabelFrame:
@@ -104,20 +119,17 @@ def _of_stream(file: ScoreFile, base_names: Sequence[str] | None) -> LabelFrame:
     left_out = len(stream) - rows.size
     ids = _ids(stream.columns.get("id"), len(stream), stream.name)[rows]
     stream = stream.rows(rows) if left_out else stream
-    model = NamedModel(
-        stream.name.rpartition(".")[0] or stream.name,
+    says = scored_stream(
         stream.scores,
-        stream.base_prediction,
-        stream.new_prediction + len(stream.base_names),
-        stream.joint_prediction,
-        expected_outcomes(stream),
-        _expects(stream),
+        **vars(expected_outcomes(stream)),
+        base_name=stream.base_prediction,
+        new_name=stream.new_prediction + len(stream.base_names),
+        joint_name=stream.joint_prediction,
     )
-    images, groups = stream.columns.get("image"), stream.columns.get("group")
-    images = None if images is None else images.astype(str)
-    groups = None if groups is None else np.unique(groups.astype(str), return_inverse=True)[1]
+    model = NamedModel(stream.name.rpartition(".")[0] or stream.name, says, _expects(stream))
     known = (stream.base_names, stream.new_names)
-    return LabelFrame(stream.name, (model,), *known, ids, images, groups, False, left_out, file.path.parent)
+    beside = _images_and_groups(stream.columns)
+    return LabelFrame(stream.name, (model,), *known, ids, *beside, False, left_out, file.path.parent)
 
 
 def expected_outcomes(stream: OpenWorldStream) -> Outcomes:
@@ -161,31 +173,34 @@ def _of_classifier(file: ScoreFile) -> LabelFrame:
     table = open_table(file, JUDGED.plus(TableColumn("group", "entry")))
     (layout,) = table.layouts
     (kind,) = (name for name in MODEL if name in table.present)
-    extra = [name for name in ("id", "image", "group") if name in table.present]
     if "labels" in table.present:
         raise OpenworldError(
             f"{file.path} has labels; leave the column {layout.own['labels'][0]} out to plan all the same."
         )
-    places, confidences, kept = [], [], {name: [] for name in extra}
-    for columns, _, _ in table.blocks([kind, *extra]):
+    beside = [name for name in ("id", "image", "group") if name in table.present]
+    places, confidences, kept = [], [], {name: [] for name in beside}
+    for columns, _, _ in table.blocks([kind, *beside]):
         matrix = columns[kind].astype(np.float64)
         places.append(matrix.argmax(axis=1))
         confidences.append((matrix if kind == "probabilities" else softmax(matrix, axis=1)).max(axis=1))
-        for name in extra:
-            kept[name].append(np.asarray(columns[name]))
+        for name in beside:
+            kept[name].append(columns[name])
         width = matrix.shape[1]
     if not places:
         raise OpenworldError(f"{file.path} has columns and no row; it needs a row per image.")
-    names = tuple(table.classnames or map(str, range(width)))
+    columns = {name: np.concatenate(parts) for name, parts in kept.items()}
     confidence = np.clip(np.concatenate(confidences), 0.0, 1.0)
-    count, whole = len(confidence), {name: np.concatenate(parts) for name, parts in kept.items()}
-    ones, none = np.ones(count), np.zeros(count)
-    expected = outcomes(confidence, none, ones, none, right=confidence)
-    model = NamedModel(file.path.stem, confidence, np.concatenate(places), None, None, expected)
-    ids = _ids(whole.get("id"), count, file.path.name)
-    images = None if "image" not in whole else whole["image"].astype(str)
-    groups = None if "group" not in whole else np.unique(whole["group"].astype(str), return_inverse=True)[1]
-    return LabelFrame(file.path.name, (model,), names, (), ids, images, groups, True, folder=file.path.parent)
+    model = NamedModel(file.path.stem, closed_set_stream(confidence, np.concatenate(places)))
+    ids = _ids(columns.get("id"), len(confidence), file.path.name)
+    names = tuple(table.classnames or map(str, range(width)))
+    beside = _images_and_groups(columns)
+    return LabelFrame(file.path.name, (model,), names, (), ids, *beside, True, folder=file.path.parent)
+
+
+def _images_and_groups(columns: dict[str, np.ndarray]) -> tuple[np.ndarray | None, np.ndarray | None]:
+    """Return paths as text, and groups as numbers; None of what is not there."""
+    images, groups = (columns[name].astype(str) if name in columns else None for name in ("image", "group"))
+    return images, None if groups is None else np.unique(groups, return_inverse=True)[1]
 
 
 def _ids(given: np.ndarray | None, count: int, name: str) -> np.ndarray:
@@ -219,8 +234,8 @@ def _order(first: LabelFrame, second: LabelFrame) -> np.ndarray:
     return order
 
 
-def _joined(first: LabelFrame, second: LabelFrame) -> tuple[tuple[tuple[str, ...], tuple[str, ...]], np.ndarray]:
-    """Return base and new names of two models together, and the place there of every name of the second."""
+def _all_names(first: LabelFrame, second: LabelFrame) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return base and new names of two models together."""
     base, new = ({normalise_class_name(name): name for name in own} for own in (first.base_names, first.new_names))
     for known, own in ((base, second.base_names), (new, second.new_names)):
         for name in own:
@@ -231,13 +246,4 @@ def _joined(first: LabelFrame, second: LabelFrame) -> tuple[tuple[tuple[str, ...
             f"{base[both[0]]!r} is a base class of one of {first.name} and {second.name} and a new class of the other; "
             "two models are compared on the same base classes."
         )
-    place = {form: number for number, form in enumerate([*base, *new])}
-    codes = np.array([place[normalise_class_name(name)] for name in second.all_names])
-    return (tuple(base.values()), tuple(new.values())), codes
-
-
-def _reordered(model: NamedModel, order: np.ndarray, codes: np.ndarray) -> NamedModel:
-    """Return a model's names in another order of images and of names."""
-    parts = {name: None if part is None else part[order] for name, part in vars(model.expected).items()}
-    names = (None if part is None else codes[part[order]] for part in (model.as_base, model.as_new, model.joint))
-    return NamedModel(model.name, model.scores[order], *names, Outcomes(**parts), model.expects)
+    return tuple(base.values()), tuple(new.values())

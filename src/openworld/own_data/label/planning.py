@@ -18,17 +18,15 @@ from openworld.labels import (
     Promise,
     ScoredStream,
     choose_design,
-    closed_set_stream,
     labels_needed,
     plan,
     promise,
-    scored_stream,
 )
 from openworld.labels.design import Earlier
 from openworld.labels.estimate import ENOUGH, ENOUGH_OF_RARE, RARE
 from openworld.labels.plan import FEWEST
 from openworld.metrics import SOFT_QUANTITIES
-from openworld.own_data.label.frame import LabelFrame, NamedModel, read_frame
+from openworld.own_data.label.frame import LabelFrame, read_frame, some_rows
 from openworld.own_data.label.kept_plan import PLAN, KeptBatch, KeptPlan, read_plan
 from openworld.own_data.label.page import Pictures, read_pictures, render_page
 from openworld.own_data.label.reading import answers_in, labelled
@@ -110,7 +108,7 @@ def make_plan(
         base_names = base_names or (None if earlier.closed else earlier.base_names)
     frame = read_frame(sources[0], sources[1] if sources[1:] else None, base_names)
     settings = PlanSettings(design=design, seed=seed if earlier is None else seed + len(earlier.batches))
-    of, streams = _quantity(quantity, frame, earlier), streams_of(frame)
+    of, streams = _quantity(quantity, frame, earlier), frame.streams
     observer.progress("counting labels", 0)
     expects = set(SOFT_QUANTITIES) if before else set.intersection(*(set(each.expects) for each in frame.models))
     needed = needed_labels(streams, frame, settings, of, expects, before)
@@ -129,7 +127,18 @@ def make_plan(
         paths = [str(frame.images[row]) for row in drawn.chosen]
         shown = read_pictures(paths, frame.folder, observer.progress, batch.file("images", place))
     if earlier is None:
-        kept = _first(frame, sources, batch, drawn)
+        kept = KeptPlan(
+            stream=frame.name,
+            sources=tuple(str(Path(own).resolve()) if isinstance(own, str | Path) else "" for own in sources),
+            models=tuple(model.name for model in frame.models),
+            base_names=frame.base_names,
+            new_names=frame.new_names,
+            closed=frame.closed,
+            left_out=frame.left_out,
+            batches=(batch,),
+            plans=(drawn,),
+            groups=frame.groups,
+        )
     else:
         kept = replace(earlier, batches=(*earlier.batches, batch), plans=(*earlier.plans, drawn))
     planned = Planned(kept, out or add, shown, needed, choice, promised, tuple(_too_few(frame, drawn, of)))
@@ -158,28 +167,6 @@ def _require_together(
             raise OpenworldError("no stream came; name the file of a model's scores and names.")
 
 
-def _first(frame: LabelFrame, sources: tuple[Source, ...], batch: KeptBatch, drawn: LabelPlan) -> KeptPlan:
-    return KeptPlan(
-        frame.name,
-        tuple(str(Path(source).resolve()) if isinstance(source, str | Path) else "" for source in sources),
-        tuple(model.name for model in frame.models),
-        frame.base_names,
-        frame.new_names,
-        frame.closed,
-        frame.left_out,
-        (batch,),
-        (drawn,),
-        frame.groups,
-    )
-
-
-def streams_of(frame: LabelFrame) -> tuple[ScoredStream, ...]:
-    """Return what the models say as `openworld.labels` takes it."""
-    if frame.closed:
-        return tuple(closed_set_stream(model.expected.right, model.as_base) for model in frame.models)
-    return tuple(_open(model) for model in frame.models)
-
-
 def needed_labels(
     streams: tuple[ScoredStream, ...],
     frame: LabelFrame,
@@ -195,36 +182,13 @@ def needed_labels(
     asked = streams
     if len(frame) > TELLING and not earlier:
         rows = np.sort(np.random.default_rng(settings.seed).choice(len(frame), TELLING, replace=False))
-        asked = tuple(_some(stream, rows) for stream in streams)
+        asked = tuple(some_rows(stream, rows) for stream in streams)
     found = {}
     for name, case in product((name for name in wanted if name not in without), (AT_BEST, AT_WORST)):
         if case == AT_WORST or name in expects:
             given = {"of": name, "settings": settings, "earlier": earlier, "at_worst": case == AT_WORST}
             found[name, case] = tuple(labels_needed(asked, half, **given) for half in HALF_WIDTHS)
     return {key: counts for key, counts in found.items() if None not in counts}
-
-
-def _some(stream: ScoredStream, rows: np.ndarray) -> ScoredStream:
-    expected = replace(
-        stream.expected, **{name: part[rows] for name, part in vars(stream.expected).items() if part is not None}
-    )
-    names = {name: part[rows] for name, part in stream.arrays().items() if name.endswith("_name")}
-    return ScoredStream(stream.scores[rows], expected, **names)
-
-
-def _open(model: NamedModel) -> ScoredStream:
-    expected = model.expected
-    return scored_stream(
-        model.scores,
-        expected.base_right,
-        expected.new_right,
-        expected.base,
-        expected.new,
-        expected.right,
-        base_name=model.as_base,
-        new_name=model.as_new,
-        joint_name=model.joint,
-    )
 
 
 def _sources_again(
@@ -273,7 +237,7 @@ def _answered(earlier: KeptPlan | None, folder: Path | None) -> list:
 def _batch(frame: LabelFrame, drawn: LabelPlan, place: int) -> KeptBatch:
     rows = drawn.chosen.tolist()
     known = frame.all_names
-    joint = [model.as_base if frame.closed else model.joint for model in frame.models]
+    joint = [stream.joint_name for stream in frame.streams]
     among_all = (
         None
         if any(part is None for part in joint)

@@ -12,7 +12,7 @@ from openworld.backbones.devices import find_device
 from openworld.own_data.models import find_encoder
 from openworld.own_data.shift.decomposition import EMBEDDED, DecompositionSource, fit_or_read
 from openworld.own_data.shift.images import ImageCollection, Reader, gather
-from openworld.own_data.shift.measurement import ComparedSets, ShiftOptions, degree_columns, measure
+from openworld.own_data.shift.measurement import ShiftOptions, degree_columns, measure
 from openworld.own_data.shift.report import report
 from openworld.own_data.shift.results import START, results_of
 from openworld.own_data.shift.shift_map import examples
@@ -75,18 +75,17 @@ def measure_shift(
     }
     with failing():
         measured = measure(known, collections, decomposition, options, reader)
-        compared = ComparedSets(known, collections, measured, clip.name, about, options.seed)
         pictured = all(collection.images.embeddings is None for collection in (known, *collections))
         answer = report(
-            compared,
-            results_of(compared, reader),
-            examples=tuple(examples(compared)) if pictured else (),
-            warnings=tuple(warnings(compared)),
-            limits=tuple(limits(compared, clip)),
+            measured,
+            results_of(measured, reader),
+            examples=tuple(examples(measured)) if pictured else (),
+            warnings=tuple(warnings(measured)),
+            limits=tuple(limits(measured, clip)),
             made={**(made or {}), **facts},
         )
     kept = {JSON: answer.to_json().encode(), LAID: decomposition.to_bytes()}
-    kept |= {f"{TABLE}{ending}": table_bytes(ending, degree_columns(compared)) for ending in (".parquet", ".csv")}
+    kept |= {f"{TABLE}{ending}": table_bytes(ending, degree_columns(measured)) for ending in (".parquet", ".csv")}
     answer = replace(answer, files=kept)
     if out is not None:
         answer.write(out)
@@ -108,25 +107,19 @@ def read_levels(file: Path | None) -> dict[str, Levels] | None:
 
 
 def _gather_all(tests: Sequence[str | ImageCollection]) -> list[ImageCollection]:
-    """Return the test images, under names that differ: of folders of one name with the folder above."""
-    named = [isinstance(test, str) for test in tests]
-    places = [
-        Path(test).resolve() if own and Path(test).exists() else test for test, own in zip(tests, named, strict=True)
-    ]
-    for at, place in enumerate(places):
-        if named[at] and place in places[:at]:
-            raise OpenworldError(f"--test {tests[at]} is given twice; give each set of images once.")
-    collections = [gather(test) for test in tests]
+    """Return the test images, under names that differ: of folders of one name with those above."""
+    folders = {
+        at: Path(test).resolve() for at, test in enumerate(tests) if isinstance(test, str) and Path(test).exists()
+    }
+    places = [folders.get(at, test) for at, test in enumerate(tests)]
+    for at, test in enumerate(tests):
+        if isinstance(test, str) and places[at] in places[:at]:
+            raise OpenworldError(f"--test {test} is given twice; give each set of images once.")
+    collections, depth = [gather(test) for test in tests], 1
+    while len({folder.parts[-depth:] for folder in folders.values()}) < len(folders):
+        depth += 1
     names = [collection.name for collection in collections]
-    return [
-        replace(collection, name="/".join(place.parts[-_depth(place, places) :]))
-        if names.count(collection.name) > 1 and isinstance(place, Path)
-        else collection
-        for collection, place in zip(collections, places, strict=True)
-    ]
-
-
-def _depth(folder: Path, others: Sequence[Path | str]) -> int:
-    """Return how many last parts of a path tell it from the others'."""
-    rest = [other.parts for other in others if isinstance(other, Path) and other != folder]
-    return next(depth for depth in range(1, 99) if all(parts[-depth:] != folder.parts[-depth:] for parts in rest))
+    for at, folder in folders.items():
+        if names.count(names[at]) > 1:
+            collections[at] = replace(collections[at], name="/".join(folder.parts[-depth:]))
+    return collections

@@ -46,8 +46,10 @@ class ShiftOptions:
 
 @dataclass(frozen=True, eq=False)
 class ImageDegrees:
-    """Degrees of n test images, by half; levels and cells of the n."""
+    """Degrees of n test images against a reference, by half; levels and cells of the n."""
 
+    reference: ImageCollection
+    tests: Sequence[ImageCollection]
     test: np.ndarray  # int64[n], which collection
     row: np.ndarray  # int64[n], which image of it
     degrees: dict[str, np.ndarray]  # float64[n]
@@ -59,6 +61,9 @@ class ImageDegrees:
     shared: int  # test images that are in the reference, too
     k: int  # which neighbour the degrees are the distance to
     taught: int = 0  # reference images that taught the decomposition
+    backbone: str = ""
+    about: Mapping = field(default_factory=dict)  # of the decomposition
+    seed: int = 0  # of what is drawn
 
     def bound(self, half: str) -> float:
         """Return what 95 % of the reference's own images stay below."""
@@ -67,6 +72,16 @@ class ImageDegrees:
     def far(self, half: str) -> np.ndarray:
         """Return which images lie beyond the bound, bool[n]."""
         return self.degrees[half] > self.bound(half)
+
+    @property
+    def right(self) -> Mapping[str, float]:
+        """Return by half the share of held-out triplets in the right order; {} where not known."""
+        return self.about.get("validation") or {}
+
+    def concepts(self) -> list[str]:
+        """Return the class of every test image; "" where it has none."""
+        pairs = zip(self.test, self.row, strict=True)
+        return [self.tests[test].concept(row) for test, row in pairs]
 
 
 def measure(
@@ -103,7 +118,22 @@ def measure(
     grid = grid_of(degrees, cuts, options.least)
     nearest = dict(zip(HALVES, nearest, strict=True))
     return ImageDegrees(
-        test, row, degrees, nearest, usual, grid, cuts, known, int(same.sum()), options.k, known - len(others)
+        reference,
+        tests,
+        test,
+        row,
+        degrees,
+        nearest,
+        usual,
+        grid,
+        cuts,
+        known=known,
+        shared=int(same.sum()),
+        k=options.k,
+        taught=known - len(others),
+        backbone=reader.clip.name,
+        about=decomposition.about,
+        seed=options.seed,
     )
 
 
@@ -153,41 +183,19 @@ def _usual(
     return dict(zip(HALVES, degrees[:2], strict=True))
 
 
-@dataclass(frozen=True, eq=False)
-class ComparedSets:
-    """What was measured against what, and by which backbone."""
-
-    reference: ImageCollection
-    tests: Sequence[ImageCollection]
-    measured: ImageDegrees
-    backbone: str
-    about: Mapping = field(default_factory=dict)  # of the decomposition
-    seed: int = 0  # of what is drawn
-
-    @property
-    def right(self) -> Mapping[str, float]:
-        """Return by half the share of held-out triplets in the right order; {} where not known."""
-        return self.about.get("validation") or {}
-
-    def concepts(self) -> list[str]:
-        """Return the class of every test image; "" where it has none."""
-        pairs = zip(self.measured.test, self.measured.row, strict=True)
-        return [self.tests[test].concept(row) for test, row in pairs]
-
-
-def degree_columns(compared: ComparedSets) -> dict[str, list]:
+def degree_columns(measured: ImageDegrees) -> dict[str, list]:
     """Return a row per test image: set, file, class; in both halves degree, level, far, nearest."""
-    measured, tests = compared.measured, compared.tests
+    tests = measured.tests
     pairs = list(zip(measured.test.tolist(), measured.row.tolist(), strict=True))
     own = {
         "set": [tests[test].name for test, _ in pairs],
         "picture": [tests[test].path(row) for test, row in pairs],
-        "class": compared.concepts(),
+        "class": measured.concepts(),
     }
     by_half = {
         "degree": lambda half: measured.degrees[half].tolist(),
         "level": lambda half: getattr(measured.grid, half).tolist(),
         "far": lambda half: measured.far(half).tolist(),
-        "nearest": lambda half: [compared.reference.path(row) for row in measured.nearest[half].tolist()],
+        "nearest": lambda half: [measured.reference.path(row) for row in measured.nearest[half].tolist()],
     }
     return own | {f"{half}_{name}": column(half) for name, column in by_half.items() for half in HALVES}

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 
-from openworld.own_data.shift.measurement import ComparedSets
+from openworld.own_data.shift.measurement import ImageDegrees
 from openworld.own_data.shift.results import (
     CONCEPT,
     FAR,
@@ -89,7 +89,7 @@ LAYOUT = Layout(
 
 
 def report(
-    compared: ComparedSets,
+    measured: ImageDegrees,
     results: Results,
     examples: Sequence[ExampleImage],
     warnings: Sequence[str],
@@ -97,23 +97,23 @@ def report(
     made: Mapping[str, str],
 ) -> Report:
     """Return everything that is to be said of a measured shift."""
-    measured, tests = compared.measured, ", ".join(images.name for images in compared.tests)
-    counts = f"{len(measured.row):,} images of {tests}", f"{measured.known:,} of {compared.reference.name}"
+    tests = ", ".join(images.name for images in measured.tests)
+    counts = f"{len(measured.row):,} images of {tests}", f"{measured.known:,} of {measured.reference.name}"
     brief = Brief(
         results,
         label="shift",
-        subtitle=(*counts, compared.backbone),
+        subtitle=(*counts, measured.backbone),
         notes={
             "axes": f"A degree is the cosine distance to the nearest reference image number {measured.k}, in one half "
             "of the features. Far: above what 95 % of the reference's own images stay below.",
             "cells": f"Statistics of cells with fewer than {measured.grid.least} images are N/A.",
         },
-        sentences=sentences(results, compared),
+        sentences=sentences(results, measured),
         warnings=tuple(f"Note: {warning}." for warning in warnings),
-        source=(compared, examples, limits),
+        source=(measured, examples, limits),
     )
     facts = {
-        "backbone": compared.backbone,
+        "backbone": measured.backbone,
         "k": measured.k,
         "least": measured.grid.least,
         "examples": [

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from openworld.own_data.shift.images import Reader
-from openworld.own_data.shift.measurement import ComparedSets
+from openworld.own_data.shift.measurement import ImageDegrees
 from openworld.report.shift_axes import AXES
 from openworld.results import METRICS, Metric, Result, Results, Value
 
@@ -30,16 +30,16 @@ ORDERED_BY = {STYLE: AXES["covariate"], CONCEPT: AXES["semantic"]}
 """Kinds of groups -> the axis that orders them."""
 
 
-def results_of(compared: ComparedSets, reader: Reader) -> Results:
+def results_of(measured: ImageDegrees, reader: Reader) -> Results:
     """Return all rows but the degrees of single images, which are a table of their own."""
-    return Results("shift", (*_of_sets(compared, reader), *_of_axes(compared), *_of_groups(compared)))
+    return Results("shift", (*_of_sets(measured, reader), *_of_axes(measured), *_of_groups(measured)))
 
 
-def _of_sets(compared: ComparedSets, reader: Reader) -> Iterator[Result]:
+def _of_sets(measured: ImageDegrees, reader: Reader) -> Iterator[Result]:
     """Yield how many images each set, each cell, and each part of the far ones has."""
-    measured, tests = compared.measured, compared.tests
+    tests = measured.tests
     counts = [measured.known, *np.bincount(measured.test, minlength=len(tests)).tolist()]
-    for place, images in enumerate((compared.reference, *tests)):
+    for place, images in enumerate((measured.reference, *tests)):
         where = {"set": place, "set_name": images.name if place else f"{images.name} (reference)"}
         numbers = {IMAGES: counts[place], CLASSES: len(images.classnames), UNREADABLE: reader.unreadable(images.name)}
         yield from (Result("", metric, Value(number), where) for metric, number in numbers.items())
@@ -51,9 +51,8 @@ def _of_sets(compared: ComparedSets, reader: Reader) -> Iterator[Result]:
         yield Result("", IMAGES, Value(int(count)), {"covariate_level": row, "semantic_level": column})
 
 
-def _of_axes(compared: ComparedSets) -> Iterator[Result]:
+def _of_axes(measured: ImageDegrees) -> Iterator[Result]:
     """Yield what is known of each axis, and of its levels."""
-    measured = compared.measured
     for half, word in AXES.items():
         far = measured.far(half)
         alone = far & ~np.logical_and.reduce([measured.far(other) for other in AXES])
@@ -65,7 +64,7 @@ def _of_axes(compared: ComparedSets) -> Iterator[Result]:
             FAR_ALONE: float(alone.mean()),
         }
         yield from (Result(word, metric, Value(number)) for metric, number in numbers.items())
-        right = compared.right.get(half)
+        right = measured.right.get(half)
         yield Result(word, ORDERED, Value(right, reason="" if right is not None else "the decomposition does not say"))
         cuts = measured.cuts[half]
         counts = np.bincount(getattr(measured.grid, half), minlength=len(cuts)).tolist()
@@ -74,10 +73,10 @@ def _of_axes(compared: ComparedSets) -> Iterator[Result]:
             yield Result(word, IMAGES, Value(count), {"level": level})
 
 
-def _of_groups(compared: ComparedSets) -> Iterator[Result]:
+def _of_groups(measured: ImageDegrees) -> Iterator[Result]:
     """Yield what is known of test sets, where there are several, and of classes: the farthest first."""
-    measured, tests = compared.measured, compared.tests
-    names = {CONCEPT: compared.concepts()}
+    tests = measured.tests
+    names = {CONCEPT: measured.concepts()}
     if len(tests) > 1:
         names = {STYLE: [tests[test].name for test in measured.test]} | names
     for kind, own in names.items():

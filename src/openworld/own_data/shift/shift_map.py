@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from openworld.own_data.shift.measurement import ComparedSets, ImageDegrees
+from openworld.own_data.shift.measurement import ImageDegrees
 from openworld.report.charts import CellChart, CellImage, ChartCell
 from openworld.report.charts.cells import count_cell
 from openworld.report.data_files import thumbnail_address
@@ -29,24 +29,24 @@ class ExampleImage:
     address: str = field(repr=False, default="")  # a `data:` image
 
 
-def examples(compared: ComparedSets) -> Iterator[ExampleImage]:
+def examples(measured: ImageDegrees) -> Iterator[ExampleImage]:
     """Yield the images, kind by kind; an image of several kinds is read once."""
-    measured, concepts = compared.measured, compared.concepts()
+    concepts = measured.concepts()
     addresses: dict[int, str] = {}
     for kind, place in _chosen(measured, concepts):
-        test = compared.tests[measured.test[place]]
+        test = measured.tests[measured.test[place]]
         if place not in addresses:
             addresses[place] = thumbnail_address(test.images.image(int(measured.row[place])))
         cell = (int(measured.grid.covariate[place]), int(measured.grid.semantic[place]))
         degrees = (float(measured.degrees[half][place]) for half in HALVES)
-        name = ", ".join(filter(None, (concepts[place], test.name if len(compared.tests) > 1 else "")))
+        name = ", ".join(filter(None, (concepts[place], test.name if len(measured.tests) > 1 else "")))
         yield ExampleImage(kind, name, cell, *degrees, addresses[place])
     # Nearest neighbours are known to be readable.
     readable = np.unique(np.concatenate([measured.nearest[half] for half in HALVES]))
-    drawn = np.random.default_rng(compared.seed).choice(readable, min(SHOWN, len(readable)), replace=False)
+    drawn = np.random.default_rng(measured.seed).choice(readable, min(SHOWN, len(readable)), replace=False)
     for row in sorted(drawn.tolist()):
-        name = compared.reference.concept(row)
-        yield ExampleImage("reference", name, (0, 0), 0.0, 0.0, thumbnail_address(compared.reference.images.image(row)))
+        name = measured.reference.concept(row)
+        yield ExampleImage("reference", name, (0, 0), 0.0, 0.0, thumbnail_address(measured.reference.images.image(row)))
 
 
 def _chosen(measured: ImageDegrees, concepts: list[str]) -> Iterator[tuple[str, int]]:
@@ -79,9 +79,9 @@ def _varied(order: np.ndarray, concepts: list[str], count: int) -> list[int]:
 COUNTED, WITH_IMAGES = 56.0, 84.0  # sides of a cell
 
 
-def shift_map(compared: ComparedSets) -> Figure:
+def shift_map(measured: ImageDegrees) -> Figure:
     """Return how many images each cell holds."""
-    grid, cuts = compared.measured.grid, compared.measured.cuts
+    grid, cuts = measured.grid, measured.cuts
     caption = (
         f"{NEAR}. The darker a cell, the more images; hatched ones hold fewer than {grid.least} and are N/A in "
         "statistics. Right of the upright dashed line images are far in meaning, above the other one in appearance.",
@@ -95,10 +95,10 @@ def shift_map(compared: ComparedSets) -> Figure:
         own = {"covariate_from": starts["covariate"][row], "semantic_from": starts["semantic"][column]}
         own |= {"pictures": int(count), "present": present}
         cells[row, column] = count_cell(int(count), most if present else None, own)
-    return Figure("shift-map", "Where the images lie", caption, (_chart(compared, cells, COUNTED),))
+    return Figure("shift-map", "Where the images lie", caption, (_chart(measured, cells, COUNTED),))
 
 
-def shift_examples(compared: ComparedSets, examples: Sequence[ExampleImage]) -> Figure:
+def shift_examples(measured: ImageDegrees, examples: Sequence[ExampleImage]) -> Figure:
     """Return up to four images of each cell, those in its middle."""
     caption = (
         "Up to four images of each cell, from its middle and of different concepts; faint ones are of cells that are "
@@ -110,7 +110,7 @@ def shift_examples(compared: ComparedSets, examples: Sequence[ExampleImage]) -> 
     for example in examples:
         if example.kind == "cell" and example.address:
             by_cell.setdefault(example.cell, []).append(example)
-    present = compared.measured.grid.present
+    present = measured.grid.present
     cells = {cell: ChartCell(images=tuple(map(_image, own)), faint=not present[cell]) for cell, own in by_cell.items()}
     rows = tuple(
         dict(zip(KEYS, cell, strict=True))
@@ -118,19 +118,19 @@ def shift_examples(compared: ComparedSets, examples: Sequence[ExampleImage]) -> 
         for cell, own in sorted(by_cell.items())
         for example in own
     )
-    chart = _chart(compared, cells, WITH_IMAGES)
+    chart = _chart(measured, cells, WITH_IMAGES)
     return Figure("shift-examples", "Images of every cell", caption, (chart,), shared=rows)
 
 
-def _chart(compared: ComparedSets, cells: dict[Place, ChartCell], side: float) -> CellChart:
+def _chart(measured: ImageDegrees, cells: dict[Place, ChartCell], side: float) -> CellChart:
     """Return a map whose titles stand where levels begin; beyond its bounds images are far."""
     halves = ("covariate", "semantic")
-    cuts = [compared.measured.cuts[half].cuts for half in halves]
+    cuts = [measured.cuts[half].cuts for half in halves]
     rows, columns = (("", *(f"{start:.3f}" for start in own)) for own in cuts)
     titles = tuple(DEGREES[half] for half in halves)
     bounds = []  # where they lie along each axis, in cells; in the last level, which is open, in its middle
     for half, own in zip(halves, cuts, strict=True):
-        usual, edges = compared.measured.bound(half), (0.0, *own)
+        usual, edges = measured.bound(half), (0.0, *own)
         level = sum(start <= usual for start in own)
         within = 0.5 if level == len(own) else (usual - edges[level]) / (edges[level + 1] - edges[level])
         bounds.append(level + within)

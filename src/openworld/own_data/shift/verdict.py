@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from openworld.own_data.shift.decomposition import BY_IMAGES, EMBEDDED
-from openworld.own_data.shift.measurement import ComparedSets
+from openworld.own_data.shift.measurement import ImageDegrees
 from openworld.own_data.shift.results import CONCEPT, FAR, MEDIAN, ORDERED, ORDERED_BY, STYLE, SURE, USUAL
 from openworld.report.sentences import counted, few, listed
 from openworld.report.shift_axes import AXES
@@ -19,15 +19,15 @@ FEW_NAMES = 100  # names below which what is learned about meaning is narrow
 MEANING, APPEARANCE = AXES.values()
 
 
-def sentences(results: Results, compared: ComparedSets) -> tuple[str, ...]:
+def sentences(results: Results, measured: ImageDegrees) -> tuple[str, ...]:
     """Return the answer, which concepts and styles are far, and what to do next."""
     groups = (_far_groups(results, kind) for kind in (CONCEPT, STYLE))
-    return tuple(filter(None, (headline(results, compared), *groups, " ".join(_next(results)))))
+    return tuple(filter(None, (headline(results, measured), *groups, " ".join(_next(results)))))
 
 
-def headline(results: Results, compared: ComparedSets) -> str:
+def headline(results: Results, measured: ImageDegrees) -> str:
     """Return whether images are far in meaning and in appearance, and how many of them are."""
-    count = len(compared.measured.row)
+    count = len(measured.row)
     answers = []
     for word in AXES.values():
         share = results.value(word, FAR.key).value
@@ -100,11 +100,11 @@ def _written(results: Results, word: str, metric: Metric) -> str:
     return metric.write(results.value(word, metric.key).value)
 
 
-def warnings(compared: ComparedSets) -> Iterator[str]:
+def warnings(measured: ImageDegrees) -> Iterator[str]:
     """Yield what is wrong with this run, in sentences without a full stop, the gravest first."""
-    measured, reference, chance = compared.measured, compared.reference, "depend on which images these happen to be"
+    reference, chance = measured.reference, "depend on which images these happen to be"
     count = len(measured.row)
-    for half, other, share in unsure(compared.right):
+    for half, other, share in unsure(measured.right):
         yield (
             f"do not take {half} degrees at their word: of what was held out to try it, the half for {AXES[half]} puts "
             f"{100 * share:.0f} % in the right order, so what is far in {other} moves them too; compare them within "
@@ -127,7 +127,7 @@ def warnings(compared: ComparedSets) -> Iterator[str]:
                 f"half of the reference's classes have {typical} images or fewer, so neighbour {measured.k} lies in "
                 "another class and a known class seems far: give more images of each, or a smaller --neighbour"
             )
-    for collection in (reference, *compared.tests):
+    for collection in (reference, *measured.tests):
         if collection.deeper:
             yield (
                 f"{collection.name} holds images in folders at several depths, which are not taken for classes; to "
@@ -147,7 +147,7 @@ def unsure(right: Mapping[str, float]) -> Iterator[tuple[str, str, float]]:
             yield half, next(word for own, word in AXES.items() if own != half), share
 
 
-def limits(compared: ComparedSets, clip) -> Iterator[str]:
+def limits(measured: ImageDegrees, clip) -> Iterator[str]:
     """Yield what this measure cannot see."""
     size = clip.config.image.image_size
     looks = f", which looks at {size} x {size} pixels" if size > 1 else ""
@@ -157,7 +157,7 @@ def limits(compared: ComparedSets, clip) -> Iterator[str]:
             "The embedded backbone knows emoji and nothing else, and was taught to name a thing however it is drawn. "
             "For photographs, or where appearance matters, give another: --backbone ViT-B/16."
         )
-    about = compared.about
+    about = measured.about
     names, templates = about.get("labels"), about.get("templates", "?")
     if names is None:
         yield "How meaning and appearance were told apart is not known: the file given with --laid does not say."
@@ -169,14 +169,14 @@ def limits(compared: ComparedSets, clip) -> Iterator[str]:
         drawn = ", drawn (--most-names 0 takes all)" if every > names else ""
         narrow = f"; with fewer than {FEW_NAMES} what counts as meaning is narrow" if names < FEW_NAMES else ""
         yield f"Meaning and appearance were told apart by {by}{drawn}{narrow}."
-    if taught := compared.measured.taught:
+    if taught := measured.taught:
         yield (
-            f"Of the {compared.measured.known:,} reference images {taught:,} taught this, which pulls them apart: "
+            f"Of the {measured.known:,} reference images {taught:,} taught this, which pulls them apart: "
             "what is usual was measured on the others."
         )
     yield (
         "Far is measured by the reference itself: the more alike its own images are, the sooner another is far. "
-        "Degrees of another reference, backbone, LAID or --neighbour cannot be compared with these."
+        "Degrees of another reference, backbone, LAID or --neighbour cannot be measured with these."
     )
     yield (
         "A far image is not a mistake of your model, and a near one not a right answer: openworld estimate tells "

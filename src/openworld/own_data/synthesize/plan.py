@@ -21,10 +21,10 @@ from openworld.own_data.shift.measurement import grid_of, require_neighbours
 from openworld.runs import digest, readable_json
 from openworld.runs.atomic import write_file
 from openworld.runs.canonical import to_json
-from openworld.runs.tables import decode_table, encode_table
 from openworld.shifts import HALVES, Decomposition, Levels, ShiftGrid, synthesis
 from openworld.shifts.grid import axis_levels
 from openworld.shifts.synthesis.set_files import DIVISION, require_own
+from openworld.tables.parquet import decode_table, encode_table
 
 _TOGETHER = 4096  # prompts encoded at a time
 

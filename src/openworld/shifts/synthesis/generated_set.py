@@ -16,8 +16,8 @@ from openworld.datasets.formats.decoding import decode
 from openworld.datasets.image_set import ImageSet
 from openworld.runs import to_json
 from openworld.runs.sealed import read_saved
-from openworld.runs.tables import decode_table
 from openworld.shifts.grid import ShiftGrid
+from openworld.tables.parquet import decode_table
 
 MANIFEST, TABLE = "manifest.json", "images.parquet"
 VERSION = 1

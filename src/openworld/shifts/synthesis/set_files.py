@@ -18,9 +18,9 @@ from openworld.runs import read_spec
 from openworld.runs.atomic import write_file
 from openworld.runs.canonical import readable_json
 from openworld.runs.outputs import GENERATED, require_folder
-from openworld.runs.tables import encode_table
 from openworld.shifts.synthesis.generated_set import MANIFEST, TABLE, VERSION
 from openworld.shifts.synthesis.planning import SynthesisPlan
+from openworld.tables.parquet import encode_table
 
 ORDER, JOURNAL = "order.json", "journal.jsonl"
 DIVISION = "division"

@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-from pyarrow import parquet
+from pyarrow import parquet as arrow_parquet
 
 from openworld._errors import OpenworldError
-from openworld.runs import tables
-from openworld.runs.tables import decode_table, encode_table
+from openworld.tables import parquet as tables
 from openworld.tables.coded import Coded
+from openworld.tables.parquet import decode_table, encode_table
 
 DTYPES = ["bool", "int8", "uint8", "int32", "int64", "uint64", "float16", "float32", "float64"]
 
@@ -66,7 +66,7 @@ def test_groups_of_rows_are_written_in_turn_and_give_the_bytes_of_one_writing(mo
             "logits": pyarrow.FixedSizeListArray.from_arrays(pyarrow.array(np.arange(40.0)), 2),
         }
     )
-    parquet.write_table(whole, sink, row_group_size=8, compression="zstd", compression_level=3)
+    arrow_parquet.write_table(whole, sink, row_group_size=8, compression="zstd", compression_level=3)
     assert encode_table("t", columns) == sink.getvalue()
     assert encode_table("t", columns | {"side": Coded.of(names)}) == sink.getvalue()
     assert encode_table("t", columns | {"side": names.astype(object)}) == sink.getvalue()

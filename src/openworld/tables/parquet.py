@@ -1,7 +1,9 @@
 """A table of columns as Parquet bytes and back; equal tables give equal bytes."""
 
 import io
+import json
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
@@ -12,8 +14,11 @@ _LARGE = 2**24  # bytes of a table after which Arrow gives back what it holds re
 _ROWS_PER_GROUP = 1 << 20  # fixed, so that bytes do not depend on a library's default
 
 
-def encode_table(name: str, columns: Mapping[str, np.ndarray | list]) -> bytes:
-    """Parquet bytes of `columns`: arrays [N] or [N, C], or lists of text, numbers or None, all N long."""
+def encode_table(name: str, columns: Mapping[str, np.ndarray | list], about: Mapping[str, Any] | None = None) -> bytes:
+    """Parquet bytes of `columns`: arrays [N] or [N, C], or lists of text, numbers or None, all N long.
+
+    `about` is what the file says of itself, as JSON.
+    """
     import pyarrow
     import pyarrow.parquet
 
@@ -30,6 +35,8 @@ def encode_table(name: str, columns: Mapping[str, np.ndarray | list]) -> bytes:
     for start in range(0, max(count, 1), rows):
         groups = {column: values[start : start + rows] for column, values in columns.items()}
         table = pyarrow.table({column: _to_arrow(f"{name}.{column}", values) for column, values in groups.items()})
+        if about:
+            table = table.replace_schema_metadata({key: json.dumps(value) for key, value in about.items()})
         if writer is None:
             writer = pyarrow.parquet.ParquetWriter(sink, table.schema, compression="zstd", compression_level=3)
         writer.write_table(table, row_group_size=_ROWS_PER_GROUP)
