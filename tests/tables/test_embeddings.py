@@ -40,10 +40,10 @@ def test_class_names_in_several_sentences_come_as_lists_of_lists(tmp_path):
 
 BAD = {
     "neither embeddings": {"labels": ["a"]},
-    r"float64\[3\], expected numbers \[n, D\]": {"embeddings": [1.0, 2.0, 3.0]},
+    r"shape .3,., expected a row of numbers per image": {"embeddings": [1.0, 2.0, 3.0]},
     "zero or too large, first row 1": {"embeddings": [[1.0, 2.0], [0.0, 0.0]]},
     "NaN or infinite": {"embeddings": [[np.nan, 2.0]]},
-    "different lengths": {"embeddings": ROWS, "labels": ["a"]},
+    "differ in length": {"embeddings": ROWS, "labels": ["a"]},
     "no classnames": {"class_embeddings": ROWS},
     "several widths": {"embeddings": ROWS[:, :2], **CLASSES},
     "label 7": {"embeddings": ROWS, "labels": [0, 1, 7, 0], "classnames": ["a", "b"]},

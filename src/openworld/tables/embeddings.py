@@ -20,12 +20,20 @@ from typing import Any
 import numpy as np
 
 from openworld._errors import OpenworldError
-from openworld.tables.entries import columns_of, finite_numbers, require_filled
-from openworld.tables.files import open_scores
+from openworld.tables.entries import require_one_length
+from openworld.tables.files import ScoreFile, open_scores, scores_of
+from openworld.tables.table import Schema, TableColumn, open_table
 
 KINDS = (".npz", ".parquet")
 USUAL_SCALE = 100.0
-_PER_IMAGE = ("labels", "split", "domain", "group", "id")
+OF_IMAGES = Schema(
+    (
+        TableColumn("embeddings", "vectors"),
+        TableColumn("labels", "entry", also=("label",)),
+        *(TableColumn(name, "entry") for name in ("split", "domain", "group", "id")),
+    )
+)
+OF_CLASSES = ("classnames", "class_embeddings", "logit_scale")
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,26 +97,26 @@ class Embeddings:
         return self.columns[name]
 
 
-def embeddings_of(columns: Mapping[str, Any], name: str = "these embeddings") -> Embeddings:
-    """Return arrays under the names above as embeddings."""
-    given = columns_of(columns, name, whole=False)
-    given = {("labels" if key == "label" else key): column for key, column in given.items()}
-    known = (*_PER_IMAGE, "embeddings", "classnames", "class_embeddings", "logit_scale")
-    kept = {key: column for key, column in given.items() if key in known}
-    if not {"embeddings", "class_embeddings"} & set(kept):
+def embeddings_of(given: Any, name: str = "these embeddings") -> Embeddings:
+    """Return arrays under the names above, or what a file of scores holds, as embeddings."""
+    file = given if isinstance(given, ScoreFile) else scores_of(given, name)
+    held = (*file.columns, *file.entries)
+    if not {"embeddings", "class_embeddings"} & set(held):
         raise OpenworldError(
             f"{name} has neither embeddings [N, D] nor class_embeddings [C, D]; its columns are "
-            f"{', '.join(given) or 'none'}."
+            f"{', '.join(held) or 'none'}."
         )
-    dimensions = {"embeddings": (2,), "class_embeddings": (2, 3)}
-    for key, column in kept.items():
-        if key in dimensions:
-            kept[key] = _checked(column, f"column {key} of {name}", dimensions[key])
-        elif column.ndim:
-            require_filled(column, f"column {key} of {name}")
-            kept[key] = column.astype(str) if column.dtype == object else column
-    _require_lengths(kept, name)
-    return Embeddings(name, kept)
+    images = open_table(file, OF_IMAGES)
+    columns = images.whole() if images.present else {}
+    for own in (one for one in OF_CLASSES if one in held):
+        columns |= file.table([own] * (own != "classnames"), [own], [own])
+    for own, column in columns.items():
+        if own in ("embeddings", "class_embeddings"):
+            columns[own] = _checked(column, f"column {own} of {name}")
+        elif column.dtype == object:
+            columns[own] = column.astype(str)
+    _require_together(columns, name)
+    return Embeddings(name, columns)
 
 
 def read_embeddings(place: Path | str | Embeddings) -> Embeddings:
@@ -119,9 +127,7 @@ def read_embeddings(place: Path | str | Embeddings) -> Embeddings:
     if path.suffix.lower() not in KINDS or not path.is_file():
         why = "there is no such file" if path.suffix.lower() in KINDS else f"expected {' or '.join(KINDS)}"
         raise OpenworldError(f"{path} holds no embeddings: {why}.")
-    file = open_scores(path, KINDS)
-    names = (*file.columns, *file.entries)
-    return embeddings_of({name: file.table(names=[name])[name] for name in names}, str(path))
+    return embeddings_of(open_scores(path, KINDS), str(path))
 
 
 def holds_embeddings(place: Any, *columns: str) -> bool:
@@ -135,11 +141,10 @@ def holds_embeddings(place: Any, *columns: str) -> bool:
     return bool({*file.columns, *file.entries} & set(columns))
 
 
-def _checked(array: np.ndarray, what: str, dimensions: tuple[int, ...]) -> np.ndarray:
-    array = finite_numbers(array, what)
-    if array.ndim not in dimensions or not array.size:
-        shapes = " or ".join({2: "[n, D]", 3: "[n, S, D]"}[one] for one in dimensions)
-        raise OpenworldError(f"{what} came as {array.dtype}{list(array.shape)}, expected numbers {shapes}.")
+def _checked(array: np.ndarray, what: str) -> np.ndarray:
+    if array.ndim not in (2, 3) or not array.size:
+        came = f"{array.dtype}{list(array.shape)}"
+        raise OpenworldError(f"{what} came as {came}, expected numbers [n, D], or of class names [n, S, D].")
     array = array.astype(np.float32, copy=False)
     bad = ~array.any(-1) | ~np.isfinite(array).all(-1)  # too large for float32
     if bad.any():
@@ -148,12 +153,10 @@ def _checked(array: np.ndarray, what: str, dimensions: tuple[int, ...]) -> np.nd
     return array
 
 
-def _require_lengths(columns: Mapping[str, np.ndarray], name: str) -> None:
-    images = {key: len(columns[key]) for key in ("embeddings", *_PER_IMAGE) if key in columns}
-    classes = {key: len(columns[key]) for key in ("classnames", "class_embeddings") if key in columns}
-    for lengths, what in ((images, "image"), (classes, "class")):
-        if len(set(lengths.values())) > 1:
-            raise OpenworldError(f"{name} has columns of different lengths: {lengths}; give one entry per {what}.")
+def _require_together(columns: Mapping[str, np.ndarray], name: str) -> None:
+    """Refuse columns that do not go together."""
+    lengths = {key: len(columns[key]) for key in ("classnames", "class_embeddings") if key in columns}
+    require_one_length(name, lengths)
     if "class_embeddings" in columns and "classnames" not in columns:
         raise OpenworldError(f"{name} has class_embeddings and no classnames; say what the classes are called.")
     widths = {key: columns[key].shape[-1] for key in ("embeddings", "class_embeddings") if key in columns}

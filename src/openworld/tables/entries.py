@@ -29,10 +29,10 @@ def column_names(table: Any) -> list[str]:
     return [str(name) for name in (table.columns if names is None else names)]
 
 
-def columns_of(table: Any, name: str = "the table", *, whole: bool = True) -> Columns:
+def columns_of(table: Any, name: str = "the table") -> Columns:
     """Return {name: array} of a mapping of arrays or lists, or of a table of pandas, polars, pyarrow or `datasets`.
 
-    Columns of lists become [n, C]; `whole` says whether columns must be of one length.
+    Columns of lists become [n, C].
     """
     if not is_table(table):
         raise OpenworldError(
@@ -42,11 +42,10 @@ def columns_of(table: Any, name: str = "the table", *, whole: bool = True) -> Co
     require_once(column_names(table), name)
     own = table if isinstance(table, Mapping) else getattr(table, "column_names", None) or table.columns
     columns = {str(one): as_column(table[one], f"column {one} of {name}") for one in own}
-    if whole:
-        single = next((one for one, column in columns.items() if not column.ndim), None)
-        if single is not None:
-            raise OpenworldError(f"column {single} of {name} is a single value, expected one entry per image.")
-        require_one_length(name, {one: len(column) for one, column in columns.items()})
+    single = next((one for one, column in columns.items() if not column.ndim), None)
+    if single is not None:
+        raise OpenworldError(f"column {single} of {name} is a single value, expected one entry per image.")
+    require_one_length(name, {one: len(column) for one, column in columns.items()})
     return columns
 
 

@@ -107,11 +107,12 @@ class ScoreFile:
 
 def scores_of(table: Any, name: str) -> ScoreFile:
     """Return a table in Python as a file of scores; arrays are not copied."""
-    entries = {one: table[one] for one in PER_FILE if isinstance(table, Mapping) and one in table}
-    columns = columns_of({one: table[one] for one in table if one not in entries} if entries else table, name)
-    said = {one: json.dumps(as_column(entries[one], one).tolist(), default=str) for one in ABOUT if one in entries}
-    read = _in_blocks(name, lambda wanted: nullcontext({one: columns[one] for one in wanted}))
-    return ScoreFile(Path(name), tuple(columns), said, read)
+    there = [one for one in PER_FILE if isinstance(table, Mapping) and one in table]
+    entries = {one: np.atleast_1d(as_column(table[one], f"column {one} of {name}")) for one in there}
+    columns = columns_of({one: table[one] for one in table if one not in there} if there else table, name)
+    said = {one: json.dumps(as_column(table[one], one).tolist(), default=str) for one in ABOUT if one in there}
+    read = _in_blocks(name, lambda wanted: nullcontext({one: (columns | entries)[one] for one in wanted}))
+    return ScoreFile(Path(name), tuple(columns), said, read, tuple(there))
 
 
 def open_scores(path: "Path | str | ScoreFile", kinds: Sequence[str] = ENDINGS) -> ScoreFile:
