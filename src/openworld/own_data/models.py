@@ -47,23 +47,13 @@ def find_model(
     architectures: Sequence[str] = (),
     backbone: Any = "",
 ) -> Model:
-    """Return the model that somebody names or has.
+    """Return the model that somebody names or has, as the head of this file lists them.
 
     Args:
-        what: a name, a path or an object, as the head of this file lists them.
         classnames: names for a classifier that numbers its classes, in the order of its logits; others bring names.
         device: where a backbone is loaded, and that of a saved learner; objects and classifiers stay where they are.
         architectures: what may build a classifier whose own file does not: "package.module:function", "timm:NAME".
         backbone: of a saved learner, by name or as an object; "" for the one that it was fitted on.
-
-    Returns:
-        A `Classifier` (`logits` of images, among `classnames`), a `FittedLearner` (`text_bank` and `logits` of encoded
-        images; `clip` is its backbone), or a `DualEncoder` (`encode_image`, `encode_text`, `logit_scale`). One of these
-        is `GivenEncoder`: it knows embeddings of its `classnames` alone; its images come embedded (`datasets.load`).
-
-    Raises:
-        OpenworldError: nothing of the kinds above; a file that needs a function nobody named; a damaged file; other
-            numbers of classes and names.
     """
     if isinstance(what, str | Path):
         return _by_name(str(what), classnames, device, architectures, backbone)

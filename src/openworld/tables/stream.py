@@ -16,7 +16,7 @@ A file, several that follow each other, or columns in Python, with an entry per 
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -26,8 +26,8 @@ from openworld._errors import OpenworldError
 from openworld._short_repr import short_repr
 from openworld.tables.coded import Coded
 from openworld.tables.files import ScoreFile
-from openworld.tables.stream_names import BASE, NEW, StreamLabels, StreamNames, stream_classes, stream_labels
-from openworld.tables.table import Schema, TableColumn, TypedTable, open_table
+from openworld.tables.stream_names import BASE, NEW, StreamLabels, StreamNames, ordered_classes, stream_labels
+from openworld.tables.table import Schema, TableColumn, TypedTable, joined, open_table
 from openworld.tables.writing import table_bytes
 
 REFERENCES = {"reference": "independent", "zero_shot": "zero-shot"}
@@ -106,21 +106,25 @@ def read_stream(
 ) -> OpenWorldStream:
     """Read a stream: a file, columns as `scores_of` gives them, or several that follow each other."""
     table = open_table(source, STREAM)
-    file, classes = table.files[0], [stream_classes(layout, base_names) for layout in table.layouts]
-    first = classes[0]
-    for other, own in zip(table.files, classes, strict=True):
-        if (own.base, own.new) != (first.base, first.new):
-            raise OpenworldError(
-                f"{other.path} has other class names than {file.path}; files that follow each other are alike."
-            )
+    file = table.files[0]
     _require_columns(table)
-    layouts = zip(table.layouts, classes, strict=True)
-    table = replace(table, layouts=tuple(replace(layout, orders=own.orders or {}) for layout, own in layouts))
-    columns = table.whole()
+    parts, found = [], []
+    for layout in table.layouts:
+        columns = TypedTable((layout,), STREAM).whole()
+        *sides, orders = ordered_classes(layout, columns, base_names)
+        found.append((sides, orders))
+        if sides != found[0][0]:
+            raise OpenworldError(
+                f"{layout.file.path} has other class names than {file.path}; files that follow each other are alike."
+            )
+        for matrix, order in orders.items():
+            own = columns[matrix].astype(np.result_type(columns[matrix], np.float32), copy=False)
+            columns[matrix] = own if np.array_equal(order, np.arange(len(order))) else own[:, order]
+        parts.append(columns)
+    columns = joined(parts)
+    (base, new), orders = found[0]
 
-    for matrix in first.orders or ():
-        columns[matrix] = columns[matrix].astype(np.result_type(columns[matrix], np.float32), copy=False)
-    joint, count = columns.get("logits"), len(first.base)
+    joint, count = columns.get("logits"), len(base)
     if joint is not None:  # a half of the logits is a view of them
         columns.setdefault("base_logits", joint[:, :count])
         columns.setdefault("new_logits", joint[:, count:])
@@ -128,12 +132,11 @@ def read_stream(
     if progress:
         progress(len(scores))
 
-    fixed = (BASE, NEW) if first.orders else (BASE,) * (base_names is not None)
-    names = StreamNames(first.base, first.new, fixed)
+    fixed = (BASE, NEW) if orders else (BASE,) * (base_names is not None)
+    names = StreamNames(base, new, fixed)
     answers = {name: _answers(name, columns, names, file.path) for name in ANSWERS if name != "joint_name"}
     numbered = columns["label"].dtype.kind in "iuf" if "label" in columns else False
-    orders = {str((own.orders or {}).get("logits")) for own in classes}
-    if numbered and len(orders) > 1:
+    if numbered and len({str(own.get("logits")) for _, own in found}) > 1:
         raise OpenworldError(f"{table.name} have their classes in several orders; give labels by the names of classes.")
     labels = stream_labels(
         columns.get("side"),
@@ -141,7 +144,7 @@ def read_stream(
         names,
         (answers["base_name"], answers["new_name"]),
         file.path,
-        (first.orders or {}).get("logits"),
+        orders.get("logits"),
     )
     names.require_sides(file.path)
     proxies = {name: columns[name] for name in PROXIES if name in columns}

@@ -6,7 +6,7 @@ Without logits, names are those that occur. Names that differ by case, outer spa
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,7 +16,7 @@ from openworld._errors import OpenworldError, unknown_name
 from openworld._short_repr import short_repr
 from openworld.tables.classes import listed_names, normalise_class_name
 from openworld.tables.coded import Coded
-from openworld.tables.entries import empty_entries
+from openworld.tables.entries import Columns, empty_entries
 from openworld.tables.table import FileLayout, names_of
 
 BASE, NEW = "base", "new"
@@ -36,35 +36,34 @@ class StreamLabels:
     __repr__ = short_repr
 
 
-@dataclass(frozen=True, eq=False)
-class StreamClasses:
-    """The names that matrices of a file are over, and the place in the file of each column of each matrix."""
-
-    base: tuple[str, ...] = ()
-    new: tuple[str, ...] = ()
-    orders: dict[str, np.ndarray] | None = None  # None without logits
-
-
-def stream_classes(layout: FileLayout, base_names: Sequence[str] | None) -> StreamClasses:
-    """Return the classes of a file's matrices; refuse logits of which nobody says which are of base classes."""
-    file, matrices, named = layout.file, layout.matrices, layout.classes.named
+def ordered_classes(
+    layout: FileLayout, columns: Columns, base_names: Sequence[str] | None
+) -> tuple[tuple[str, ...], tuple[str, ...], dict[str, np.ndarray]]:
+    """Return base names and new names of a file's matrices, and the place of each among the columns of each matrix."""
+    # Refuses matrices of which nobody says which columns are of base classes.
+    file, named = layout.file, layout.classes.named
+    matrices = {name: columns[name].shape[1] for name in layout.matrices}
     logits = {"logits", "base_logits", "new_logits"} & set(matrices)
     if matrices and not logits:
-        raise OpenworldError(f"{file.path} has {matrices[0]} and no logits; give logits over its names.")
+        raise OpenworldError(f"{file.path} has {next(iter(matrices))} and no logits; give logits over its names.")
     if not logits:
-        return StreamClasses(tuple(base_names or ()))
+        return tuple(base_names or ()), (), {}
     if len(logits) == 1 and "logits" not in logits:
         lacking = "new_logits" if "base_logits" in logits else "base_logits"
         raise OpenworldError(f"{file.path} has no logits and no {lacking}; give logits, or both halves.")
 
-    names = _all_names(layout, base_names)
-    base = _which_are_base(layout, names, base_names)
-    ours = {"base_logits": names[base], "new_logits": names[~base]}
+    names = _all_names(layout, matrices, base_names)
+    base = _which_are_base(layout, matrices, names, base_names)
+    halves = {"base_logits": names[base], "new_logits": names[~base]}
     every = np.concatenate([names[base], names[~base]])
     orders = {}
-    for matrix in matrices:
-        wanted = ours.get(matrix, every).tolist()
-        own = list(named.get(matrix, ours.get(matrix, names)))
+    for matrix, width in matrices.items():
+        wanted = halves.get(matrix, every).tolist()
+        own = list(named.get(matrix, halves.get(matrix, names)))
+        if width != len(own):
+            raise OpenworldError(
+                f"{matrix} of {file.path} has {width} columns, expected a number for each of {len(own)} names."
+            )
         place = {normalise_class_name(name): number for number, name in enumerate(own)}
         forms = [normalise_class_name(name) for name in wanted]
         odd = sorted(set(place) ^ set(forms))
@@ -74,10 +73,10 @@ def stream_classes(layout: FileLayout, base_names: Sequence[str] | None) -> Stre
                 f"{', '.join(map(repr, odd[:3]))} in one of the two alone; every matrix needs the names of its half."
             )
         orders[matrix] = np.array([place[form] for form in forms])
-    return StreamClasses(tuple(names[base].tolist()), tuple(names[~base].tolist()), orders)
+    return tuple(names[base].tolist()), tuple(names[~base].tolist()), orders
 
 
-def _all_names(layout: FileLayout, base_names: Sequence[str] | None) -> np.ndarray:
+def _all_names(layout: FileLayout, matrices: Mapping[str, int], base_names: Sequence[str] | None) -> np.ndarray:
     """Return the names of all classes, in the order of `logits`; numbers as text where there are none."""
     file, named = layout.file, layout.classes.named
     halves = [named[half] for half in ("base_logits", "new_logits") if half in named]
@@ -89,10 +88,8 @@ def _all_names(layout: FileLayout, base_names: Sequence[str] | None) -> np.ndarr
         names = listed
     elif base_names is not None:
         raise OpenworldError(f"base names came, but {file.path} has no `classnames` to find them among; add them.")
-    elif "logits" in layout.matrices:
-        names = range(_width(layout, "logits"))
     else:
-        names = range(_width(layout, "base_logits") + _width(layout, "new_logits"))
+        names = range(matrices["logits"] if "logits" in matrices else matrices["base_logits"] + matrices["new_logits"])
 
     names = [str(name) for name in names]
     for name, times in Counter(map(normalise_class_name, names)).most_common():
@@ -102,7 +99,9 @@ def _all_names(layout: FileLayout, base_names: Sequence[str] | None) -> np.ndarr
     return np.array(names, dtype=object)
 
 
-def _which_are_base(layout: FileLayout, names: np.ndarray, base_names: Sequence[str] | None) -> np.ndarray:
+def _which_are_base(
+    layout: FileLayout, matrices: Mapping[str, int], names: np.ndarray, base_names: Sequence[str] | None
+) -> np.ndarray:
     """bool[C], which of the names are of base classes; at least one is, and at least one is not."""
     file, named = layout.file, layout.classes.named
     said: dict[str, np.ndarray] = {}
@@ -118,8 +117,8 @@ def _which_are_base(layout: FileLayout, names: np.ndarray, base_names: Sequence[
         if not file.about["n_base"].strip().isdecimal():
             raise OpenworldError(f"n_base of {file.path} is {file.about['n_base']}, not a whole number.")
         said["n_base"] = np.arange(len(names)) < int(file.about["n_base"])
-    if not said and "base_logits" in layout.matrices:
-        said["base_logits"] = np.arange(len(names)) < _width(layout, "base_logits")
+    if not said and "base_logits" in matrices:
+        said["base_logits"] = np.arange(len(names)) < matrices["base_logits"]
     if not said:
         raise OpenworldError(
             f"{file.path} does not say which of its {len(names)} classes are base ones; add the number `n_base` of "
@@ -137,13 +136,6 @@ def _which_are_base(layout: FileLayout, names: np.ndarray, base_names: Sequence[
         kind = "new" if base.all() else "base"
         raise OpenworldError(f"{file.path} has no {kind} name among its {len(names)} classes; give both kinds.")
     return base
-
-
-def _width(layout: FileLayout, matrix: str) -> int:
-    """Return how many columns a matrix has, from the first rows of the file."""
-    (column,) = layout.own[matrix]
-    block = next(iter(layout.file.blocks([column], 1)), {column: np.empty((0, 0))})
-    return block[column].shape[1] if block[column].ndim == 2 else 1
 
 
 class StreamNames:

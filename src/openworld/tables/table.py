@@ -5,7 +5,7 @@ follow each other are one table; they have the same columns and classes, perhaps
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -81,7 +81,6 @@ class FileLayout:
     own: dict[str, tuple[str, ...]]  # what they are called in the file; a matrix may consist of several
     classes: FileClasses
     unused: tuple[str, ...]
-    orders: Mapping[str, np.ndarray] = field(default_factory=dict)  # of matrices that are not alike, as `classes.order`
 
     @property
     def matrices(self) -> tuple[str, ...]:
@@ -237,7 +236,7 @@ def _blocks(
 
 def _matrix(block: Columns, layout: FileLayout, name: str, what: str) -> np.ndarray:
     """Return float[n, C] of one wide column or of a column per class, its classes in the order that is wanted."""
-    own, order = layout.own[name], layout.orders.get(name, layout.classes.order)
+    own, order = layout.own[name], layout.classes.order
     matrix = np.stack([block[column] for column in own], axis=1) if ":" in own[0] else block[own[0]]
     if matrix.ndim != 2:
         raise OpenworldError(f"{what} has shape {matrix.shape}, expected a row of numbers per image.")
@@ -296,7 +295,14 @@ def _spelled(value: Any) -> str:
     return str(int(value) if isinstance(value, float) and value.is_integer() else value)
 
 
+def joined(parts: Sequence[Columns]) -> Columns:
+    """Return rows that follow each other as one table."""
+    return {name: _joined(name, [part[name] for part in parts]) for name in parts[0]}
+
+
 def _joined(name: str, parts: list) -> Any:
+    if len(parts) == 1:
+        return parts[0]
     if isinstance(parts[0], Coded):
         return Coded.joined(parts)
     widths = sorted({np.shape(part)[1:] for part in parts})

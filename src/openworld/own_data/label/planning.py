@@ -89,15 +89,7 @@ def make_plan(
     pictures: bool = True,
     observer: Observer = SILENT,
 ) -> Planned:
-    """Make a plan in the folder `out`, or draw a further batch of the one in `add`, and write the folder.
-
-    Args:
-        stream: what a model says; None with `add` for that of the first batch. compare: another model's on the same
-            images. base_names: of the classes that the models were tuned on, where the file does not say. n: images to
-            label, 100 unless `within` is given, points either way, at best where that can be told. quantity: what the
-            draw serves; "" for OpenworldAUC, or accuracy where the stream is closed. pictures: whether the page shows
-            images.
-    """
+    """Make a plan as `openworld.label_plan` does, or draw a further batch of the one in `add`, and write the folder."""
     _require_together(stream, out, add, n, within)
     earlier = None if add is None else read_plan(add)
     before = _answered(earlier, add)

@@ -42,15 +42,7 @@ def measure_shift(
     observer: Observer = SILENT,
     made: Mapping[str, str] | None = None,
 ) -> Report:
-    """Measure how far images are from a reference, in meaning and in appearance; `found` are `ImageDegrees`.
-
-    Args:
-        reference: a folder, data set or file of embeddings by name, or a collection. tests: the same.
-        backbone: its name, or an object as `own_models` says.
-        source: what tells meaning from appearance.
-        out: where page, degrees, numbers and decomposition are kept; None to keep nothing.
-        made: facts for the page.
-    """
+    """Measure images against a reference as `openworld.shift` does; `found` are `ImageDegrees`."""
     source = source or DecompositionSource()
     require_folder("--out", out, own=(SHIFT,), inputs=(reference, *tests, backbone, source.laid))
     device = find_device(device)

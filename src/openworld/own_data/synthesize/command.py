@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from openworld._errors import OpenworldError, failing
+from openworld._functions import find_function
 from openworld._observer import SILENT, Observer
 from openworld.backbones.devices import find_device
 from openworld.backbones.loading import load_once
@@ -16,18 +17,16 @@ from openworld.own_data.shift.decomposition import DecompositionSource, decompos
 from openworld.own_data.shift.images import Reader, gather
 from openworld.own_data.synthesize import plan as planning
 from openworld.own_data.synthesize.painters import (
+    RENDERED,
+    TURBO_PAINTER,
     PainterSettings,
     find_painter,
-    find_screen,
     find_styles,
-    shown_labels,
 )
 from openworld.own_data.synthesize.plan import SynthesisOptions, keep_division, kept_division
 from openworld.runs import digest
 from openworld.shifts.synthesis import GeneratedSet, Screen, SynthesisPlan, begin, generate
 from openworld.shifts.synthesis.set_files import require_own
-
-BY_WEIGHTS = "sdxl-turbo"
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,32 +57,31 @@ def plan_set(
     device: str = "auto",
     allow_corrupt: int = 0,
     sizes: Mapping[str, int] | None = None,
-    painter: str = BY_WEIGHTS,
+    painter: str = TURBO_PAINTER,
     settings: Mapping[str, Any] | None = None,
     screen: str = "",
     only_plan: bool = False,
     out: Path | None = None,
     observer: Observer = SILENT,
 ) -> PlannedSet:
-    """Measure all prompts against the reference, and plan equally many images of every cell.
-
-    Args:
-        reference: folders of images, or data sets as NAME/DOMAIN/PART.
-        labels, styles: files or names; "" for what suits the painter.
-        sizes: `each`, `k`, `levels`, `least`, `seed` of `SynthesisOptions`.
-        painter, settings: who paints, by name, and how. screen: who says which images stay.
-    """
+    """Measure all prompts against the reference, and plan equally many images of every cell."""
+    # As `openworld.synthesize` names them; `sizes` are numbers of `SynthesisOptions`, `settings` those of the painter.
     device, source = find_device(device), source or DecompositionSource()
     if out is None and not only_plan:
         raise OpenworldError("images need a place: give --out FOLDER, or --plan to make nothing.")
     require_own(out, (*reference, source.laid))
-    painter_settings, screened = PainterSettings(**(settings or {}), device=device), find_screen(screen)
-    if not labels and painter != "rendered":
+    painter_settings = PainterSettings(**(settings or {}), device=device)
+    screened = Screen(screen, find_function(screen)) if screen else None
+    if not labels and painter != RENDERED:
         raise OpenworldError("give --labels: a text file with a name per line, or a data set of `openworld list`.")
-    names = class_names(labels).names if labels else shown_labels(painter_settings.drawings())
+    if labels:
+        names = class_names(labels).names
+    else:
+        drawn = painter_settings.drawings()
+        names = tuple(drawn.classnames[label] for label in sorted(set(drawn.labels.tolist())))  # that have an image
     options = SynthesisOptions(names, find_styles(styles, painter), **(sizes or {}))
     # A plan alone needs no weights, and has none fetched.
-    loaded = not only_plan or painter != BY_WEIGHTS
+    loaded = not only_plan or painter != TURBO_PAINTER
     ready = find_painter(painter, painter_settings, options.prompts) if loaded else None
 
     references, clip = tuple(map(gather, reference)), load_once(backbone, device)

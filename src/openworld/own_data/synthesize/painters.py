@@ -4,7 +4,6 @@ A function of one's own is named package.module:function. As a painter it is cal
 `openworld.shifts.synthesis.Painter`; as a screen it is called with images and says which to keep.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -17,8 +16,9 @@ from openworld.own_data.images import labelled_images
 from openworld.shifts import synthesis
 from openworld.shifts.synthesis.diffusion import TURBO
 
+PAINTERS = TURBO_PAINTER, RENDERED = "sdxl-turbo", "rendered"
 _PUBLISHED = "syn-is:"
-TABLES = {"syn-is": synthesis.prompt_styles, "rendered": synthesis.rendered_styles}
+TABLES = {"syn-is": synthesis.prompt_styles, RENDERED: synthesis.rendered_styles}
 """Tables of styles by name: the paper's 51, and those that need no model."""
 
 
@@ -48,7 +48,7 @@ class PainterSettings:
 
 def find_styles(name: str, painter: str) -> tuple[synthesis.PromptStyle, ...]:
     """Return a table of styles by name or file; "syn-is:FILE.json" has the sentences of SDXL's templates."""
-    name = name or ("rendered" if painter == "rendered" else "syn-is")
+    name = name or (RENDERED if painter == RENDERED else "syn-is")
     if name in TABLES:
         return TABLES[name]()
     published = name.removeprefix(_PUBLISHED)
@@ -65,29 +65,12 @@ def find_painter(name: str, settings: PainterSettings, prompts: synthesis.Prompt
         return _own_painter(name)
     if name not in PAINTERS:
         raise unknown_name("painter", name, (*PAINTERS, FORM))
-    return PAINTERS[name](settings, prompts)
-
-
-def find_screen(name: str) -> synthesis.Screen | None:
-    return synthesis.Screen(name, find_function(name)) if name else None
-
-
-def _turbo(settings: PainterSettings, prompts: synthesis.Prompts) -> synthesis.Painter:
-    chosen = {name: getattr(settings, name) for name in ("side", "steps", "guidance", "device")}
-    return synthesis.sdxl_turbo(settings.weights, **chosen)
-
-
-def _rendered(settings: PainterSettings, prompts: synthesis.Prompts) -> synthesis.Painter:
+    if name == TURBO_PAINTER:
+        chosen = {own: getattr(settings, own) for own in ("side", "steps", "guidance", "device")}
+        return synthesis.sdxl_turbo(settings.weights, **chosen)
     painter = synthesis.RenderedPainter(settings.drawings())
     painter.require(prompts)
     return painter
-
-
-PAINTERS: dict[str, Callable[[PainterSettings, synthesis.Prompts], synthesis.Painter]] = {
-    "sdxl-turbo": _turbo,
-    "rendered": _rendered,
-}
-"""Painters by name."""
 
 
 def _own_painter(name: str) -> synthesis.Painter:
@@ -103,8 +86,3 @@ def _own_painter(name: str) -> synthesis.Painter:
             "openworld.shifts.synthesis.Painter describes it."
         )
     return painter
-
-
-def shown_labels(images: ImageSet) -> tuple[str, ...]:
-    """Return names of the classes that have an image."""
-    return tuple(images.classnames[label] for label in sorted(set(images.labels.tolist())))

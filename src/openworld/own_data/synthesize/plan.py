@@ -141,10 +141,17 @@ def keep_division(
     division: PromptDivision,
     decomposition: Decomposition,
 ) -> None:
+    labels, styles, grid = options.labels, options.styles, division.grid(options.least)
+    columns: dict[str, Any] = {
+        "label": [label for label in labels for _ in styles],
+        "style": [style.name for style in styles] * len(labels),
+    }
+    columns |= {f"{half}_degree": division.degrees[half] for half in HALVES}
+    columns |= {f"{half}_level": getattr(grid, half) for half in HALVES}  # counted from 0
     own = folder / DIVISION
     own.mkdir(parents=True, exist_ok=True)
     write_file(own / LAID, decomposition.to_bytes())
-    write_file(own / TABLE, encode_table("prompts", _columns(options, division)))
+    write_file(own / TABLE, encode_table("prompts", columns))
     write_file(own / REQUEST, readable_json({**request, **division.about}))
 
 
@@ -167,15 +174,3 @@ def kept_division(folder: Path, request: Mapping[str, Any]) -> PromptDivision | 
         raise
     except (OSError, LookupError, TypeError, ValueError, AttributeError) as error:
         raise OpenworldError(f"{own} cannot be read ({error!r}); remove {folder} and begin anew.") from error
-
-
-def _columns(options: SynthesisOptions, division: PromptDivision) -> dict[str, Any]:
-    """Return prompts in words and numbers; a level is counted from 0."""
-    labels, styles = len(options.labels), len(options.styles)
-    grid = division.grid(options.least)
-    columns: dict[str, Any] = {
-        "label": [label for label in options.labels for _ in range(styles)],
-        "style": [style.name for style in options.styles] * labels,
-    }
-    columns |= {f"{half}_degree": division.degrees[half] for half in HALVES}
-    return columns | {f"{half}_level": getattr(grid, half) for half in HALVES}

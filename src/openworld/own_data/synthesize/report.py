@@ -41,7 +41,7 @@ LAYOUT = Layout(
 
 def report(planned: PlannedSet) -> Report:
     """Return what a plan says: how many prompts every cell has, which have none, and where levels begin."""
-    plan, options, cells = planned.plan, planned.options, _filled(planned)
+    plan, options, cells = planned.plan, planned.options, len(planned.plan) // planned.plan.count
     first = (
         f"{len(plan.prompts):,} prompts: {len(options.labels):,} labels in {len(options.styles)} styles. "
         f"{cells} of {plan.shape[0] * plan.shape[1]} cells have {options.least} or more: {cells} x {plan.count:,} = "
@@ -66,10 +66,11 @@ def _rows(planned: PlannedSet) -> Iterator[Result]:
 
 def _plan_notes(planned: PlannedSet) -> Iterator[str]:
     """Yield which cells have no images, and what to know before trusting the levels."""
-    cells = planned.plan.shape[0] * planned.plan.shape[1]
-    if planned.plan.report()["left_out"]:
-        yield f"N/A: {cells - _filled(planned)} of {cells} cells, with fewer than {planned.options.least} prompts."
-    for half, other, share in unsure(planned.plan.origin["held_out_right"]):
+    plan = planned.plan
+    cells, filled = plan.shape[0] * plan.shape[1], len(plan) // plan.count
+    if plan.report()["left_out"]:
+        yield f"N/A: {cells - filled} of {cells} cells, with fewer than {planned.options.least} prompts."
+    for half, other, share in unsure(plan.origin["held_out_right"]):
         yield (
             f"Note: of the texts kept back to try it, the half for {AXES[half]} puts {100 * share:.0f} % in the right "
             f"order, so what is far in {other} moves its levels too; look at the images of each level."
@@ -91,7 +92,3 @@ def made_lines(made: GeneratedSet, folder: Path) -> tuple[str, ...]:
         f"Manifest: {folder / 'manifest.json'}   Table: {folder / 'images.parquet'}",
         f'As a test set, in a spec of ood-detection: cells = {{ generated = "{folder}" }}',
     )
-
-
-def _filled(planned: PlannedSet) -> int:
-    return len(planned.plan) // planned.plan.count
