@@ -119,23 +119,26 @@ def embeddings_of(given: Any, name: str = "these embeddings") -> Embeddings:
     return Embeddings(name, columns)
 
 
-def read_embeddings(place: Path | str | Embeddings) -> Embeddings:
-    """Return what a file holds; embeddings as they are."""
+def read_embeddings(place: Path | str | ScoreFile | Embeddings) -> Embeddings:
+    """Return what a file, or a table in Python, holds; embeddings as they are."""
     if isinstance(place, Embeddings):
         return place
-    path = Path(place)
-    if path.suffix.lower() not in KINDS or not path.is_file():
-        why = "there is no such file" if path.suffix.lower() in KINDS else f"expected {' or '.join(KINDS)}"
-        raise OpenworldError(f"{path} holds no embeddings: {why}.")
-    return embeddings_of(open_scores(path, KINDS), str(path))
+    if not isinstance(place, ScoreFile):
+        suffix = Path(place).suffix.lower()
+        if suffix not in KINDS or not Path(place).is_file():
+            why = "there is no such file" if suffix in KINDS else f"expected {' or '.join(KINDS)}"
+            raise OpenworldError(f"{place} holds no embeddings: {why}.")
+    file = open_scores(place, KINDS)
+    return embeddings_of(file, str(file.path))
 
 
 def holds_embeddings(place: Any, *columns: str) -> bool:
-    """Whether a file has one of some columns, by default embeddings of any kind; only its head is read."""
+    """Whether a file or a table has one of some columns, by default embeddings of any kind; only its head is read."""
     columns = columns or ("embeddings", "class_embeddings")
     if isinstance(place, Embeddings):
         return bool(set(place.columns) & set(columns))
-    if not isinstance(place, str | Path) or Path(place).suffix.lower() not in KINDS or not Path(place).is_file():
+    is_file = isinstance(place, str | Path) and Path(place).suffix.lower() in KINDS and Path(place).is_file()
+    if not is_file and not isinstance(place, ScoreFile):
         return False
     file = open_scores(place, KINDS)
     return bool({*file.columns, *file.entries} & set(columns))
