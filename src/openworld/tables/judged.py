@@ -27,7 +27,7 @@ JUDGED = Schema(
     (
         *(TableColumn(name, "matrix") for name in (*MODEL, "reference")),
         TableColumn("labels", "label", also=("label",)),
-        TableColumn(SEEN, "entry"),
+        TableColumn(SEEN, "whole"),
         TableColumn(FEATURES, "vectors"),
         TableColumn(APPEARANCE, "vectors"),
         *(TableColumn(name, "entry") for name in IMAGE_COLUMNS),

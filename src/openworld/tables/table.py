@@ -260,8 +260,10 @@ def _typed(values: np.ndarray, kind: str, what: str, from_csv: bool) -> Any:
     if kind == "fraction":
         return as_fractions(values, what)
     if kind == "whole" and values.dtype.kind not in "iu":
-        odd = next((value for value in values.tolist() if not isinstance(value, int)), "an odd entry")
-        raise OpenworldError(f"{what} must hold whole numbers; it holds {odd!r}.")
+        numbers = (isinstance(value, int | float) and float(value).is_integer() for value in values.tolist())
+        odd = next((value for value, is_whole in zip(values.tolist(), numbers, strict=True) if not is_whole), None)
+        if odd is not None or values.dtype.kind != "f":  # floats that are whole passed through a data frame
+            raise OpenworldError(f"{what} must hold whole numbers; it holds {odd!r}.")
     if kind == "whole" or (kind == "key" and values.dtype.kind in "iu"):
         return values.astype(np.int64, copy=False)
     if kind in ("name", "key"):
