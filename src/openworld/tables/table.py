@@ -260,9 +260,10 @@ def _typed(values: np.ndarray, kind: str, what: str, from_csv: bool) -> Any:
     if kind == "fraction":
         return as_fractions(values, what)
     if kind == "whole" and values.dtype.kind not in "iu":
-        numbers = (isinstance(value, int | float) and float(value).is_integer() for value in values.tolist())
-        odd = next((value for value, is_whole in zip(values.tolist(), numbers, strict=True) if not is_whole), None)
-        if odd is not None or values.dtype.kind != "f":  # floats that are whole passed through a data frame
+        entries = values.tolist()
+        are_whole = [isinstance(entry, int | float) and float(entry).is_integer() for entry in entries]
+        if values.dtype.kind != "f" or not all(are_whole):  # floats that are whole passed through a data frame
+            odd = entries[are_whole.index(False)] if False in are_whole else values.dtype.name
             raise OpenworldError(f"{what} must hold whole numbers; it holds {odd!r}.")
     if kind == "whole" or (kind == "key" and values.dtype.kind in "iu"):
         return values.astype(np.int64, copy=False)
