@@ -39,6 +39,12 @@ PREDICTED = {"side": SIDES, "score": NUMBERS, "correct": np.ones(ROWS, int), "co
 OPENED = {"logits": np.resize(LOGITS, (60, 4)), "score": np.resize(NUMBERS, 60), "side": np.full(60, "base")}
 OPENED |= {"label": rng.integers(0, 2, 60), "classnames": np.array(NAMES), "n_base": np.array(2)}
 
+CHANCES = np.exp(LOGITS) / np.exp(LOGITS).sum(axis=1, keepdims=True)
+LEVELS = {"logits": LOGITS, "level": np.where(IDS < 12, 0.0, 1.0)}
+NAMED = STREAM | {"id": IDS, "group": IDS, "base_right": NUMBERS / 2, "new_right": (1 - NUMBERS) / 2}
+NUMBERED = PREDICTED | {"seed": np.ones(ROWS, int), "label": SIDES, "prediction": SIDES}
+NUMBERED |= {name: np.full(ROWS, name) for name in ("model", "joint_prediction")}
+
 PYTHON = ("mapping", "frame", "arrow")
 FILES = ("csv", "jsonl", "npz", "parquet", "safetensors")
 FORMATS = (*PYTHON, *FILES)
@@ -153,6 +159,65 @@ CALLS = {
         ("score",),
         PLAIN,
     ),
+    "score names": (
+        lambda t, at: ow.score(t),
+        NUMBERED,
+        ("seed", "side", "label", "model", "joint_prediction"),
+        ("frame", "csv", "npz"),
+    ),
+    "detect features": (
+        lambda t, at: ow.detect(id=t, ood={"far": {"features": EMBEDDED["embeddings"]}}, replicates=0, quiet=True),
+        {
+            "features": EMBEDDED["embeddings"],
+            "labels": LABELS,
+            "cluster": IDS,
+            "part": np.where(IDS < 12, "train", "test"),
+        },
+        ("features", "labels", "cluster"),
+        ("frame", "npz"),
+    ),
+    "estimate probabilities": (
+        lambda t, at: estimate(t),
+        {"probabilities": CHANCES},
+        ("probabilities",),
+        ("csv", "npz"),
+    ),
+    "estimate partner": (
+        lambda t, at: estimate({"logits": LOGITS}, target_partner=[t], source_partner=[{"logits": LOGITS}]),
+        {"logits": LOGITS},
+        ("logits",),
+        ("frame", "csv"),
+    ),
+    "estimate seen": (
+        lambda t, at: ow.estimate(t, {"logits": LOGITS}, estimator=("DoC",), quiet=True),
+        LABELLED | {"seen_in_training": LABELS // 2},
+        ("seen_in_training",),
+        MATRICES,
+    ),
+    "estimate levels": (
+        lambda t, at: ow.estimate(LABELLED, t, levels="level", quiet=True),
+        LEVELS,
+        ("logits", "level"),
+        ("frame", "csv"),
+    ),
+    "label_plan names": (
+        lambda t, at: ow.label_plan(t, at / "plan", n=4, quiet=True),
+        NAMED,
+        ("base_name", "new_name", "base_right", "new_right", "id", "group"),
+        ("frame", "csv", "npz"),
+    ),
+    "predict": (
+        lambda t, at: ow.predict(CLASSES, t, new=["dog"], quiet=True),
+        EMBEDDED,
+        ("embeddings",),
+        ("mapping", "frame", "npz"),
+    ),
+    "predict of classes": (
+        lambda t, at: ow.predict(t, EMBEDDED, new=["dog"], quiet=True),
+        CLASSES,
+        ("class_embeddings",),
+        ("mapping", "npz"),
+    ),
     "shift": (
         lambda t, at: ow.shift(PLACES | PLACE_NAMES, t, neighbour=2, least=1, quiet=True),
         PLACES,
@@ -169,7 +234,10 @@ CANNOT = {
 }
 """Formats that cannot have a fault."""
 SPOKEN = {"group": {"text", "infinite"}, "cluster": {"text", "infinite"}, "id": {"text", "infinite"}}
-SPOKEN |= {"label": {"text", "infinite", "nan"}}
+SPOKEN |= {"label": {"text", "infinite", "nan"}, "level": {"text", "infinite"}}
+SPOKEN |= dict.fromkeys(
+    ("side", "model", "joint_prediction", "base_name", "new_name"), {"text", "infinite", "nan", "NA"}
+)
 """Columns whose entries are names, and what is one there."""
 CASES = [
     (call, column, kind, fault)
