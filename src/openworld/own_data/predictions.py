@@ -47,7 +47,11 @@ def read_predictions(path: Path, model: str = "model") -> Columns:
     runs = runs_of(table)
     table["closed_set"] = _closed_set(table, runs, unnamed)
     table["correct"] = _correct(table, count)
-    table["part"] = _parts(table, runs, count)
+    table.setdefault("part", Coded.constant("test", count))
+    untested = set(runs.names) - set(runs[table["part"] == "test"].present)
+    if untested:
+        own, seed = min(untested)
+        raise OpenworldError(f"{own!r}, seed {seed}, has validation images alone; give test images of it too.")
     table["id"] = _identify(table, runs)
     table["group"] = _numbered(table["group"]) if "group" in table else table["id"]
     return table
@@ -99,17 +103,6 @@ def _numbered(values: np.ndarray | Coded) -> np.ndarray:
         return values
     place = {name: number for number, name in enumerate(sorted(values.present))}
     return np.array([place.get(name, -1) for name in values.names], np.int64)[values.codes]
-
-
-def _parts(table: Columns, runs: Coded, count: int) -> Coded:
-    """Of which part every image is; every model and seed must have some that are tested."""
-    if "part" not in table:
-        return Coded.constant("test", count)
-    untested = set(runs.names) - set(runs[table["part"] == "test"].present)
-    if untested:
-        model, seed = min(untested)
-        raise OpenworldError(f"{model!r}, seed {seed}, has validation images alone; give test images of it too.")
-    return table["part"]
 
 
 def _correct(table: Columns, count: int) -> np.ndarray:

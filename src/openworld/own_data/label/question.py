@@ -56,9 +56,10 @@ class Names:
             for place, name in enumerate(names):
                 key += 1
                 if place == 0 or not same_name(name, names[0]):
-                    found.append(Option(_code(side, "right" if place == 0 else "other right"), side, name, key))
+                    words = "right" if place == 0 else "other right"
+                    found.append(Option(f"{side} {words}".strip(), side, name, key))
             key += 1
-            found.append(Option(_code(side, "wrong"), side, "", key))
+            found.append(Option(f"{side} wrong".strip(), side, "", key))
         return found
 
     def read(self, code: str) -> ImageAnswer:
@@ -92,7 +93,3 @@ class Names:
 def same_name(one: str, other: str) -> bool:
     """Whether two names are one class's, whatever their case, spaces and underscores."""
     return normalise_class_name(one) == normalise_class_name(other)
-
-
-def _code(side: str, words: str) -> str:
-    return f"{side} {words}".strip()

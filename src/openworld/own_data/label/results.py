@@ -5,7 +5,7 @@ reaches from the lower end of the one to the upper end of the other, and its val
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -45,6 +45,8 @@ class LabelledStream:
     folder: Path
     batches: LabelledBatches
     seconds: tuple[float, ...] = ()
+    known: dict[tuple[ImageAnswer, ...], LabelledQuality] = field(default_factory=dict)  # by fills, as computed
+    linear: dict[tuple[str, int], dict[str, np.ndarray]] = field(default_factory=dict)  # weights, as computed
 
     __repr__ = short_repr
 
@@ -69,10 +71,10 @@ class LabelledStream:
         found = []
         for fills in self._fills(quantity, models):
             try:
-                if fills not in self._known:
+                if fills not in self.known:
                     *earlier, (plan, answers) = self.batches.filled(fills)
-                    self._known[fills] = estimate(plan, answers, earlier=earlier, groups=self.kept.groups)
-                quality = self._known[fills]
+                    self.known[fills] = estimate(plan, answers, earlier=earlier, groups=self.kept.groups)
+                quality = self.known[fills]
                 own = quality.difference(quantity) if len(models) == 2 else quality.of(quantity, models[0])
             except OpenworldError as error:  # the plan or the answers say nothing of it
                 return Value(None, reason=str(error).rstrip(".")), None
@@ -85,10 +87,6 @@ class LabelledStream:
             if None not in ends:
                 intervals.append(Interval(float(min(ends)[0]), float(max(high for _, high in ends)), over, n))
         return Value(float(min(values) + max(values)) / 2, tuple(intervals)), _largest_p(found, models)
-
-    @cached_property
-    def _known(self) -> dict[tuple[ImageAnswer, ...], LabelledQuality]:
-        return {}
 
     def _fills(self, quantity: str, models: tuple[int, ...]) -> list[tuple[ImageAnswer, ...]]:
         """Return what may stand for images of which a person cannot tell: the lowest, the highest, and all alike."""
@@ -121,22 +119,18 @@ class LabelledStream:
     def _weights(self, quantity: str, model: int) -> dict[str, np.ndarray]:
         """Return by how much each outcome of an image moves a number, float64[N]: the influence is linear in them."""
         key = quantity, model
-        if key not in self._linear:
+        if key not in self.linear:
             expected = self.kept.plans[0].streams[model].expectation
             size, none = len(expected.outcomes), np.zeros(len(expected.outcomes))
             zero = Outcomes(none, none, none, none, none)
             names = ("base_right", "new_right", "base", "new", "right")
-            self._linear[key] = {
+            self.linear[key] = {
                 name: expected.influence(quantity, replace(zero, **{name: np.ones(size)}))
                 if expected.value_of(quantity) is not None
                 else none
                 for name in names
             }
-        return self._linear[key]
-
-    @cached_property
-    def _linear(self) -> dict:
-        return {}
+        return self.linear[key]
 
 
 def results_of(labelled: LabelledStream) -> Results:

@@ -77,8 +77,14 @@ def _says(answer: ImageAnswer | str):
 
 def _rows(file: Path, names: Mapping[str, Mapping[str, Names]]):
     """Yield (number, row) of a file, checked but for its answers."""
-    seen: dict[str, int] = {}
-    for number, row in enumerate(_table(file), start=2):
+    columns, seen = read_csv(file), {}
+    lacking = [name for name in NEEDED if name not in columns]
+    if lacking:
+        raise OpenworldError(
+            f"{file} has no column {' and no '.join(lacking)}; give a worksheet, or answers of a page."
+        )
+    for number, cells in enumerate(zip(*columns.values(), strict=True), start=2):
+        row = dict(zip(columns, cells, strict=True))
         drawn = names.get(row["plan"])
         if drawn is None:
             raise OpenworldError(
@@ -94,16 +100,6 @@ def _rows(file: Path, names: Mapping[str, Mapping[str, Names]]):
             raise OpenworldError(f"{file.name}: id {row['id']!r} is in rows {seen[row['id']]} and {number}; keep one.")
         seen[row["id"]] = number
         yield number, row
-
-
-def _table(file: Path) -> list[dict[str, str]]:
-    columns = read_csv(file)
-    lacking = [name for name in NEEDED if name not in columns]
-    if lacking:
-        raise OpenworldError(
-            f"{file} has no column {' and no '.join(lacking)}; give a worksheet, or answers of a page."
-        )
-    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
 
 def _answer(row: Mapping[str, str], names: Names, base_names, new_names, where: str) -> ImageAnswer | str | None:

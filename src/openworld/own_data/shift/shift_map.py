@@ -111,7 +111,12 @@ def shift_examples(measured: ImageDegrees, examples: Sequence[ExampleImage]) -> 
         if example.kind == "cell" and example.address:
             by_cell.setdefault(example.cell, []).append(example)
     present = measured.grid.present
-    cells = {cell: ChartCell(images=tuple(map(_image, own)), faint=not present[cell]) for cell, own in by_cell.items()}
+    cells = {}
+    for cell, own in by_cell.items():
+        degrees = [f"{AXES['semantic']} {one.semantic:.3f}, {AXES['covariate']} {one.covariate:.3f}" for one in own]
+        titles = (f"{one.name or 'no name'}: {text}" for one, text in zip(own, degrees, strict=True))
+        images = (CellImage(one.address, title) for one, title in zip(own, titles, strict=True))
+        cells[cell] = ChartCell(images=tuple(images), faint=not present[cell])
     rows = tuple(
         dict(zip(KEYS, cell, strict=True))
         | {"name": example.name, "semantic_degree": example.semantic, "covariate_degree": example.covariate}
@@ -135,8 +140,3 @@ def _chart(measured: ImageDegrees, cells: dict[Place, ChartCell], side: float) -
         within = 0.5 if level == len(own) else (usual - edges[level]) / (edges[level + 1] - edges[level])
         bounds.append(level + within)
     return CellChart("", *titles, rows, columns, cells, KEYS, on_borders=True, bounds=tuple(bounds), side=side)
-
-
-def _image(example: ExampleImage) -> CellImage:
-    degrees = f"{AXES['semantic']} {example.semantic:.3f}, {AXES['covariate']} {example.covariate:.3f}"
-    return CellImage(example.address, f"{example.name or 'no name'}: {degrees}")
