@@ -215,7 +215,7 @@ def test_no_room_imports_a_private_module_of_another(repository):
 WRITERS = {
     "runs/atomic.py",
     "features/cache.py",  # the mark of a set in use, which is locked
-    "shifts/synthesis/set_files.py",  # appends to a journal
+    "shifts/synthesis/generating.py",  # appends to a journal
     "label_free/watch/exports.py",  # appends lines
     "api/checking.py",  # appends to the summary of a workflow
     "_plugins.py",  # standard streams

@@ -1,5 +1,6 @@
 """What a folder that somebody else made may consist of: plain files, whose names are text."""
 
+import hashlib
 import json
 import sys
 from collections.abc import Callable, Iterator
@@ -111,6 +112,12 @@ def _kind(path: Path) -> str:
     if path.is_dir():
         return "a folder"
     return "a pipe or a device"
+
+
+def sha256_of(path: Path) -> str:
+    """Return the hex SHA-256 of a file's bytes."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def facts(package: str, name: str) -> dict[str, Any]:

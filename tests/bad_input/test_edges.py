@@ -13,7 +13,7 @@ from openworld.metrics import shift_trend
 from openworld.metrics._robustness import seed_spread
 from openworld.shifts.degrees import farthest
 from openworld.shifts.grid import Levels, equal_width_levels
-from openworld.shifts.orthogonal import deviation
+from openworld.shifts.matrices import deviation
 
 BIG, ROWS = 1e308, [[1, 0], [0, 1], [1, 0], [1, 0]]
 PAIRS = {

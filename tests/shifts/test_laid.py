@@ -89,15 +89,16 @@ def test_saved_and_loaded(method, texts, tmp_path):
 
 
 def test_held_out_texts_are_not_trained_on():
-    held = hold_out(20, 10, (0.1, 0.2), torch.Generator().manual_seed(0))
-    assert sorted([*held.labels.tolist(), *held.validation_labels.tolist()]) == list(range(20))
-    assert len(held.validation_labels) == len(held.validation_templates) == 2
+    some, kept = hold_out("labels", 20, 0.1, torch.Generator().manual_seed(0))
+    assert sorted([*some.tolist(), *kept.tolist()]) == list(range(20))
+    assert len(kept) == 2
 
 
 @pytest.mark.parametrize("whitened", [None, 8])
 def test_held_out_texts_teach_nothing(texts, whitened):
-    held, other = hold_out(12, 8, (0.1, 0.2), torch.Generator().manual_seed(0)), texts.copy()
-    other[held.validation_labels.numpy()] = other[:, held.validation_templates.numpy()] = 1
+    generator, other = torch.Generator().manual_seed(0), texts.copy()
+    labels, templates = (hold_out(*held, generator)[1] for held in (("labels", 12, 0.1), ("templates", 8, 0.2)))
+    other[labels.numpy()] = other[:, templates.numpy()] = 1
     one, two = (LAID(steps=5, whitened=whitened).fit(values, seed=0) for values in (texts, other))
     assert torch.equal(one.semantic, two.semantic) and one.about["training"] == two.about["training"]
     assert one.about["validation"] != two.about["validation"]

@@ -27,15 +27,13 @@ from openworld.shifts.grid import (
     equal_width_levels,
     shift_grid,
 )
-from openworld.shifts.laid import LAID
-from openworld.shifts.losses import TripletDistances, share_right, triplet_distances, triplet_losses
+from openworld.shifts.laid import LAID, TripletDistances, share_right, triplet_distances, triplet_losses
+from openworld.shifts.matrices import Whitening, deviation, nearest_orthogonal, random_orthogonal, whitening
 from openworld.shifts.nearest import ENGINES, Nearest, merge_nearest, nearest
 from openworld.shifts.open_world import OpenWorldByShift, open_world_by_shift, open_world_in_same_looks
-from openworld.shifts.orthogonal import deviation, nearest_orthogonal, random_orthogonal
 from openworld.shifts.pca import PCA
 from openworld.shifts.sharding import Shards, sharded_degrees, streamed_degrees
 from openworld.shifts.triplets import Triplets, write_texts
-from openworld.shifts.whitening import Whitening, whitening
 from openworld.shifts.zero_shot import DecomposedAccuracy, decomposed_nearest_mean, decomposed_zero_shot
 
 DECOMPOSITIONS: dict[str, type] = {method.name: method for method in (LAID, PCA)}

@@ -7,6 +7,7 @@ from torch import Tensor
 from openworld._arrays import LARGEST, as_array
 from openworld._errors import OpenworldError
 
+SQUARE = "[D, D]"
 CHUNK = 2**12  # rows looked at or multiplied at a time, so that no second matrix of that size is made
 _KEPT = (np.float16, np.float32, np.float64)
 _SMALLEST = 1e-150  # what is smaller, or larger than its inverse, has squares that leave float64
@@ -20,23 +21,26 @@ def as_rows(values, name: str, *, width: int | None = None) -> Tensor:
     if width is not None and rows.shape[1] != width:
         raise OpenworldError(f"{name} has {rows.shape[1]} features a row, expected {width}: use one model for both.")
     for start in range(0, len(rows), CHUNK):
-        _require_directions(rows[start : start + CHUNK], name, start)
+        # An infinite or NaN entry spoils the sum of its row, and a row of zeros has none: one pass finds all three.
+        sizes = rows[start : start + CHUNK].abs().amax(dim=1).to(torch.float64)
+        bad = torch.nonzero(~((sizes > _SMALLEST) & (sizes < 1 / _SMALLEST))).flatten()  # said so that NaN is found too
+        if len(bad):
+            first = int(bad[0])
+            what = "is all zeros" if sizes[first] <= _SMALLEST else "holds NaN or infinity"
+            raise OpenworldError(
+                f"row {start + first} of {name} {what} (first of {len(bad)}), so it has no direction; repair it."
+            )
     return rows
 
 
-def as_matrix(values: Tensor, name: str, like: str = "[D, D]") -> Tensor:
+def as_matrix(values: Tensor, name: str, like: str = SQUARE) -> Tensor:
     """Return a dense floating tensor of two dimensions, without gradient, whose finite numbers have finite squares."""
     matrix = as_tensor(values, name)
-    if matrix.dim() != 2 or not matrix.numel():
+    if matrix.dim() != 2 or not matrix.numel() or (like == SQUARE and len(matrix) != matrix.shape[1]):
         raise OpenworldError(f"{name} has shape {list(matrix.shape)}, expected {like}.")
     if not matrix.isfinite().all() or matrix.abs().max() > LARGEST:
         raise OpenworldError(f"{name} holds NaN, infinity or a number above {LARGEST:g}; make it again.")
     return matrix
-
-
-def require_square(matrix: Tensor, name: str = "the matrix") -> None:
-    if matrix.dim() != 2 or matrix.shape[0] != matrix.shape[1]:
-        raise OpenworldError(f"{name} has shape {list(matrix.shape)}, expected [D, D].")
 
 
 def as_texts(values, name: str = "texts") -> Tensor:
@@ -104,13 +108,3 @@ def as_tensor(values, name: str) -> Tensor:
     if not values.is_floating_point() or values.layout != torch.strided:
         raise OpenworldError(f"{name} has dtype {values.dtype}, {values.layout}, expected dense floating numbers.")
     return values.detach()
-
-
-def _require_directions(rows: Tensor, name: str, first: int) -> None:
-    # An infinite or NaN entry spoils the sum of its row, and a row of zeros has none: one pass finds all three.
-    sizes = rows.abs().amax(dim=1).to(torch.float64)
-    bad = torch.nonzero(~((sizes > _SMALLEST) & (sizes < 1 / _SMALLEST))).flatten()  # said so that NaN is found too
-    if not len(bad):
-        return
-    place, what = first + int(bad[0]), "is all zeros" if sizes[bad[0]] <= _SMALLEST else "holds NaN or infinity"
-    raise OpenworldError(f"row {place} of {name} {what} (first of {len(bad)}), so it has no direction; repair it.")

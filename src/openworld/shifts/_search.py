@@ -60,14 +60,9 @@ class SearchReference:
         return kept[: rows * columns].view(rows, columns)
 
 
-@dataclass(frozen=True, eq=False)
-class Candidates:
-    """Where the largest products of b queries are."""
-
-    places: Tensor  # int64[b, n] of reference rows, in any order
-    rest: Tensor  # float64[b], no row that is missing in `places` has a larger product, as the engine computed it
-
-
+Candidates = tuple[Tensor, Tensor]
+"""Where the largest products of b queries are: places int64[b, n] of reference rows, in any order; and float64[b], no
+row that is missing there has a larger product, as the engine computed it."""
 Engine = Callable[[Tensor, SearchReference, int], Candidates]
 
 
@@ -85,7 +80,7 @@ def matrix_search(queries: Tensor, reference: SearchReference, count: int) -> Ca
         best.look(tile, highest, start)
     best.merge()
     rest = best.products[:, -1].to(torch.float64)
-    return Candidates(best.places, rest if len(reference) > count else torch.full_like(rest, -torch.inf))
+    return best.places, rest if len(reference) > count else torch.full_like(rest, -torch.inf)
 
 
 class _Best:
@@ -205,22 +200,17 @@ def _multiply(queries: Tensor, rows: Tensor, out: Tensor) -> None:
 def faiss_search(queries: Tensor, reference: SearchReference, count: int) -> Candidates:
     """Search as `matrix_search` does, by `faiss.IndexFlatIP`; float32 on the CPU only."""
     if "index" not in reference.scratch:
-        reference.scratch["index"] = _index(reference)
+        try:
+            import faiss
+        except ImportError as error:
+            raise OpenworldError(
+                "the engine 'faiss' needs the package faiss-cpu (pip install faiss-cpu); the engine 'matrix' needs "
+                "nothing and gives the same degrees."
+            ) from error
+        index = reference.scratch["index"] = faiss.IndexFlatIP(reference.given.shape[1])
+        index.add(reference.part(0, len(reference)).to("cpu", torch.float32).numpy())
     wanted = min(count, len(reference))
     values, places = reference.scratch["index"].search(queries.to("cpu", torch.float32).numpy(), wanted)
     values, places = (torch.from_numpy(array).to(queries.device) for array in (values, places))
     rest = values[:, -1].to(torch.float64)
-    return Candidates(places, rest if len(reference) > count else torch.full_like(rest, -torch.inf))
-
-
-def _index(reference: SearchReference):
-    try:
-        import faiss
-    except ImportError as error:
-        raise OpenworldError(
-            "the engine 'faiss' needs the package faiss-cpu (pip install faiss-cpu); the engine 'matrix' needs nothing "
-            "and gives the same degrees."
-        ) from error
-    index = faiss.IndexFlatIP(reference.given.shape[1])
-    index.add(reference.part(0, len(reference)).to("cpu", torch.float32).numpy())
-    return index
+    return places, rest if len(reference) > count else torch.full_like(rest, -torch.inf)

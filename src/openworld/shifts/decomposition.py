@@ -27,7 +27,6 @@ from openworld.shifts._rows import (
     at_least_float32,
     exact_unit,
     longest_of,
-    require_square,
     same_product,
 )
 
@@ -56,14 +55,18 @@ class Decomposition:
     __repr__ = short_repr
 
     def __post_init__(self):
-        bases = [
-            as_matrix(basis, f"the {half} basis", "[D, A]") for half, basis in zip(HALVES, self._bases, strict=True)
-        ]
-        object.__setattr__(self, "semantic", bases[0])
-        object.__setattr__(self, "covariate", bases[1])
+        for half in HALVES:
+            object.__setattr__(self, half, as_matrix(getattr(self, half), f"the {half} basis", "[D, A]"))
         for half, centre in zip(HALVES, self._centres, strict=True):
-            _require_centre(centre, f"the {half} centre", len(self.semantic))
-        if self.semantic.dim() != 2 or self.covariate.dim() != 2 or len(self.semantic) != len(self.covariate):
+            if centre is not None and centre.dim() != 1:
+                raise OpenworldError(
+                    f"the {half} centre has shape {list(centre.shape)}, expected [{self.width}] like the features."
+                )
+            if centre is not None and as_matrix(centre[None], f"the {half} centre", "[1, D]").shape[1] != self.width:
+                raise OpenworldError(
+                    f"the {half} centre has {len(centre)} numbers, expected {self.width} like the features."
+                )
+        if len(self.semantic) != len(self.covariate):
             raise OpenworldError(
                 f"the bases have shapes {list(self.semantic.shape)} and {list(self.covariate.shape)}, expected [D, A] "
                 "and [D, B] for the same features."
@@ -76,7 +79,6 @@ class Decomposition:
     ) -> "Decomposition":
         """The first `semantic_width` columns of float[D, D], None for half of them, and the others."""
         matrix = as_matrix(matrix, "the matrix")
-        require_square(matrix)
         width = split_at(len(matrix), semantic_width)
         return cls(matrix[:, :width].contiguous(), matrix[:, width:].contiguous(), about=about or {})
 
@@ -103,7 +105,11 @@ class Decomposition:
         for start in range(0, len(rows), CHUNK):
             units = exact_unit(rows[start : start + CHUNK])
             for out, basis, centre in zip(made, self._bases, self._centres, strict=True):
-                out[start : start + CHUNK] = _part(units, basis.to(units), centre, exact=dtype == torch.float64)
+                moved = units if centre is None else units - centre.to(units)
+                longest = 1.0 if centre is None else 1.0 + longest_of(centre[None])
+                exact = dtype == torch.float64
+                part = moved @ basis.to(units) if exact else same_product(moved, basis.to(units), longest)
+                out[start : start + CHUNK] = part
         return made
 
     def save(self, path: Path) -> None:
@@ -114,7 +120,7 @@ class Decomposition:
         """The bytes that `save` writes."""
         from safetensors.torch import save
 
-        tensors = {name: getattr(self, name) for name in (*HALVES, *_CENTRES)}
+        tensors = {name: getattr(self, name) for name in (*HALVES, "semantic_centre", "covariate_centre")}
         # Clones, because safetensors refuses tensors that share memory, as the two centres of PCA do.
         kept = {
             name: tensor.detach().cpu().contiguous().clone() for name, tensor in tensors.items() if tensor is not None
@@ -128,25 +134,6 @@ class Decomposition:
     @property
     def _centres(self) -> tuple[Tensor | None, Tensor | None]:
         return self.semantic_centre, self.covariate_centre
-
-
-def _require_centre(centre: Tensor | None, name: str, width: int) -> None:
-    if centre is None:
-        return
-    if centre.dim() != 1:
-        raise OpenworldError(f"{name} has shape {list(centre.shape)}, expected [{width}] like the features.")
-    if as_matrix(centre[None], name).shape[1] != width:
-        raise OpenworldError(f"{name} has {len(centre)} numbers, expected {width} like the features.")
-
-
-def _part(units: Tensor, basis: Tensor, centre: Tensor | None, *, exact: bool) -> Tensor:
-    moved = units if centre is None else units - centre.to(units)
-    if exact:
-        return moved @ basis
-    return same_product(moved, basis, 1.0 if centre is None else 1.0 + longest_of(centre[None]))
-
-
-_CENTRES = ("semantic_centre", "covariate_centre")
 
 
 def split_at(width: int, semantic_width: int | None) -> int:

@@ -15,8 +15,8 @@ from openworld._arrays import as_scores, require_size
 from openworld._errors import OpenworldError
 from openworld._short_repr import short_repr
 from openworld._types import checked
-from openworld.shifts.decomposition import Decomposition
-from openworld.shifts.nearest import Nearest, join_nearest, merge_nearest, nearest
+from openworld.shifts.decomposition import HALVES, Decomposition
+from openworld.shifts.nearest import Nearest, merge_nearest, nearest
 
 K = 10
 
@@ -92,14 +92,15 @@ def merge_degrees(shards: Sequence[ShiftDegrees]) -> ShiftDegrees:
     if not len(shards):
         raise OpenworldError("there is no shard to merge; give one at least.")
     k = shards[0].k
-    merged = (merge_nearest([getattr(shard, half) for shard in shards], k) for half in ("semantic", "covariate"))
+    merged = (merge_nearest([getattr(shard, half) for shard in shards], k) for half in HALVES)
     return ShiftDegrees(k, *merged)
 
 
 def join_degrees(parts: Sequence[ShiftDegrees]) -> ShiftDegrees:
     """Return the degrees of all images from those of parts of them, one behind the other."""
-    halves = ([part.semantic for part in parts], [part.covariate for part in parts])
-    return ShiftDegrees(parts[0].k, *(join_nearest(half) for half in halves))
+    halves = [[getattr(part, half) for part in parts] for half in HALVES]
+    columns = [[(near.distances, near.places) for near in half] for half in halves]
+    return ShiftDegrees(parts[0].k, *(Nearest(*map(np.concatenate, zip(*half, strict=True))) for half in columns))
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,8 @@
 "Rethinking the Evaluation of Out-of-Distribution Detection: A Sorites Paradox", section 2.1. Texts teach which half of
 a rotated feature tells labels apart and which tells templates apart; images, aligned with texts, are split by the same
 matrix. No code for it was published, and the paper gives neither margin nor weights nor schedule: defaults are ours.
+
+Features are row vectors, z = f W; the first half of z is semantic, the second covariate; distance is 1 - cosine.
 """
 
 from collections.abc import Iterator
@@ -11,22 +13,113 @@ from typing import Any, ClassVar, Literal, get_args
 
 import torch
 from torch import Tensor
+from torch.nn.functional import cosine_similarity
 
-from openworld._arrays import require_at_least
+from openworld._arrays import require_at_least, require_at_most
 from openworld._errors import OpenworldError, unknown_name
+from openworld._short_repr import short_repr
 from openworld._types import checked
-from openworld.shifts._rows import as_texts, unit
-from openworld.shifts.decomposition import Decomposition, split_at
-from openworld.shifts.losses import distances_under, share_right, triplet_distances, triplet_losses
-from openworld.shifts.orthogonal import deviation, nearest_orthogonal, random_orthogonal, squared_deviation, turned
+from openworld.shifts._rows import as_matrix, as_texts, unit
+from openworld.shifts.decomposition import HALVES, Decomposition, split_at
+from openworld.shifts.matrices import (
+    deviation,
+    nearest_orthogonal,
+    random_orthogonal,
+    require_width,
+    squared_deviation,
+    turned,
+    whitening,
+)
 from openworld.shifts.triplets import Triplets, draw_triplets, hold_out, triplets
-from openworld.shifts.whitening import require_width, whitening
 
 Orthogonality = Literal["penalty", "construction"]
 VALIDATED = 4096  # triplets of held-out texts
 FASTEST = 1e38  # learning rates are float32
+FARTHEST = 1e30  # margins beyond it leave float32
 REMEMBERED = 20  # mean losses kept of the training
 BELIEVED = 0.9  # share of held-out triplets in the right order below which a part is warned of
+
+
+@dataclass(frozen=True, eq=False)
+class TripletDistances:
+    """Cosine distances from the standard texts, float[B] each, in [0, 2].
+
+    semantic_alike: in the semantic half to the same label in another template, which should be near.
+    semantic_other: in the semantic half to another label, which should be far.
+    covariate_alike: in the covariate half to another label in the same template, which should be near.
+    covariate_other: in the covariate half to another template, which should be far.
+    """
+
+    semantic_alike: Tensor
+    semantic_other: Tensor
+    covariate_alike: Tensor
+    covariate_other: Tensor
+
+    __repr__ = short_repr
+
+
+@checked
+def triplet_distances(matrix: Tensor, batch: Triplets, semantic_width: int | None = None) -> TripletDistances:
+    """The four distances of every triplet under the matrix float[D, D]; semantic_width: None for half of D.
+
+    >>> one, two = torch.eye(4)[:1], torch.eye(4)[1:2]
+    >>> found = triplet_distances(torch.eye(4), Triplets(one + torch.eye(4)[2:3], two, one))
+    >>> [round(float(d), 3) for d in (found.semantic_alike, found.semantic_other)]
+    [0.0, 1.0]
+    """
+    types = {as_matrix(matrix, "the matrix").dtype}
+    for name, rows in vars(batch).items():
+        types.add(as_matrix(rows, f"the {name} features of the triplets", "[B, D]").dtype)
+    if len(types) > 1:
+        raise OpenworldError(f"the matrix is {matrix.dtype} and the triplets {batch.standard.dtype}; use one type.")
+    if batch.standard.shape[1] != len(matrix):
+        raise OpenworldError(f"the triplets have {batch.standard.shape[1]} features, the matrix {len(matrix)}.")
+    return distances_under(matrix, batch, semantic_width)
+
+
+def distances_under(matrix: Tensor, batch: Triplets, semantic_width: int | None) -> TripletDistances:
+    half = split_at(matrix.shape[1], semantic_width)
+    standard, other_label, other_template = (
+        rows @ matrix for rows in (batch.standard, batch.semantic_shift, batch.covariate_shift)
+    )
+
+    def apart(first: Tensor, second: Tensor, part: slice) -> Tensor:
+        return 1 - cosine_similarity(first[:, part], second[:, part], dim=1)
+
+    semantic, covariate = slice(0, half), slice(half, None)
+    return TripletDistances(
+        apart(standard, other_template, semantic),
+        apart(standard, other_label, semantic),
+        apart(standard, other_label, covariate),
+        apart(standard, other_template, covariate),
+    )
+
+
+@checked
+def triplet_losses(distances: TripletDistances, margin: float, *, hinge: bool = True) -> tuple[Tensor, Tensor]:
+    """L_sem and L_cov, means over the triplets: near - far + margin, not below 0 with `hinge`.
+
+    The paper prints no hinge; without it the margin has no gradient and losses fall without end, so it is the default.
+
+    >>> alike, other = torch.tensor([0.2]), torch.tensor([0.4])
+    >>> losses = triplet_losses(TripletDistances(alike, other, other, alike), margin=0.1)
+    >>> [round(float(loss), 3) for loss in losses]
+    [0.0, 0.3]
+    """
+    require_at_most(FARTHEST, margin=abs(margin))
+    semantic = distances.semantic_alike - distances.semantic_other + margin
+    covariate = distances.covariate_alike - distances.covariate_other + margin
+    if hinge:
+        semantic, covariate = semantic.clamp_min(0), covariate.clamp_min(0)
+    return semantic.mean(), covariate.mean()
+
+
+@checked
+def share_right(distances: TripletDistances) -> tuple[float, float]:
+    """Shares of triplets whose two distances stand in the right order, in the semantic and in the covariate half."""
+    semantic = distances.semantic_alike < distances.semantic_other
+    covariate = distances.covariate_alike < distances.covariate_other
+    return float(semantic.to(torch.float64).mean()), float(covariate.to(torch.float64).mean())
 
 
 @checked
@@ -87,11 +180,9 @@ class LAID:
             matrix: float[D, D], D even; features are row vectors, f W. batch: B triplets of features.
         Source: IS-OOD, Equations 2 and 3.
         """
-        triplet_distances(matrix, batch, self.semantic_width)  # refuses what does not fit
-        return self._loss(matrix, batch)
+        return self._terms(matrix, triplet_distances(matrix, batch, self.semantic_width))
 
-    def _loss(self, matrix: Tensor, batch: Triplets) -> dict[str, Tensor]:
-        distances = distances_under(matrix, batch, self.semantic_width)
+    def _terms(self, matrix: Tensor, distances: TripletDistances) -> dict[str, Tensor]:
         semantic, covariate = triplet_losses(distances, self.margin, hinge=self.hinge)
         terms = {"semantic": semantic, "covariate": covariate, "orthogonality": squared_deviation(matrix)}
         weight = self.weight if self.orthogonality == "penalty" else 0.0
@@ -119,15 +210,16 @@ class LAID:
         width = features.shape[2] if self.whitened is None else require_width(self.whitened, features.shape[2])
         split_at(width, self.semantic_width)  # refused before anything is trained
         generator = torch.Generator().manual_seed(seed)
-        held = hold_out(labels, templates, self.held_out, generator)
-        white = None if self.whitened is None else whitening(features[held.labels][:, held.templates], width)
+        some, other = hold_out("labels", labels, self.held_out[0], generator)
+        some_templates, other_templates = hold_out("templates", templates, self.held_out[1], generator)
+        white = None if self.whitened is None else whitening(features[some][:, some_templates], width)
         features = white.of(features) if white else features
         start = random_orthogonal(width, generator) if self.start == "random" else torch.eye(width)
         start = start.to(features.device, torch.float32)
-        batches = triplets(features, held.labels, held.templates, self.batch_size, generator)
+        batches = triplets(features, some, some_templates, self.batch_size, generator)
         learned, history = self._descend(start, batches)
         matrix = nearest_orthogonal(learned)
-        validation = self._shares(matrix, features, held.validation_labels, held.validation_templates, seed)
+        validation = self._shares(matrix, features, other, other_templates, seed)
         about = {
             "method": self.name,
             "settings": asdict(self),
@@ -137,7 +229,7 @@ class LAID:
             "width": width,
             "history": history,
             "deviation": float(deviation(learned.to(torch.float64))),
-            "training": self._shares(matrix, features, held.labels, held.templates, seed),
+            "training": self._shares(matrix, features, some, some_templates, seed),
             "validation": validation,
             "warnings": [
                 _WARNING.format(half, share) for half, share in (validation or {}).items() if share < BELIEVED
@@ -148,45 +240,41 @@ class LAID:
 
     def _descend(self, start: Tensor, batches: Iterator[Triplets]) -> tuple[Tensor, list[dict[str, Any]]]:
         """Return the matrix after the last step, and mean losses of up to `REMEMBERED` stretches of the training."""
-        free = torch.zeros_like(start) if self.orthogonality == "construction" else start.clone()
+        by_construction = self.orthogonality == "construction"
+        free = torch.zeros_like(start) if by_construction else start.clone()
         free.requires_grad_(True)
+
+        def matrix() -> Tensor:
+            return turned(start, free) if by_construction else free
+
         optimizer = torch.optim.Adam([free], lr=self.learning_rate)
         stretch, kept, history = -(-self.steps // REMEMBERED), [], []
-        for step in range(1, self.steps + 1):
-            terms = self._loss(self._matrix(start, free), _unit(next(batches)))
+        for count in range(1, self.steps + 1):
+            batch = Triplets(*(unit(part) for part in vars(next(batches)).values()))
+            now = matrix()
+            terms = self._terms(now, distances_under(now, batch, self.semantic_width))
             optimizer.zero_grad()
             terms["total"].backward()
             optimizer.step()
             kept.append({name: term.detach() for name, term in terms.items()})
-            if len(kept) == stretch or step == self.steps:
-                history.append({"step": step, **_means(kept)})
+            if len(kept) == stretch or count == self.steps:
+                means = {name: float(torch.stack([step[name] for step in kept]).mean()) for name in kept[0]}
+                if not all(mean < float("inf") for mean in means.values()):  # said so that NaN is caught too
+                    raise OpenworldError("LAID diverged: a loss is not finite; lower the learning rate.")
+                history.append({"step": count, **means})
                 kept = []
-        return self._matrix(start, free).detach(), history
-
-    def _matrix(self, start: Tensor, free: Tensor) -> Tensor:
-        return turned(start, free) if self.orthogonality == "construction" else free
+        return matrix().detach(), history
 
     def _shares(self, matrix: Tensor, texts: Tensor, labels: Tensor, templates: Tensor, seed: int) -> dict | None:
         """Return shares of triplets in the right order; None without two labels and two templates."""
         if min(len(labels), len(templates)) < 2:
             return None
         batch = draw_triplets(texts, labels, templates, VALIDATED, seed)
-        semantic, covariate = share_right(triplet_distances(matrix, batch, self.semantic_width))
-        return {"semantic": semantic, "covariate": covariate}
+        shares = share_right(triplet_distances(matrix, batch, self.semantic_width))
+        return dict(zip(HALVES, shares, strict=True))
 
 
 _WARNING = (
     "in the {} part {:.0%} of the triplets of held-out texts stand in the right order: it does not measure what its "
     "name says; look at the decomposed zero-shot table before using its degrees"
 )
-
-
-def _unit(batch: Triplets) -> Triplets:
-    return Triplets(unit(batch.standard), unit(batch.semantic_shift), unit(batch.covariate_shift))
-
-
-def _means(steps: list[dict[str, Tensor]]) -> dict[str, float]:
-    means = {name: float(torch.stack([step[name] for step in steps]).mean()) for name in steps[0]}
-    if not all(value < float("inf") for value in means.values()):  # said so that NaN is caught too
-        raise OpenworldError("LAID diverged: a loss is not finite; lower the learning rate.")
-    return means

@@ -96,9 +96,25 @@ def nearest(queries, reference, k: int = 10, *, first: int = 0, engine: str = "m
     queries = as_rows(queries, "queries", width=rows.shape[1]).to(rows.device)
     if not len(rows):
         raise OpenworldError("the reference is empty; shift is measured against at least one image.")
-    size = QUERIES_ON_GPU if rows.is_cuda else QUERIES
-    whole = SearchReference.kept(rows, torch.float16 if half else torch.float32)
-    distances, places = _nearest(queries, whole, min(k, len(rows)), ENGINES[engine], size)
+    size, k, search = QUERIES_ON_GPU if rows.is_cuda else QUERIES, min(k, len(rows)), ENGINES[engine]
+    distances = queries.new_empty(len(queries), k, dtype=torch.float64)
+    places = torch.empty_like(distances, dtype=torch.int64)
+    unsure = torch.arange(len(queries), device=queries.device)
+    searches = _searches(SearchReference.kept(rows, torch.float16 if half else torch.float32), k)
+    while len(unsure):
+        known, count = next(searches)
+        left = []
+        # Many candidates are sought for fewer queries, so that memory does not grow with the number of equal rows.
+        for block in unsure.split(max(1, min(size, size * _MORE * k // count))):
+            some = queries[block]
+            candidates, rest = search(unit(some, known.dtype), known, min(count, len(rows)))
+            candidates = candidates.sort(dim=1).values  # so that of equally near rows the first comes first
+            ordered, order = _distances(some, rows, candidates).sort(dim=1, stable=True)
+            distances[block], places[block] = ordered[:, :k], candidates.gather(1, order)[:, :k]
+            # whether no other row can be as near
+            sure = 1 - ordered[:, k - 1] > rest + _error(known.dtype, some)
+            left.append(block[~sure])
+        unsure, search = torch.cat(left), matrix_search
     return Nearest(distances.cpu().numpy(), places.cpu().numpy() + first)
 
 
@@ -123,28 +139,6 @@ def merge_nearest(parts: Sequence[Nearest], k: int = 10) -> Nearest:
     return Nearest(np.take_along_axis(distances, order, axis=1), np.take_along_axis(places, order, axis=1))
 
 
-def join_nearest(parts: Sequence[Nearest]) -> Nearest:
-    """Return the nearest of all queries from those of parts of them, one behind the other."""
-    return Nearest(np.concatenate([part.distances for part in parts]), np.concatenate([part.places for part in parts]))
-
-
-def _nearest(queries: Tensor, whole: SearchReference, k: int, engine: Engine, size: int) -> tuple[Tensor, Tensor]:
-    """Return distances float64[N, k] and places int64[N, k], `size` queries at a time."""
-    distances = queries.new_empty(len(queries), k, dtype=torch.float64)
-    places = torch.empty_like(distances, dtype=torch.int64)
-    unsure = torch.arange(len(queries), device=queries.device)
-    searches = _searches(whole, k)
-    while len(unsure):
-        reference, count = next(searches)
-        left = []
-        # Many candidates are sought for fewer queries, so that memory does not grow with the number of equal rows.
-        for block in unsure.split(max(1, min(size, size * _MORE * k // count))):
-            distances[block], places[block], sure = _measured(queries[block], reference, k, engine, count)
-            left.append(block[~sure])
-        unsure, engine = torch.cat(left), matrix_search
-    return distances, places
-
-
 def _searches(whole: SearchReference, k: int) -> Iterator[tuple[SearchReference, int]]:
     """Yield in which arithmetic to look for how many candidates, until all answers are sure; with all rows they are."""
     count = k + _SPARE[whole.dtype]
@@ -154,16 +148,6 @@ def _searches(whole: SearchReference, k: int) -> Iterator[tuple[SearchReference,
     while True:
         yield finest, count
         count *= _MORE
-
-
-def _measured(queries: Tensor, reference: SearchReference, k: int, engine: Engine, count: int) -> tuple[Tensor, ...]:
-    """Return distances float64[b, k], places int64[b, k], and whether no other row can be as near: bool[b]."""
-    rows = engine(unit(queries, reference.dtype), reference, min(count, len(reference)))
-    places = rows.places.sort(dim=1).values  # so that of equally near rows the first comes first
-    distances = _distances(queries, reference.given, places)
-    distances, order = distances.sort(dim=1, stable=True)
-    sure = 1 - distances[:, k - 1] > rows.rest + _error(reference.dtype, queries)
-    return distances[:, :k], places.gather(1, order)[:, :k], sure
 
 
 def _distances(queries: Tensor, given: Tensor, places: Tensor) -> Tensor:

@@ -4,7 +4,7 @@ Joins "OpenworldAUC" (Hua et al., 2025) with the shift grid of "Rethinking the E
 Detection: A Sorites Paradox" (Long et al., 2024): the scores of any learner, and the degrees of its test images.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -53,12 +53,12 @@ def open_world_by_shift(
     >>> [one.value for one in found.semantic], found.covariate[0].value
     ([0.5, 1.0], 0.75)
     """
-    sides = _Sides(_side(base, base_groups), _side(new, new_groups, len(grid)), grid.least)
-    everyone, (rows, columns) = np.arange(len(sides.base["scores"])), grid.shape
+    held = _holding(base, base_groups, new, new_groups, grid)
+    everyone, (rows, columns) = np.arange(len(base[0])), grid.shape
     return OpenWorldByShift(
-        {place: sides.held(everyone, grid.cell(*place)) for place in _present(grid)},
-        tuple(sides.held(everyone, np.flatnonzero(grid.semantic == level)) for level in range(columns)),
-        tuple(sides.held(everyone, np.flatnonzero(grid.covariate == level)) for level in range(rows)),
+        {place: held(everyone, grid.cell(*place)) for place in _present(grid)},
+        tuple(held(everyone, np.flatnonzero(grid.semantic == level)) for level in range(columns)),
+        tuple(held(everyone, np.flatnonzero(grid.covariate == level)) for level in range(rows)),
     )
 
 
@@ -82,45 +82,38 @@ def open_world_in_same_looks(
     >>> [one.value for one in found.covariate], found.semantic
     ([1.0, 0.0], ())
     """
-    sides = _Sides(_side(base, base_groups), _side(new, new_groups, len(grid)), grid.least)
-    levels = as_labels(base_covariate, "base_covariate", len(sides.base["scores"]))
+    held = _holding(base, base_groups, new, new_groups, grid)
+    levels = as_labels(base_covariate, "base_covariate", len(base[0]))
     rows = [np.flatnonzero(levels == level) for level in range(grid.shape[0])]
-    cells = {place: sides.held(rows[place[0]], grid.cell(*place)) for place in _present(grid)}
+    cells = {place: held(rows[place[0]], grid.cell(*place)) for place in _present(grid)}
     return OpenWorldByShift(
         {place: result for place, result in cells.items() if result is not None},
         (),
-        tuple(sides.held(base, np.flatnonzero(grid.covariate == level)) for level, base in enumerate(rows)),
+        tuple(held(base, np.flatnonzero(grid.covariate == level)) for level, base in enumerate(rows)),
     )
 
 
-@dataclass(frozen=True, eq=False)
-class _Sides:
-    """Columns "scores", "correct" and "groups" (or None) of either side, and the fewest images of one."""
+def _holding(
+    base: Pair, base_groups, new: Pair, new_groups, grid: ShiftGrid
+) -> Callable[[np.ndarray, np.ndarray], OpenworldAUC | None]:
+    """Return what finds OpenworldAUC of some base images against some new ones, int64 places; None of too few."""
+    sides = []
+    for name, (scores, correct), groups in (("base", base, base_groups), ("new", new, new_groups)):
+        scores = as_scores(scores, f"{name} scores")
+        require_length(scores, f"{name} scores", len(grid) if name == "new" else len(scores))
+        correct = as_correct(correct, f"{name} correct", len(scores))
+        sides.append((scores, correct, None if groups is None else as_groups(groups, f"{name}_groups", len(scores))))
 
-    base: Mapping[str, np.ndarray | None]
-    new: Mapping[str, np.ndarray | None]
-    least: int
-
-    def held(self, base: np.ndarray, new: np.ndarray) -> OpenworldAUC | None:
-        """Return OpenworldAUC of some base images against some new ones, int64 places."""
-        if min(len(base), len(new)) < self.least:
+    def held(base: np.ndarray, new: np.ndarray) -> OpenworldAUC | None:
+        if min(len(base), len(new)) < grid.least:
             return None
-        first, second = _rows(self.base, base), _rows(self.new, new)
-        groups = {"base_groups": first["groups"], "new_groups": second["groups"]}
-        return openworld_auc(first["scores"], first["correct"], second["scores"], second["correct"], **groups)
+        (scores, correct, groups), (new_scores, new_correct, new_groups) = (
+            [None if column is None else column[chosen] for column in side]
+            for side, chosen in zip(sides, (base, new), strict=True)
+        )
+        return openworld_auc(scores, correct, new_scores, new_correct, base_groups=groups, new_groups=new_groups)
 
-
-def _side(pair: Pair, groups, count: int | None = None) -> dict[str, np.ndarray | None]:
-    name = "base" if count is None else "new"
-    scores = as_scores(pair[0], f"{name} scores")
-    require_length(scores, f"{name} scores", len(scores) if count is None else count)
-    correct = as_correct(pair[1], f"{name} correct", len(scores))
-    groups = None if groups is None else as_groups(groups, f"{name}_groups", len(scores))
-    return {"scores": scores, "correct": correct, "groups": groups}
-
-
-def _rows(side: Mapping[str, np.ndarray | None], chosen: np.ndarray) -> dict[str, np.ndarray | None]:
-    return {name: None if column is None else column[chosen] for name, column in side.items()}
+    return held
 
 
 def _present(grid: ShiftGrid) -> list[tuple[int, int]]:

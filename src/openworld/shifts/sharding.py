@@ -5,8 +5,7 @@ their shard as records; a worker that dies costs one piece. Merging gives the by
 however it was cut and whoever did it.
 """
 
-import hashlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
@@ -16,8 +15,9 @@ from torch import Tensor
 
 from openworld._arrays import as_array, require_at_least
 from openworld._errors import OpenworldError
+from openworld._plain import sha256_of
 from openworld._types import checked, wrong
-from openworld.runs import Event, Record, RunStore, Unit, UnitResult, execute
+from openworld.runs import Event, RunStore, Unit, UnitResult, execute
 from openworld.shifts.decomposition import HALVES, Decomposition, load_decomposition
 from openworld.shifts.degrees import K, ShiftDegrees, join_degrees, merge_degrees, shift_degrees
 from openworld.shifts.nearest import Nearest
@@ -110,9 +110,21 @@ def sharded_degrees(
     folder.mkdir(parents=True, exist_ok=True)
     files["decomposition"] = (folder / "decomposition.safetensors").absolute()
     decomposition.save(files["decomposition"])
-    units = list(_units(cuts, k, files))
+    inputs = {name: sha256_of(path) for name, path in files.items()}
+    units = [
+        Unit(
+            function="shift-piece",
+            arguments={"images": some, "reference": known, "k": k},
+            inputs=inputs,
+            version=VERSION,
+            name=f"images {some[0]} to {some[1]}, reference {known[0]} to {known[1]}",
+            resources={"files": {name: str(path) for name, path in files.items()}},
+        )
+        for some, known in cuts
+    ]
     records = execute(units, RunStore(folder), engine=shards.engine, workers=shards.workers, progress=progress)
-    return _merge(cuts, (_read(record, k) for record in records))
+    pieces = (ShiftDegrees(k, *(Nearest(**record.table(half)) for half in HALVES)) for record in records)
+    return _merge(cuts, pieces)
 
 
 def measure_piece(
@@ -128,34 +140,17 @@ def measure_piece(
 def _cuts(count: int, known: int, k: int, shards: Shards) -> list[Cut]:
     """Return all pieces, those of one part of the images together."""
     require_at_least(1, k=k, images=count, reference_images=known)
-    return list(product(_spans(count, shards.images), _spans(known, shards.reference)))
-
-
-def _spans(count: int, size: int) -> list[tuple[int, int]]:
-    return [(start, min(start + size, count)) for start in range(0, count, size)]
+    spans = (
+        [(start, min(start + size, n)) for start in range(0, n, size)]
+        for n, size in ((count, shards.images), (known, shards.reference))
+    )
+    return list(product(*spans))
 
 
 def _piece(decomposition: Decomposition, images, reference, k: int, cut: Cut) -> ShiftDegrees:
     queries, known = (rows[slice(*span)] for rows, span in zip((images, reference), cut, strict=True))
     queries, known = (rows if isinstance(rows, Tensor) else as_array(rows, "rows").copy() for rows in (queries, known))
     return shift_degrees(decomposition, queries, known, k=k, first=cut[1][0])
-
-
-def _units(cuts: Sequence[Cut], k: int, files: Mapping[str, Path]) -> Iterator[Unit]:
-    inputs = {name: _fingerprint(path) for name, path in files.items()}
-    for images, reference in cuts:
-        yield Unit(
-            function="shift-piece",
-            arguments={"images": images, "reference": reference, "k": k},
-            inputs=inputs,
-            version=VERSION,
-            name=f"images {images[0]} to {images[1]}, reference {reference[0]} to {reference[1]}",
-            resources={"files": {name: str(path) for name, path in files.items()}},
-        )
-
-
-def _read(record: Record, k: int) -> ShiftDegrees:
-    return ShiftDegrees(k, *(Nearest(**record.table(half)) for half in HALVES))
 
 
 def _merge(cuts: Sequence[Cut], pieces: Iterable[ShiftDegrees]) -> ShiftDegrees:
@@ -174,8 +169,3 @@ def _rows_of(path: Path) -> np.ndarray:
     if rows.ndim != 2:
         raise OpenworldError(f"{path} has shape {list(rows.shape)}, expected [N, D]: one row of features each.")
     return rows
-
-
-def _fingerprint(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -37,16 +37,6 @@ class Triplets:
             raise OpenworldError(f"the features of the triplets have shapes {shapes}, expected [B, D] alike.")
 
 
-@dataclass(frozen=True, eq=False)
-class HeldOut:
-    """Which labels and templates are trained on, and which are kept for validation; int64 places, ascending."""
-
-    labels: Tensor
-    templates: Tensor
-    validation_labels: Tensor
-    validation_templates: Tensor
-
-
 @checked
 def write_texts(labels: Sequence[str], templates: Sequence[str]) -> list[str]:
     """Every label in every template, label by label: S * C sentences.
@@ -91,11 +81,18 @@ def text_grid(
     return torch.cat(parts).reshape(len(names), len(templates), -1)
 
 
-def hold_out(labels: int, templates: int, shares: tuple[float, float], generator: torch.Generator) -> HeldOut:
-    """Keep random shares, in [0, 1), of labels and of templates for validation: two of each at least, or none."""
-    parts = [_split(*args, generator) for args in (("labels", labels, shares[0]), ("templates", templates, shares[1]))]
-    (trained, kept), (trained_templates, kept_templates) = parts
-    return HeldOut(trained, trained_templates, kept, kept_templates)
+def hold_out(kind: str, count: int, share: float, generator: torch.Generator) -> tuple[Tensor, Tensor]:
+    """Return places int64, ascending, to train on and to validate on: a share in [0, 1), two or more, or none."""
+    if not 0 <= share < 1:
+        raise OpenworldError(f"the share of held-out {kind} is {share}, expected one in [0, 1).")
+    kept = max(2, round(share * count)) if share else 0
+    if count - kept < 2:
+        raise OpenworldError(
+            f"{count} {kind} with {kept} held out leave {count - kept} to train on, and a triplet needs two; give more "
+            f"{kind}, or hold none out."
+        )
+    order = torch.randperm(count, generator=generator)
+    return order[kept:].sort().values, order[:kept].sort().values
 
 
 def draw_triplets(texts: Tensor, labels: Tensor, templates: Tensor, count: int, seed: int) -> Triplets:
@@ -109,26 +106,11 @@ def triplets(
 ) -> Iterator[Triplets]:
     """Yield batches of `count` triplets without end, s != s' and c != c', uniform, from texts float[S, C, D]."""
     while True:
-        (s, other_s), (c, other_c) = (_pairs(places, count, generator) for places in (labels, templates))
+        pairs = []  # places and other places, int64[count] each
+        for places in (labels, templates):
+            first = torch.randint(len(places), (count,), generator=generator)
+            step = torch.randint(1, len(places), (count,), generator=generator)
+            pairs.append((places[first], places[(first + step) % len(places)]))
+        (s, other_s), (c, other_c) = pairs
         drawn = [texts[pair].to(torch.float32) for pair in ((s, c), (other_s, c), (s, other_c))]
         yield Triplets(*drawn)
-
-
-def _pairs(places: Tensor, count: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:
-    """Places and other places, int64[count] each."""
-    first = torch.randint(len(places), (count,), generator=generator)
-    step = torch.randint(1, len(places), (count,), generator=generator)
-    return places[first], places[(first + step) % len(places)]
-
-
-def _split(kind: str, count: int, share: float, generator: torch.Generator) -> tuple[Tensor, Tensor]:
-    if not 0 <= share < 1:
-        raise OpenworldError(f"the share of held-out {kind} is {share}, expected one in [0, 1).")
-    kept = max(2, round(share * count)) if share else 0
-    if count - kept < 2:
-        raise OpenworldError(
-            f"{count} {kind} with {kept} held out leave {count - kept} to train on, and a triplet needs two; give more "
-            f"{kind}, or hold none out."
-        )
-    order = torch.randperm(count, generator=generator)
-    return order[kept:].sort().values, order[:kept].sort().values

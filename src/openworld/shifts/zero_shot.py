@@ -57,9 +57,7 @@ def decomposed_zero_shot(
     """
     features = as_rows(images, "images", width=decomposition.width)
     texts = as_rows(classes, "classes", width=decomposition.width).to(features.device)
-    truth = _truth(labels, len(features), len(texts))
-    pairs = zip(_parts(decomposition, features), _parts(decomposition, texts), strict=True)
-    return tuple(_row(part, *pair, truth, groups) for part, pair in zip(PARTS, pairs, strict=True))
+    return _table(decomposition, features, labels, texts, len(texts), groups)
 
 
 @checked
@@ -90,36 +88,28 @@ def decomposed_nearest_mean(
     missing = np.flatnonzero(there != np.arange(there.size))
     if missing.size or not there.size:
         raise OpenworldError(f"class {missing[0] if missing.size else 0} has no reference image; give one of each.")
-    truth = _truth(labels, len(features), int(ids.max()) + 1)
-    pairs = zip(_parts(decomposition, features), _parts(decomposition, known), strict=True)
-    return tuple(
-        _row(part, rows, _means(others, ids), truth, groups) for part, (rows, others) in zip(PARTS, pairs, strict=True)
-    )
+    return _table(decomposition, features, labels, known, int(ids.max()) + 1, groups, ids)
 
 
-def _truth(labels, count: int, classes: int) -> np.ndarray:
+def _table(
+    decomposition: Decomposition, images: Tensor, labels, texts: Tensor, classes: int, groups, ids=None
+) -> tuple[DecomposedAccuracy, ...]:
+    """Return a row a part, by cosine with texts, or with the mean unit rows of those of every class `ids`."""
     truth = as_labels(labels, "labels")
-    require_length(truth, "labels", count)
+    require_length(truth, "labels", len(images))
     if truth.size and truth.max() >= classes:
         raise OpenworldError(f"labels go up to {truth.max()}, but there are {classes} classes.")
-    return truth
-
-
-def _parts(decomposition: Decomposition, rows: Tensor) -> tuple[Tensor, ...]:
-    return rows, *decomposition.halves(rows)
-
-
-def _means(rows: Tensor, labels: np.ndarray) -> Tensor:
-    """Return mean unit rows of every class, [C, A]."""
-    places = torch.from_numpy(labels).to(rows.device)
-    sums = rows.new_zeros(int(labels.max()) + 1, rows.shape[1]).index_add_(0, places, unit(rows, rows.dtype))
-    return sums / torch.bincount(places)[:, None]
-
-
-def _row(part: str, images: Tensor, classes: Tensor, truth: np.ndarray, groups) -> DecomposedAccuracy:
-    places = ranks(images, classes, truth)
-    top5 = accuracy(places < 5, groups=groups) if len(classes) > 5 else None
-    return DecomposedAccuracy(part, accuracy(places < 1, groups=groups), top5)
+    table = []
+    of_parts = ((rows, *decomposition.halves(rows)) for rows in (images, texts))
+    for part, rows, known in zip(PARTS, *of_parts, strict=True):
+        if ids is not None:
+            places = torch.from_numpy(ids).to(known.device)
+            sums = known.new_zeros(classes, known.shape[1]).index_add_(0, places, unit(known, known.dtype))
+            known = sums / torch.bincount(places)[:, None]
+        before = ranks(rows, known, truth)
+        top5 = accuracy(before < 5, groups=groups) if classes > 5 else None
+        table.append(DecomposedAccuracy(part, accuracy(before < 1, groups=groups), top5))
+    return tuple(table)
 
 
 def ranks(images: Tensor, classes: Tensor, truth: np.ndarray) -> np.ndarray:

@@ -26,7 +26,7 @@ from openworld.own_data.synthesize.painters import (
 from openworld.own_data.synthesize.plan import SynthesisOptions, keep_division, kept_division
 from openworld.runs import digest
 from openworld.shifts.synthesis import GeneratedSet, Screen, SynthesisPlan, begin, generate
-from openworld.shifts.synthesis.set_files import require_own
+from openworld.shifts.synthesis.generating import require_own
 
 
 @dataclass(frozen=True, eq=False)

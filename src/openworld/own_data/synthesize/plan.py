@@ -23,7 +23,7 @@ from openworld.runs.atomic import write_file
 from openworld.runs.canonical import to_json
 from openworld.shifts import HALVES, Decomposition, Levels, ShiftGrid, synthesis
 from openworld.shifts.grid import axis_levels
-from openworld.shifts.synthesis.set_files import DIVISION, require_own
+from openworld.shifts.synthesis.generating import DIVISION, require_own
 from openworld.tables.parquet import decode_table, encode_table
 
 _TOGETHER = 4096  # prompts encoded at a time

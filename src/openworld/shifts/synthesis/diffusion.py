@@ -15,7 +15,7 @@ from PIL import Image
 
 from openworld._arrays import require_at_least
 from openworld._errors import OpenworldError
-from openworld._plain import read_json
+from openworld._plain import read_json, sha256_of
 from openworld.shifts.synthesis.planning import Commission
 
 TURBO = "stabilityai/sdxl-turbo"
@@ -140,7 +140,10 @@ def sdxl_turbo(
 def _found(weights: str, revision: str | None, half: bool, download: bool) -> tuple[str, str]:
     """Return the folder of the weights, and a name that tells others apart: by their commit, or by their bytes."""
     if Path(weights).is_dir():
-        return weights, f"{Path(weights).resolve().name}@{_hash(Path(weights))}"
+        folder, digest = Path(weights), hashlib.sha256()
+        for path in sorted(path for path in folder.rglob("*") if path.suffix in (".json", ".safetensors", ".txt")):
+            digest.update(f"{path.relative_to(folder)}\0{sha256_of(path)}\n".encode())
+        return weights, f"{folder.resolve().name}@{digest.hexdigest()[:16]}"
     if not _REPOSITORY.fullmatch(weights):
         raise FileNotFoundError("there is no such folder")
     from diffusers import DiffusionPipeline
@@ -172,12 +175,3 @@ def _require_data(folder: Path) -> None:
 def _files(weights: str, half: bool) -> dict[str, Any]:
     """Return which of a repository's files are read; the published weights lie there in float16 too, half as large."""
     return {"use_safetensors": True, "variant": "fp16" if half and weights == TURBO else None}
-
-
-def _hash(folder: Path) -> str:
-    files = sorted(path for path in folder.rglob("*") if path.suffix in (".json", ".safetensors", ".txt"))
-    digest = hashlib.sha256()
-    for path in files:
-        with path.open("rb") as file:
-            digest.update(f"{path.relative_to(folder)}\0{hashlib.file_digest(file, 'sha256').hexdigest()}\n".encode())
-    return digest.hexdigest()[:16]

@@ -89,7 +89,14 @@ def read_generated(folder: str | Path) -> GeneratedSet:
             changed raises when it is read.
     """
     folder = Path(folder)
-    about, table = _manifest(folder), _table(folder)
+    path = folder / MANIFEST
+    if not path.is_file():
+        raise OpenworldError(f"{folder} holds no finished set (no {MANIFEST}); run its generation to the end first.")
+    about = to_json(read_saved(path, _Manifest, f"{path} is of no generated set", "generate the set again."))
+    try:
+        table = read_plain(folder / TABLE)
+    except OSError as error:
+        raise OpenworldError(f"{folder / TABLE} cannot be read ({error}); generate the set again.") from error
     if hashlib.sha256(table).hexdigest() != about["table_sha256"]:
         raise OpenworldError(f"{folder / TABLE} is not the one its manifest was written for; generate the set again.")
     rows = decode_table(table)
@@ -140,17 +147,3 @@ class _Reader:
     def file_of(self, index: int) -> str:
         """The path of a picture below the folder."""
         return self.files[index]
-
-
-def _manifest(folder: Path) -> dict:
-    path = folder / MANIFEST
-    if not path.is_file():
-        raise OpenworldError(f"{folder} holds no finished set (no {MANIFEST}); run its generation to the end first.")
-    return to_json(read_saved(path, _Manifest, f"{path} is of no generated set", "generate the set again."))
-
-
-def _table(folder: Path) -> bytes:
-    try:
-        return read_plain(folder / TABLE)
-    except OSError as error:
-        raise OpenworldError(f"{folder / TABLE} cannot be read ({error}); generate the set again.") from error

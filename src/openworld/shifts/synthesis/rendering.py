@@ -55,7 +55,14 @@ class RenderedPainter:
         Raises:
             OpenworldError: an unknown style, a label that is no class of the images or has no picture.
         """
-        return [self._one(order) for order in commissions]
+        images = []
+        for order in commissions:
+            if order.style not in STYLES:
+                raise unknown_name("style", order.style, STYLES)
+            indices = self._own(order.label)
+            original = self.images.image(indices[order.seed % len(indices)])
+            images.append(redrawn(original, order.style, order.seed))
+        return images
 
     def require(self, prompts: Prompts) -> None:
         """Refuse, before any is painted, prompts that it cannot paint all.
@@ -68,12 +75,6 @@ class RenderedPainter:
                 raise unknown_name("style", style.name, STYLES)
         for label in prompts.labels:
             self._own(label)
-
-    def _one(self, order: Commission) -> Image.Image:
-        if order.style not in STYLES:
-            raise unknown_name("style", order.style, STYLES)
-        indices = self._own(order.label)
-        return redrawn(self.images.image(indices[order.seed % len(indices)]), order.style, order.seed)
 
     def _own(self, label: str) -> np.ndarray:
         """Return the pictures of a label."""

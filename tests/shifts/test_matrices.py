@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from openworld.shifts import deviation, nearest_orthogonal, random_orthogonal
-from openworld.shifts.orthogonal import turned
+from openworld.shifts.matrices import turned
 
 
 @pytest.fixture

@@ -1,6 +1,6 @@
 """What a killed process leaves in the folder of a set."""
 
-from openworld.shifts.synthesis.set_files import read_journal
+from openworld.shifts.synthesis.generating import read_journal
 
 
 def test_scratch_files_of_a_killed_process_are_removed(tmp_path):

@@ -1,8 +1,8 @@
-"""Features in which things that look alike differ equally in all directions, so that looks stand out.
+"""What LAID learns with: orthogonal matrices, and features whitened so that looks stand out.
 
 LAID only turns the space: where looks are a hundredth of the variance of every number, no turn brings them out.
-Whitening by the covariance within a look (Fisher's discriminant analysis takes the same first step) does, and LAID
-then turns what is left.
+Whitening by the covariance within a look (Fisher's discriminant analysis takes the same first step) does: things that
+look alike then differ equally in all directions, and LAID turns what is left.
 """
 
 from dataclasses import dataclass
@@ -10,14 +10,71 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from openworld._arrays import LARGEST, require_at_least, require_at_most
 from openworld._errors import OpenworldError
 from openworld._short_repr import short_repr
 from openworld._types import checked
-from openworld.shifts._rows import as_rows, as_tensor, as_texts, unit
+from openworld.shifts._rows import as_matrix, as_rows, as_tensor, as_texts, unit
 from openworld.shifts.decomposition import Decomposition
 
+WIDEST = 50_000  # a matrix of so many numbers to a side has 20 GB
 LEAST = 1e-24  # mean variance of unit features that is rounding
 RIDGE = 0.001  # of the mean variance, added to each: directions of next to none would be blown up
+
+
+@checked
+def random_orthogonal(width: int, generator: torch.Generator) -> Tensor:
+    """An orthogonal float64[D, D], uniform over all of them (Haar).
+
+    >>> matrix = random_orthogonal(3, torch.Generator().manual_seed(0))
+    >>> round(float(deviation(matrix)), 6)
+    0.0
+    """
+    require_at_least(1, width=width)
+    require_at_most(WIDEST, width=width)
+    drawn = torch.randn(width, width, generator=generator, dtype=torch.float64)
+    matrix, upper = torch.linalg.qr(drawn)
+    return matrix * upper.diagonal().sign()  # QR fixes signs by its own rule; so they follow the draw
+
+
+@checked
+def nearest_orthogonal(matrix: Tensor) -> Tensor:
+    """The orthogonal matrix at the smallest Frobenius distance: the polar factor U V' of U S V'.
+
+    Args:
+        matrix: float[D, D].
+    Returns:
+        the same type and device; computed in float64.
+    Source: Schönemann (1966), "A generalized solution of the orthogonal Procrustes problem".
+
+    >>> nearest_orthogonal(torch.tensor([[2.0, 0.0], [0.0, -0.5]])).tolist()
+    [[1.0, 0.0], [0.0, -1.0]]
+    """
+    matrix = as_matrix(matrix, "the matrix")
+    left, _, right = torch.linalg.svd(matrix.to(torch.float64))
+    return (left @ right).to(matrix.dtype)
+
+
+@checked
+def deviation(matrix: Tensor) -> Tensor:
+    """|W'W - I|^2, the squared Frobenius norm (IS-OOD, Equation 3): float64, 0-d, at least 0.
+
+    >>> float(deviation(torch.tensor([[2.0, 0.0], [0.0, 1.0]])))
+    9.0
+    """
+    if as_matrix(matrix, "the matrix").abs().max() > LARGEST**0.5:
+        raise OpenworldError(f"the matrix holds a number above {LARGEST**0.5:g}, too large for a 4th power; scale it.")
+    return squared_deviation(matrix.to(torch.float64))
+
+
+def squared_deviation(matrix: Tensor) -> Tensor:
+    square = matrix.T @ matrix
+    return (square - torch.eye(len(square), dtype=square.dtype, device=square.device)).square().sum()
+
+
+def turned(start: Tensor, free: Tensor) -> Tensor:
+    """Return `start` turned by the rotation exp(A - A') that any A = `free` float[D, D] stands for."""
+    return start @ torch.linalg.matrix_exp(free - free.T)
 
 
 @dataclass(frozen=True, eq=False)
