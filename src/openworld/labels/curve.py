@@ -22,7 +22,6 @@ from openworld._arrays import ArrayLike, as_array, as_fractions, as_groups, as_t
 from openworld._errors import OpenworldError
 from openworld._short_repr import short_repr
 from openworld._types import checked
-from openworld.labels.errors import Residuals, best_trust, spread_of
 from openworld.labels.estimate import ENOUGH, ENOUGH_TO_WEIGH, LabelledNumber
 from openworld.labels.inclusion import (
     CERTAIN,
@@ -32,7 +31,7 @@ from openworld.labels.inclusion import (
     strata,
     worth_of_labels,
 )
-from openworld.labels.sample import Batch
+from openworld.labels.sample import Batch, Residuals, best_trust, spread_of
 from openworld.metrics import area_weights
 from openworld.metrics.estimate import Spread, student_quantile
 

@@ -19,10 +19,20 @@ from openworld._errors import OpenworldError, unknown_name
 from openworld._short_repr import short_repr
 from openworld._types import checked
 from openworld.labels.answers import LabelAnswers
-from openworld.labels.errors import Residuals, best_trust, over_images, spread_of, variance
 from openworld.labels.inclusion import CERTAIN
 from openworld.labels.label_plan import LabelPlan
-from openworld.labels.sample import Batch, influences, pair_correction, pseudo_outcomes, read_batches
+from openworld.labels.sample import (
+    Batch,
+    Residuals,
+    best_trust,
+    influences,
+    over_images,
+    pair_correction,
+    pseudo_outcomes,
+    read_batches,
+    spread_of,
+    variance,
+)
 from openworld.metrics import SOFT_QUANTITIES, SoftOpenworldAUC, of_outcomes
 from openworld.metrics.estimate import ROUNDING, Spread, share_interval, student_p, student_quantile
 
@@ -217,7 +227,10 @@ class LabelledQuality:
         images, image_degrees = over_images(self.batches, psi, pseudo, self.groups)
         both = drawn + images
         joint = both**2 / (drawn**2 / degrees + images**2 / image_degrees) if both > 0 else degrees
-        effective = () if len(models) == 2 else self._effective(quantity)
+        effective = ()
+        if len(models) == 1:  # Kish's number of equally heavy labels of each side, larger where many are labelled
+            sides = [self._weights[side] for side in SIDES[quantity] or ("",)]
+            effective = tuple(float(side.sum() ** 2 / max((side**2 - side).sum(), ROUNDING)) for side in sides)
         these = Spread(0.0, degrees) if self._all_labelled else spread_of(drawn, degrees, effective)
         return these, spread_of(both, joint, effective)
 
@@ -254,11 +267,6 @@ class LabelledQuality:
             weights[batch.images] += batch.weight / batch.q
             base[batch.images] = batch.truth[0].base
         return {"": weights, "base": weights * base, "new": weights * (1 - base)}
-
-    def _effective(self, quantity: str) -> tuple[float, ...]:
-        """Return Kish's number of equally heavy labels of each side, larger where many are labelled."""
-        chosen = [self._weights[side] for side in SIDES[quantity] or ("",)]
-        return tuple(float(side.sum() ** 2 / max((side**2 - side).sum(), ROUNDING)) for side in chosen)
 
 
 def _refusal(side: str, count: int, labels: int, share: float, needed: int) -> tuple[str, int | None]:

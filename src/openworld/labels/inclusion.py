@@ -55,45 +55,35 @@ def worth_of_labels(tau: np.ndarray, even: float, expected: Outcomes | None, n: 
         worth = even * worth + (1 - even) * tau / total
     if expected is None:
         return worth
-    for side in (expected.base, expected.new):
-        worth = _raised(worth, side, min(least, n / 4) / n)
+    # At most half of the labels are led to where a side is expected, until a share `wanted` of them falls on it.
+    wanted = min(least, n / 4) / n
+    for side in (side for side in (expected.base, expected.new) if side.sum() > 0):
+        led = side / side.sum()
+        falls, would = float(worth @ side), float(led @ side)
+        if falls < wanted and would > falls:
+            part = min((wanted - falls) / (would - falls), 0.5)
+            worth = (1 - part) * worth + part * led
     return worth
-
-
-def _raised(worth: np.ndarray, side: np.ndarray, wanted: float) -> np.ndarray:
-    """Lead at most half of the labels to where a side is expected, until a share `wanted` of them falls on it."""
-    if not side.sum() > 0:
-        return worth
-    led = side / side.sum()
-    falls, would = float(worth @ side), float(led @ side)
-    if falls >= wanted or would <= falls:
-        return worth
-    part = min((wanted - falls) / (would - falls), 0.5)
-    return (1 - part) * worth + part * led
 
 
 def _scenarios(streams: tuple[ScoredStream, ...], of: str) -> Scenarios:
     """Return possible outcomes of an image with their probabilities float64[N]."""
     if of == "overall_accuracy":
         parts = [stream.expected.right for stream in streams]
-        named = _named(np.ones(len(streams[0])), parts, _same(streams, "joint_name"))
+        named = _named(np.ones(len(streams[0])), parts, same_names(streams, "joint_name"))
         return [(chance, tuple(Outcomes(0.0, 0.0, 1.0, 0.0, right) for right in rights)) for chance, rights in named]
     expected = [stream.expected for stream in streams]
     base, new = (sum(getattr(each, side) for each in expected) / len(expected) for side in ("base", "new"))
     scenarios = []
     for whole, side, name in ((base, "base", "base_name"), (new, "new", "new_name")):
         parts = [getattr(each, f"{side}_right") for each in expected]
-        for probability, rights in _named(whole, parts, _same(streams, name)):
+        for probability, rights in _named(whole, parts, same_names(streams, name)):
             if side == "base":
                 outcomes = tuple(Outcomes(right, 0.0, 1.0, 0.0) for right in rights)
             else:
                 outcomes = tuple(Outcomes(0.0, right, 0.0, 1.0) for right in rights)
             scenarios.append((probability, outcomes))
     return scenarios
-
-
-def _same(streams: tuple[ScoredStream, ...], name: str) -> np.ndarray | None:
-    return same_names(streams, name) if len(streams) == 2 else None
 
 
 def _named(whole: np.ndarray, parts: list[np.ndarray], same: np.ndarray | None):
@@ -122,7 +112,9 @@ def strata(order: np.ndarray, q: np.ndarray, n: int) -> np.ndarray:
     heaped = np.cumsum(q[order])
     stratum = np.full(q.size, CERTAIN)
     stratum[order] = np.minimum((heaped - q[order] / 2) / heaped[-1] * count, count - 1).astype(int)
-    return _compact(stratum)
+    inside = stratum >= 0  # those that hold images, from 0 without gaps
+    stratum[inside] = np.unique(stratum[inside], return_inverse=True)[1]
+    return stratum
 
 
 def count_of_strata(n: int) -> int:
@@ -157,10 +149,3 @@ def draw_from_strata(stratum: np.ndarray, drawn: np.ndarray, generator: np.rando
 def draw_each(q: np.ndarray, generator: np.random.Generator) -> np.ndarray:
     """Draw each image by itself with its probability, int64[about n], in random order."""
     return generator.permutation(np.flatnonzero(generator.random(q.size) < q))
-
-
-def _compact(stratum: np.ndarray) -> np.ndarray:
-    """Number the strata that hold images from 0 without gaps."""
-    inside = stratum >= 0
-    stratum[inside] = np.unique(stratum[inside], return_inverse=True)[1]
-    return stratum

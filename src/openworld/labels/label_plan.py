@@ -108,10 +108,16 @@ class LabelPlan:
             head = json.loads(str(np.asarray(arrays["metadata"])[()]))
             if head["version"] != VERSION:
                 raise OpenworldError(f"this plan has version {head['version']}, expected {VERSION}; use its openworld.")
-            streams = tuple(_stream(arrays, f"stream{place}.") for place in range(head["streams"]))
+            streams = []
+            for prefix in (f"stream{place}." for place in range(head["streams"])):
+                given = {
+                    name.removeprefix(prefix): np.array(arrays[name]) for name in arrays if name.startswith(prefix)
+                }
+                expected = Outcomes(**{name: given.get(name) for name in EXPECTED})
+                streams.append(ScoredStream(given["scores"], expected, **{name: given.get(name) for name in NAMES}))
             drawn = {name: np.array(arrays[name]) for name in ("chosen", "inclusion", "stratum", "spread", "known")}
             found = cls(
-                streams,
+                tuple(streams),
                 head["of"],
                 PlanSettings(**head["settings"]),
                 **drawn,
@@ -133,9 +139,3 @@ class LabelPlan:
             "earlier": list(self.earlier),
             "batch_weights": list(self.batch_weights),
         }
-
-
-def _stream(arrays: Mapping[str, np.ndarray], prefix: str) -> ScoredStream:
-    given = {name.removeprefix(prefix): np.array(arrays[name]) for name in arrays if name.startswith(prefix)}
-    expected = Outcomes(**{name: given.get(name) for name in EXPECTED})
-    return ScoredStream(given["scores"], expected, **{name: given.get(name) for name in NAMES})

@@ -15,13 +15,11 @@ import numpy as np
 
 from openworld._arrays import require_at_least
 from openworld._types import checked
-from openworld.labels.design import Earlier, candidates, choice_of, draw_probabilities
-from openworld.labels.errors import UNSEEN
 from openworld.labels.estimate import ENOUGH, ENOUGH_TO_WEIGH, FIXED_TRUST, SIDES, LabelledNumber, estimate
 from openworld.labels.inclusion import CERTAIN, count_of_strata, influence_spread
 from openworld.labels.label_plan import AUTO, LabelPlan, PlanSettings
-from openworld.labels.plan import FEWEST, Streams, read_after
-from openworld.labels.sample import influences
+from openworld.labels.plan import FEWEST, Earlier, Streams, candidates, choice_of, draw_probabilities, read_after
+from openworld.labels.sample import UNSEEN, influences
 from openworld.labels.scored_stream import ScoredStream
 from openworld.metrics.estimate import ROUNDING, Spread, student_quantile
 

@@ -118,7 +118,9 @@ def closed_set_stream(right: ArrayLike, name: ArrayLike | None = None) -> Scored
 
 
 def same_names(streams: tuple[ScoredStream, ...], name: str) -> np.ndarray | None:
-    """Return where two models give the same name, bool[N]; None where one does not say its names."""
+    """Return where two models give the same name, bool[N]; None of one model, or where one does not say its names."""
+    if len(streams) < 2:
+        return None
     first, second = (getattr(stream, name) for stream in streams)
     if first is None or second is None:
         return None

@@ -21,7 +21,7 @@ from openworld._errors import OpenworldError, unknown_name
 from openworld._types import checked
 from openworld.metrics._accuracy import harmonic_mean
 from openworld.metrics._auroc import auroc_of
-from openworld.metrics._design import Design, design
+from openworld.metrics._design import Design, Side, design
 from openworld.metrics._sweep import count_wins, win_shares
 from openworld.metrics.estimate import Estimated, Influence, MetricEstimate, proportion
 
@@ -101,7 +101,9 @@ class OpenworldAUC(Estimated):
     @cached_property
     def new_components(self) -> np.ndarray:
         """float64[n_new] in [0, 1]: share of base samples that win against new sample j; the mean is the value."""
-        return _new_components(self.samples)
+        samples = self.samples
+        new, base = (-samples.new_scores, samples.new_correct), (-samples.base_scores, samples.base_correct)
+        return _components(*new, *base, samples.design.base)
 
     def _make(self, of: str) -> MetricEstimate:
         if of not in QUANTITIES:
@@ -216,18 +218,15 @@ def _value(samples: Samples) -> float:
 
 
 def _base_components(samples: Samples) -> np.ndarray:
-    named, other, side = samples.base_correct, samples.new_correct, samples.design.new
-    weights = None if side.weights is None else side.weights[other]
-    components = np.zeros(named.size)
-    components[named] = win_shares(samples.base_scores[named], samples.new_scores[other], weights, side.total)
-    return components
+    base, new = (samples.base_scores, samples.base_correct), (samples.new_scores, samples.new_correct)
+    return _components(*base, *new, samples.design.new)
 
 
-def _new_components(samples: Samples) -> np.ndarray:
-    named, other, side = samples.new_correct, samples.base_correct, samples.design.base
-    weights = None if side.weights is None else side.weights[other]
+def _components(scores: np.ndarray, named: np.ndarray, others: np.ndarray, right: np.ndarray, side: Side) -> np.ndarray:
+    """Return what share of the other `side`, whose rightly named ones count, each rightly named sample outscores."""
+    weights = None if side.weights is None else side.weights[right]
     components = np.zeros(named.size)
-    components[named] = win_shares(-samples.new_scores[named], -samples.base_scores[other], weights, side.total)
+    components[named] = win_shares(scores[named], others[right], weights, side.total)
     return components
 
 

@@ -226,16 +226,27 @@ def choose_threshold(
     >>> choose_threshold([4, 3], [1, 0], miss_rate=0.25).reason
     'misnamed base images alone are a miss rate of 0.5'
     """
-    _require_one_rule(miss_rate, hit_rate, costs)
+    rules = {"miss_rate": miss_rate, "hit_rate": hit_rate, "costs": costs}
+    given = [name for name, rule in rules.items() if rule is not None]
+    if len(given) != 1:
+        rules = " and ".join(given) or "none"
+        raise OpenworldError(f"a threshold follows one rule, and {rules} came; give miss_rate, hit_rate or costs.")
+    require_fraction("[)", miss_rate=miss_rate)
+    require_fraction("(]", hit_rate=hit_rate)
     base = _side(base_scores, base_correct, "base")
     new = _side([] if new_scores is None else new_scores, [] if new_correct is None else new_correct, "new")
     if miss_rate is None and new_scores is None:
         raise OpenworldError("a hit rate and costs need new images: give new_scores and new_correct, or a miss_rate.")
-    rule = _rule(miss_rate, hit_rate, costs)
+    rule = "least expected cost"
+    if costs is None:
+        rule = f"hit rate at least {hit_rate:g}" if miss_rate is None else f"miss rate at most {miss_rate:g}"
     empty = "base" if not base[0].size else "new" if miss_rate is None and not new[0].size else None
     if empty:
         return Threshold(None, rule, reason=f"there is no {empty} sample")
-    candidates = _candidates(base, new)
+    # every threshold at which something changes, rising, each the last of its kind
+    candidates = np.unique(np.concatenate([base[0][base[1]], new[0][new[1]]]))
+    top = candidates[-1] if candidates.size else max(side[0].max() for side in (base, new) if side[0].size)
+    candidates = np.append(candidates, np.nextafter(top, np.inf))
     flagged, caught = (np.searchsorted(np.sort(scores[correct]), candidates) for scores, correct in (base, new))
     misses = (flagged + (~base[1]).sum()) / base[0].size
     hits = caught / max(new[0].size, 1)
@@ -296,13 +307,6 @@ def _side(scores: np.ndarray, correct: np.ndarray, name: str) -> tuple[np.ndarra
     return scores, as_correct(correct, f"{name}_correct", scores.size)
 
 
-def _candidates(base, new) -> np.ndarray:
-    """float64[K], rising: every threshold at which something changes, each the last of its kind."""
-    scores = np.unique(np.concatenate([base[0][base[1]], new[0][new[1]]]))
-    top = scores[-1] if scores.size else max(side[0].max() for side in (base, new) if side[0].size)
-    return np.append(scores, np.nextafter(top, np.inf))
-
-
 def _choose(misses: np.ndarray, hits: np.ndarray, new_share, miss_rate, hit_rate, costs) -> int | str:
     """The place of the threshold among the candidates, or why none will do."""
     if miss_rate is not None:
@@ -314,19 +318,3 @@ def _choose(misses: np.ndarray, hits: np.ndarray, new_share, miss_rate, hit_rate
             return f"only {hits[-1]:.4g} of the new images are named right"
         return int(np.flatnonzero(hits >= hit_rate)[0])
     return int(costs.mean(misses, hits, new_share).argmin())
-
-
-def _rule(miss_rate, hit_rate, costs) -> str:
-    if miss_rate is not None:
-        return f"miss rate at most {miss_rate:g}"
-    return f"hit rate at least {hit_rate:g}" if hit_rate is not None else "least expected cost"
-
-
-def _require_one_rule(miss_rate, hit_rate, costs) -> None:
-    rules = {"miss_rate": miss_rate, "hit_rate": hit_rate, "costs": costs}
-    given = [name for name, rule in rules.items() if rule is not None]
-    if len(given) != 1:
-        rules = " and ".join(given) or "none"
-        raise OpenworldError(f"a threshold follows one rule, and {rules} came; give miss_rate, hit_rate or costs.")
-    require_fraction("[)", miss_rate=miss_rate)
-    require_fraction("(]", hit_rate=hit_rate)

@@ -125,9 +125,7 @@ def shift_trend(table: ArrayLike, present: ArrayLike | None = None, *, common: b
     """
     table = require_size(as_table(table, "table", (2,), present), "table")
     present = np.ones(table.shape, dtype=bool) if present is None else as_mask(present, "present", table.shape)
-    upright, across = present.T, present
-    if common:
-        upright, across = upright & _common(present), across & _common(present.T)
+    upright, across = _axes(present, common)
     semantic, covariate = _curve(table.T, upright), _curve(table, across)
     return ShiftTrend(_trend_of(semantic), _trend_of(covariate), semantic, covariate)
 
@@ -146,9 +144,7 @@ def shift_weights(present: ArrayLike, *, common: bool = False) -> dict[str, Shif
     present = as_answers(present, "present")
     if present.ndim != 2:
         raise OpenworldError(f"present has shape {present.shape}, expected two: covariate x semantic levels.")
-    upright, across = present.T, present
-    if common:
-        upright, across = upright & _common(present), across & _common(present.T)
+    upright, across = _axes(present, common)
     curves = {"semantic": _level_weights(upright).transpose(0, 2, 1), "covariate": _level_weights(across)}
     return {axis: ShiftWeights(curve, _slope_weights(curve)) for axis, curve in curves.items()}
 
@@ -167,9 +163,14 @@ def _slope_weights(curve: np.ndarray) -> np.ndarray | None:
     return np.tensordot(x / (x @ x), curve[levels], 1)
 
 
-def _common(present: np.ndarray) -> np.ndarray:
-    """Return rows bool[R] that have every column that any row has."""
-    return present[:, present.any(axis=0)].all(axis=1) & present.any(axis=1)
+def _axes(present: np.ndarray, common: bool) -> tuple[np.ndarray, np.ndarray]:
+    """Return the cells that count for each semantic and for each covariate level, on rows common to all if asked."""
+    if not common:
+        return present.T, present
+    rows, columns = (
+        part[:, part.any(axis=0)].all(axis=1) & part.any(axis=1) for part in (present, present.T)
+    )  # that have every column that any row has
+    return present.T & rows, present & columns
 
 
 def _curve(table: np.ndarray, present: np.ndarray) -> tuple[float | None, ...]:

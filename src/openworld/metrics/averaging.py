@@ -8,7 +8,6 @@ from openworld._arrays import ArrayLike, as_scores, require_size
 from openworld._errors import OpenworldError
 from openworld._short_repr import short_repr
 from openworld._types import checked
-from openworld.metrics._accuracy import harmonic_mean
 from openworld.metrics._openworld_auc import OpenworldAUC
 from openworld.metrics._robustness import seed_spread
 from openworld.metrics.estimate import Estimated, MetricEstimate, combine
@@ -45,10 +44,6 @@ class SeedAverage(Estimated):
         """Why the value is None."""
         return self.estimate().reason
 
-    @property
-    def n_seeds(self) -> int:
-        return len(self.results)
-
     def _make(self, of: str) -> MetricEstimate:
         each = [result.estimate(of) for result in self.results]
         undefined = [
@@ -76,12 +71,6 @@ class SeedAverage(Estimated):
         if self.estimate(of).value is None:
             return SeedInterval(None, None, None, len(values), self.estimate(of).reason)
         return seed_interval(values, level)
-
-    @property
-    def harmonic_mean_of_accuracies(self) -> float | None:
-        """HM of the two mean accuracies, as Hua et al. (2025) print it; `estimate("harmonic_mean")` is per seed."""
-        base, new = self.estimate("base_accuracy").value, self.estimate("new_accuracy").value
-        return None if base is None or new is None else harmonic_mean(base, new)
 
 
 @checked

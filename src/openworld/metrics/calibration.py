@@ -69,7 +69,10 @@ def expected_calibration_error(
     require_at_most(MANY, bins=bins)
     if confidence.size == 0:
         return CalibrationError(None, None, (), 0, "no samples")
-    confidence = _within_unit(confidence)
+    outside = confidence[(confidence < 0) | (confidence > 1 + ROUNDING)]
+    if outside.size:
+        raise OpenworldError(f"confidence holds {outside[0]:g}, outside [0, 1]; pass probabilities, not percent.")
+    confidence = np.minimum(confidence, 1.0)
     edges = np.arange(bins + 1) / bins
     if equal_mass:  # edges are themselves confidences: no tie is split, the order of the samples does not matter
         last = -(-np.arange(1, bins) * confidence.size // bins) - 1  # 0-based, the last sample of each bin
@@ -92,10 +95,3 @@ def _tabulate(confidence: np.ndarray, correct: np.ndarray, edges: np.ndarray) ->
             *(array.tolist() for array in (edges[:-1], edges[1:], counts, sums, hits)), strict=True
         )
     )
-
-
-def _within_unit(confidence: np.ndarray) -> np.ndarray:
-    outside = confidence[(confidence < 0) | (confidence > 1 + ROUNDING)]
-    if outside.size:
-        raise OpenworldError(f"confidence holds {outside[0]:g}, outside [0, 1]; pass probabilities, not percent.")
-    return np.minimum(confidence, 1.0)

@@ -64,20 +64,18 @@ class CellSums:
             return Spread(None, None, self.reasons[number])
         variance = float(chosen @ joint @ chosen)
         terms = float(np.abs(chosen) @ np.abs(joint) @ np.abs(chosen))
-        effective = self._effective(number)
+        # groups in distribution, and how many equally heavy ones the cells of a mean have between them (Kish)
+        weights, groups = self.weights[number], self.freedom + 1
+        counted = weights != 0
+        kish = 1 / (np.square(weights[counted]) / groups[1:][counted]).sum()
+        effective = float(groups[0]), float(kish)
         if variance <= max(CANCELLED * terms, ROUNDING**2):
             return Spread(None, None, NO_VARIANCE, effective)
-        cells = np.square(self.weights[number]) * (self.outside @ chosen @ chosen)
+        cells = np.square(weights) * (self.outside @ chosen @ chosen)
         parts = np.append(chosen @ self.inside[number] @ chosen, cells)
         there = parts > 0
         welch = parts.sum() ** 2 / (parts[there] ** 2 / self.freedom[there]).sum()
         return Spread(float(np.sqrt(variance)), min(float(welch), float(self.groups[number] - 1)), None, effective)
-
-    def _effective(self, number: int) -> tuple[float, float]:
-        """Groups in distribution, and how many equally heavy ones the cells of a mean have between them (Kish)."""
-        weights, groups = self.weights[number], self.freedom + 1
-        there = weights != 0
-        return float(groups[0]), float(1 / (np.square(weights[there]) / groups[1:][there]).sum())
 
 
 @dataclass(frozen=True, eq=False)

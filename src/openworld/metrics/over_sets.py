@@ -12,7 +12,7 @@ import numpy as np
 from openworld._arrays import as_groups
 from openworld._errors import OpenworldError
 from openworld._types import checked
-from openworld.metrics._design import Design, Side, design
+from openworld.metrics._design import Design, design
 from openworld.metrics.estimate import Influence, MetricEstimate
 from openworld.metrics.paired import estimate_of
 
@@ -56,9 +56,15 @@ def _stack(influences: list[Influence], groups: Sequence[tuple]) -> Influence:
     designs = [influence.design for influence in influences]
     sides = [[getattr(of_set, name) for of_set in designs] for name in ("base", "new")]
     sizes = tuple(sum(side.n for side in of_side) for of_side in sides)
-    weights = tuple(np.concatenate([_shares(side) for side in of_side]) for of_side in sides)
+    weights = tuple(
+        np.concatenate(
+            [np.full(side.n, 1 / side.n) if side.weights is None else side.weights / side.total for side in of_side]
+        )
+        for of_side in sides
+    )
     labels = tuple(_labels(place, designs, groups) for place in (0, 1))
-    values = (_join([getattr(influence, name) for influence in influences]) for name in ("base", "new"))
+    parts = ([getattr(influence, name) for influence in influences] for name in ("base", "new"))
+    values = (None if part[0] is None else np.concatenate(part) for part in parts)
     return Influence(design(sizes, weights, labels), *values)
 
 
@@ -74,11 +80,3 @@ def _labels(place: int, designs: list[Design], groups: Sequence[tuple]) -> np.nd
     if len({label.dtype.kind in "US" for label in labels if label.size}) > 1:
         raise OpenworldError(f"{name}_groups mix numbers and strings over the sets; use one kind for all.")
     return np.concatenate(labels)
-
-
-def _shares(side: Side) -> np.ndarray:
-    return np.full(side.n, 1 / side.n) if side.weights is None else side.weights / side.total
-
-
-def _join(parts: list[np.ndarray | None]) -> np.ndarray | None:
-    return None if parts[0] is None else np.concatenate(parts)

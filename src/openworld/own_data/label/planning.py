@@ -22,9 +22,8 @@ from openworld.labels import (
     plan,
     promise,
 )
-from openworld.labels.design import Earlier
 from openworld.labels.estimate import ENOUGH, ENOUGH_OF_RARE, RARE
-from openworld.labels.plan import FEWEST
+from openworld.labels.plan import FEWEST, Earlier
 from openworld.metrics import SOFT_QUANTITIES
 from openworld.own_data.label.frame import LabelFrame, read_frame, some_rows
 from openworld.own_data.label.kept_plan import PLAN, KeptBatch, KeptPlan, read_plan

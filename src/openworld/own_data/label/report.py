@@ -9,7 +9,7 @@ from typing import Any
 from openworld import __version__
 from openworld._errors import failing
 from openworld._observer import SILENT, Observer
-from openworld.labels.design import PILOT
+from openworld.labels.plan import PILOT
 from openworld.own_data.label.kept_plan import KeptPlan, read_plan
 from openworld.own_data.label.planning import HALF_WIDTHS, PAGE, WORKSHEET, Planned, Source, make_plan
 from openworld.own_data.label.reading import answers_in, labelled
