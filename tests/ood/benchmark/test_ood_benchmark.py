@@ -113,7 +113,7 @@ def test_results_are_means_over_seeds_and_tests_are_over_seeds(ran):
     _, folder, records = ran
     ran_folder = RunFolder(folder / "run", "ood-benchmark", tuple(records))
     results, _ = read_results(ran_folder)
-    units = [(record.metrics["model"], record.metrics["seed"]) for record in units_of(ran_folder)]
+    units = [(unit.model, unit.facts["seed"]) for unit in units_of(ran_folder).units]
     assert units == [("convnet", 0), ("convnet", 1), ("embedded", 0), ("tuned", 0)]
     row = results.result("KNN of convnet", "auroc", group="near", set="inverted")
     each = [read_rows(record).result("KNN", "auroc", group="near", set="inverted") for record in records[:2]]

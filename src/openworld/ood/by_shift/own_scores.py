@@ -14,8 +14,9 @@ from openworld.evaluations.shift_cells import Division, PoolLevels, levels_of
 from openworld.metrics.by_cell import HALVES
 from openworld.ood.by_shift.measurement import ScoredPool, measure
 from openworld.ood.by_shift.report import report_of
-from openworld.ood.by_shift.results import DetectionRun, DetectionUnit, results_of
+from openworld.ood.by_shift.results import DetectionRun, results_of
 from openworld.ood.detect.on_scores import ABOUT, DEGREES, LEVELS, PAGES, read_detectors, require_groups
+from openworld.ood.model_runs import ModelUnit
 from openworld.ood.scored_sets import GROUPS
 from openworld.report.report import Report
 from openworld.runs.outputs import DETECTED, require_folder
@@ -57,7 +58,7 @@ def detect_by_shift(
         measured = measure(pool, id_kept=True, least=least)
         rows = results_of_unit(EVALUATION, measured.rows, seed=0, shared=measured.shared)
         facts = {"model": "scores", "seed": 0, "detectors": [*pool.test], "sequential": []}
-        unit = DetectionUnit(facts, rows, measured.errors)
+        unit = ModelUnit(facts, rows, measured.errors)
         run = DetectionRun((unit,), {"least": least, "id_kept": True})
         results = results_of(run)
     observer.progress("comparing detectors", 1, 1)

@@ -29,12 +29,10 @@ from openworld.ood.by_shift.metrics import (
 )
 from openworld.ood.by_shift.results import DetectionRun, area_test, is_blind, read_results
 from openworld.report.layout import ENTITY, Brief, Layout, Lines, Map, Mark, Own, Pivot, Tests
-from openworld.report.learner_facts import LearnerFacts
 from openworld.report.report import Report
 from openworld.report.sentences import HOLM, counted
 from openworld.report.shift_axes import AXES, LEVELS, NEAR
 from openworld.results import Pair, Results, RunFolder, Value, correct_for_many, pair_results
-from openworld.runs import read_spec
 
 WHOLE_ALONE = "only the AUROC against the whole pool is tested"
 POINT = 0.01
@@ -272,14 +270,7 @@ def _provenance(run: DetectionRun) -> Iterator[tuple[str, str]]:
         split = run.spec["decomposition"]
         yield " and ".join(AXES.values()), f"{split['method']} on {split['backbone']}, seed {split['seed']}"
         yield "shift degree", f"distance to the nearest training image number {run.spec['k']}"
-    for unit in run.units:
-        name = f"{unit.model}, seed {unit.facts['seed']}"
-        if unit.facts["learner"]:
-            training, settings = read_spec(unit.facts["learner"], LearnerFacts).sentences()
-            yield f"training, {name}", training
-            yield f"settings, {name}", settings
-        for warning in unit.facts["warnings"]:
-            yield f"warning, {name}", warning
+    yield from run.provenance()
 
 
 def _at(results: Results, metric: str, place: Mapping[str, str]) -> Results:

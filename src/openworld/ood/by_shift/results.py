@@ -13,10 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from openworld.evaluations.rows import read_rows
 from openworld.metrics import MetricEstimate, auroc, paired_test
 from openworld.metrics.estimate import Spread, combine
-from openworld.ood.by_shift.errors import TABLE, UNKNOWN, Errors, errors_key, read_errors, seed_mean
+from openworld.ood.by_shift.errors import TABLE, UNKNOWN, errors_key, read_errors, seed_mean
 from openworld.ood.by_shift.metrics import (
     AUROC,
     CELLS,
@@ -29,10 +28,10 @@ from openworld.ood.by_shift.metrics import (
     REMOVED,
     slope_of,
 )
+from openworld.ood.model_runs import ModelRun, ModelUnit
 from openworld.ood.scored_sets import SCORE_COLUMN
 from openworld.report.shift_axes import AXES, KEYS
 from openworld.results import (
-    METRICS,
     Comparison,
     Metric,
     Result,
@@ -44,22 +43,6 @@ from openworld.results import (
 )
 from openworld.results.join import mean_ends
 from openworld.results.standing import CHANCE, SAME_DIGITS
-from openworld.runs import Record
-
-
-@dataclass(frozen=True, eq=False)
-class DetectionUnit:
-    """A model with a seed: what it was, its rows by label of detector, their errors, and its record if it has one."""
-
-    facts: Mapping[str, Any]
-    rows: Results
-    errors: Errors
-    stored: Record | None = None
-
-    @property
-    def model(self) -> str:
-        """The label of its model."""
-        return self.facts["model"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +51,7 @@ class Detector:
 
     label: str
     title: str  # the label, with the model where a run has several
-    units: tuple[DetectionUnit, ...]
+    units: tuple[ModelUnit, ...]
 
     @property
     def sequential(self) -> bool:
@@ -96,22 +79,13 @@ class Detector:
 
 
 @dataclass(frozen=True, eq=False)
-class DetectionRun:
-    """The units of a run, models in the order of its spec, seeds in increasing order."""
-
-    units: tuple[DetectionUnit, ...]
-    spec: Mapping[str, Any]  # as resolved; of scores that came without a model `least` and `id_kept` alone
+class DetectionRun(ModelRun):
+    """The units of a run; of scores that came without a model the spec is `least` and `id_kept` alone."""
 
     @classmethod
     def read(cls, run: RunFolder) -> "DetectionRun":
-        """The units of a run."""
-        units = [
-            DetectionUnit(record.metrics, read_rows(record), read_errors(record.table(TABLE)), record)
-            for record in run.records
-        ]
-        order = [model["label"] for model in run.resolved.get("models", ())] + [unit.model for unit in units]
-        units.sort(key=lambda unit: (order.index(unit.model), unit.facts["seed"]))
-        return cls(tuple(units), run.resolved)
+        """Return the units of a run folder, with their errors."""
+        return super().read(run, lambda record: read_errors(record.table(TABLE)))
 
     @property
     def counting(self) -> str:
@@ -124,16 +98,10 @@ class DetectionRun:
         return "sources" in self.spec
 
     @cached_property
-    def models(self) -> dict[str, tuple[DetectionUnit, ...]]:
-        """The units of every model, by its label."""
-        names = dict.fromkeys(unit.model for unit in self.units)
-        return {name: tuple(unit for unit in self.units if unit.model == name) for name in names}
-
-    @cached_property
     def detectors(self) -> tuple[Detector, ...]:
         """All detectors, model by model."""
         return tuple(
-            Detector(label, f"{label} of {model}" if len(self.models) > 1 else label, units)
+            Detector(label, self.title(model, label), units)
             for model, units in self.models.items()
             for label in units[0].facts["detectors"]
         )
@@ -171,17 +139,7 @@ def read_results(run: RunFolder) -> tuple[Results, DetectionRun]:
 
 def results_of(run: DetectionRun) -> Results:
     """Return all rows of units, and the tests."""
-    detectors = {(each.model, each.label): each for each in run.detectors}
-    units = [
-        [
-            row
-            if row.metric == METRICS["accuracy"] or not row.entity
-            else replace(row, entity=detectors[unit.model, row.entity].title)
-            for row in unit.rows
-            if row.metric not in OF_MARGINAL
-        ]
-        for unit in run.units
-    ]
+    units = [[row for row in rows if row.metric not in OF_MARGINAL] for rows in run.titled_rows()]
     cells = (row for unit in units for row in unit if row.metric == AUROC and KEYS[0] in row.where)
     titled = {each.title: each for each in run.detectors}
     rows = [_with_errors(row, titled.get(row.entity)) for row in join_seeds(units, mean_ends(cells))]
@@ -300,7 +258,7 @@ def _seed_estimate(detector: Detector) -> MetricEstimate | None:
     return MetricEstimate(mean, None, lambda: combine([estimate.influence for estimate in each], [share] * len(each)))
 
 
-def _area(unit: DetectionUnit, label: str) -> MetricEstimate | None:
+def _area(unit: ModelUnit, label: str) -> MetricEstimate | None:
     if unit.stored is None or not {"images", "test"} <= set(unit.stored.tables):
         return None
     pool, test = unit.stored.table("images"), unit.stored.table("test")
