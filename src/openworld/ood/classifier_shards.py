@@ -85,7 +85,6 @@ class ClassifierDetectors:
         return (folder / MANIFEST).exists() and is_intact(folder / FITTED)
 
     def build_detectors(self) -> dict[str, Any]:
-        """Return the detectors by their labels."""
         return {entry.label: entry.build() for entry in self.detectors}
 
     @property
@@ -113,7 +112,6 @@ class ClassifierDetectors:
             yield from self._shards(self.training, self.folder(machine), GATHERED, machine)
 
     def score_shards(self, images: ImagesToScore, machine: Machine) -> Iterator["DetectorShard"]:
-        """Yield the shards of some of the images."""
         folder = digest({"scores": [self.folder(machine), images.key(machine)]})[:32]
         yield from self._shards(images, folder, SCORED, machine, scored=True)
 
@@ -207,11 +205,9 @@ class DetectorShard:
 
     @property
     def place(self) -> Path:
-        """Where its file lies below the cache."""
         return Path(self.folder, f"{'scores' if self.scored else 'gathered'}-{self.number:05d}.safetensors")
 
     def path(self, machine: Machine) -> Path:
-        """Return where its file lies."""
         return cache_of(machine) / self.place
 
     def size(self) -> int:

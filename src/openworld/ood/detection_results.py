@@ -5,10 +5,11 @@ does): AUROC, FPR@95 and AUPR in both conventions, with 95 % intervals over imag
 best, paired, since all of them answer the same images.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import comb
+from typing import Any
 
 import numpy as np
 
@@ -101,11 +102,9 @@ class _Group:
 
     @property
     def places(self) -> list[dict[str, str]]:
-        """Where each of `areas` stands."""
         return [*({**self.where, "set": other.name} for other in self.sets), dict(self.where)]
 
     def rows(self, replicates: int, seed: int) -> Iterator[Result]:
-        """Yield every number of every detector."""
         counts = draw_counts([self.inside.clusters, *(each.clusters for each in self.sets)], replicates, seed)
         metric = SHIFT_SEEN if self.group in SAME_CLASSES else METRICS["auroc"]
         for name, estimates in self.areas.items():
@@ -138,18 +137,22 @@ class _Group:
     def tests(self) -> Iterator[Comparison]:
         """Yield the tests of the best detector against every other, by AUROC; those of one place are one family."""
         for place, where in enumerate(self.places if self.areas else ()):
-            best, *others = sorted(self.areas, key=lambda name: -round(self.areas[name][place].value, SAME_DIGITS))
-            tests = (
-                comparison_of(
-                    best,
-                    other,
-                    METRICS["auroc"],
-                    paired_test(self.areas[best][place], self.areas[other][place]),
-                    where=where,
-                )
-                for other in others
-            )
-            yield from correct_for_many(tests, among=comb(len(self.areas), 2))
+            areas = {name: each[place] for name, each in self.areas.items()}
+
+            def test(best: str, other: str, areas=areas, where=where) -> Comparison:
+                paired = paired_test(areas[best], areas[other])
+                return comparison_of(best, other, METRICS["auroc"], paired, where=where)
+
+            yield from tests_of_best({name: area.value for name, area in areas.items()}, test)
+
+
+def tests_of_best(
+    values: Mapping[Any, float | None], compare: Callable[[Any, Any], Comparison]
+) -> Iterable[Comparison]:
+    """Return the tests of the best of several against every other, corrected as some of all pairs."""
+    known = [each for each in values if values[each] is not None]
+    ranked = sorted(known, key=lambda each: -round(values[each], SAME_DIGITS))
+    return correct_for_many((compare(ranked[0], other) for other in ranked[1:]), among=comb(len(known), 2))
 
 
 def _value(number: float | None, ends: Sequence[float] | None) -> Value:

@@ -134,7 +134,6 @@ def feature_images(file: ScoreFile) -> ImageSet:
 
 
 def part_of_features(images: ImageSet, part: str) -> ImageSet | None:
-    """The rows of a part of features; None where there is none."""
     columns = columns_of(images)
     if "part" not in columns:
         return images if part == "test" else None

@@ -33,12 +33,10 @@ class ImagesToScore:
     encoded_by: tuple[str, ...] = ()
 
     def load(self, machine: Machine) -> ReadableImages:
-        """Return all of them."""
         images = given_cells(self.cells).images if self.cells else _joined(self.selections)
         return ReadableImages(images, self._rows(len(images), machine))
 
     def parts(self) -> list[ImageSet]:
-        """Return the image sets, one by one."""
         return [given_cells(self.cells).images] if self.cells else [images.load() for images in self.selections]
 
     def part(self, start: int, stop: int, machine: Machine) -> ReadableImages:
@@ -50,11 +48,9 @@ class ImagesToScore:
         return ReadableImages(every.images, every.rows[start:stop])
 
     def count(self, machine: Machine) -> int:
-        """Return how many of them can be read."""
         return _facts(self, machine)[0]
 
     def key(self, machine: Machine) -> str:
-        """Return a hash of them."""
         return _facts(self, machine)[1]
 
     def _rows(self, count: int, machine: Machine) -> np.ndarray:

@@ -81,7 +81,6 @@ class LearnerTraining:
 
     @property
     def facts(self) -> dict[str, Any]:
-        """What is known of the training."""
         return {"seed": self.seed, "images": self.size(), "views": self.views}
 
     def load(self, machine: Machine) -> FittedLearner:
@@ -101,12 +100,10 @@ class LearnerFolder:
 
     @property
     def key(self) -> str:
-        """A hash of what lies there."""
         return _hash_of_learner(str(saved_folder(self.folder)))
 
     @property
     def facts(self) -> dict[str, Any]:
-        """What is known of the training."""
         return {"saved": self.folder}
 
     def load(self, machine: Machine) -> FittedLearner:
@@ -133,7 +130,6 @@ class ModelsSpec(Spec):
 
     @property
     def name(self) -> str:
-        """What people call the unit."""
         bare = self.model.own or self.model.is_two_tower or (self.model.learner and not self.model.has_seeds)
         return self.model.label if bare else f"{self.model.label}, seed {self.seed}"
 

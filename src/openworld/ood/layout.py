@@ -7,7 +7,6 @@ from pathlib import Path
 import numpy as np
 
 from openworld._errors import OpenworldError
-from openworld.datasets.formats.folder import read_picture
 from openworld.ood.scored_sets import FULL, OTHER_CLASSES, SAME_CLASSES, WORST_IMAGES, ScoredSets, SetScores
 from openworld.report.album import Album, AlbumImage, AlbumPart
 from openworld.report.data_files import thumbnail_address
@@ -56,10 +55,12 @@ def _failures(brief: Brief) -> Iterator[Album]:
 def _address(images: SetScores, place: int) -> str | None:
     """A thumbnail; None where there is no image to be read: scores alone are no images."""
     path = Path(str(images.images[place]))
+    if images.read is None and not path.is_file():
+        return None
+    from openworld.datasets.formats.folder import read_picture
+
     try:
-        if images.read is not None:
-            return thumbnail_address(images.read(place))
-        return thumbnail_address(read_picture(path)) if path.is_file() else None
+        return thumbnail_address(read_picture(path) if images.read is None else images.read(place))
     except OpenworldError:
         return None
 
@@ -119,7 +120,6 @@ def detection_brief(sets: ScoredSets, results: Results, **fields) -> Brief:
 
 
 def _image_counts(sets: ScoredSets) -> Iterator[Result]:
-    """Yield how many images each number rests on."""
     if sets.of(*OTHER_CLASSES):
         yield Result("", METRICS["images"], Value(len(sets.test)), {"side": "in-distribution"})
     for group in OTHER_CLASSES:

@@ -34,7 +34,6 @@ class ModelRun:
 
     @classmethod
     def read(cls, run: RunFolder, errors_of: Callable[[Record], Mapping[str, Any]] = lambda record: {}) -> Self:
-        """Return the units of a run folder."""
         units = [ModelUnit(record.metrics, read_rows(record), errors_of(record), record) for record in run.records]
         order = [model.get("label") for model in (run.resolved or {}).get("models", ())] + [own.model for own in units]
         units.sort(key=lambda unit: (order.index(unit.model), unit.facts["seed"]))

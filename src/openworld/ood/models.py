@@ -234,7 +234,6 @@ class ClassifierModel(JudgedModel):
 
 
 def classifier_model(checkpoint: Checkpoint, machine: Machine) -> ClassifierModel:
-    """Return the classifier of a run."""
     if is_held(checkpoint.folder):
         return held(checkpoint.folder)
     return _watched(checkpoint.load(machine), machine.device)
@@ -246,7 +245,6 @@ def _watched(classifier: Classifier, device: str) -> ClassifierModel:
 
 
 def are_labelled(images: ImageSet) -> bool:
-    """Whether the classes of the images are known."""
     return images.classnames != UNLABELLED
 
 

@@ -72,7 +72,6 @@ class ScoredSets:
 
     @property
     def detectors(self) -> tuple[str, ...]:
-        """In order."""
         return tuple(self.test.scores)
 
     @property
@@ -86,13 +85,7 @@ class ScoredSets:
         return (self.test, *((self.validation,) if self.validation else ()), *self.others)
 
     def of(self, *groups: str) -> tuple[SetScores, ...]:
-        """The sets of some groups."""
         return tuple(each for each in self.others if each.group in groups)
-
-    @property
-    def groups(self) -> tuple[str, ...]:
-        """Those that have a set, in the order of `GROUPS`."""
-        return tuple(group for group in GROUPS if self.of(group))
 
     @cached_property
     def spectrum(self) -> SetScores | None:

@@ -6,6 +6,7 @@ score in shards, which are kept, unless settings are searched; all else is made 
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import torch
@@ -20,6 +21,7 @@ from openworld.ood.images_to_score import ImagesToScore
 from openworld.ood.judged_models import ModelsSpec
 from openworld.ood.models import ImageAnswers, JudgedModel
 from openworld.results.settings_search import SettingsSearch
+from openworld.runs import to_json
 
 Scores = dict[str, np.ndarray]
 """float64[n] by the label of the detector, larger = more in-distribution."""
@@ -37,6 +39,18 @@ class ModelScores:
     validation: ImageAnswers | None
     warnings: tuple[str, ...]  # on detectors that are known to fail on such models, or are left out
     searches: tuple[SettingsSearch, ...]  # of settings, on validation images
+
+    def facts(self, task: ModelsSpec, classes: int, notes: Sequence[str] = ()) -> dict[str, Any]:
+        """Return what records of both evaluations say of a unit beside the numbers, which are rows."""
+        return {
+            "protocol": task.protocol,
+            "model": task.model.label,
+            "kind": task.model.kind,
+            "seed": task.seed,
+            "classes": classes,
+            "warnings": [*self.warnings, *notes],
+            "learner": self.model.facts and to_json(self.model.facts),
+        }
 
 
 @dataclass(frozen=True)

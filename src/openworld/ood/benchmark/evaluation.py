@@ -1,26 +1,117 @@
-"""OOD detection on named sets as an evaluation: its tasks, and what must be there before them."""
+"""OOD detection on named sets as an evaluation: what is there before its tasks, and the work of a unit.
 
-from collections.abc import Sequence
+The detectors of a model score the test images and every set, which are then held apart.
+"""
 
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from openworld.datasets import ImageSet
 from openworld.evaluations.artifacts import Stage
 from openworld.evaluations.evaluation import ClassList, Evaluation
 from openworld.evaluations.held import is_held
 from openworld.evaluations.image_selection import DatasetSpec
-from openworld.evaluations.runtime import Machine, backbone
+from openworld.evaluations.record_images import thumbnail
+from openworld.evaluations.rows import rows_of_unit
+from openworld.evaluations.runtime import Clock, Machine, backbone
+from openworld.metrics import accuracy
 from openworld.ood.benchmark.spec import OODBenchmarkSpec
-from openworld.ood.benchmark.unit import evaluate
+from openworld.ood.detection_results import detection_results
+from openworld.ood.feature_model import has_pictures
 from openworld.ood.judged_models import trainings
-from openworld.ood.scoring import stages_of
+from openworld.ood.layout import ranked
+from openworld.ood.models import ImageAnswers
+from openworld.ood.scored_sets import OTHER_CLASSES, WORST_IMAGES, ScoredSets, SetScores, score_columns
+from openworld.ood.scoring import ModelScores, Scores, score, stages_of
+from openworld.ood.thresholds import choose_thresholds, fitted_bytes, flagged_results
+from openworld.results import METRICS, Result, Value, interval_of
+from openworld.results.settings_search import search_results
+from openworld.runs import UnitResult
+
+Shown = tuple[SetScores, ImageSet, np.ndarray]
+"""Scores of a set, its images, and int64[n], which of them they are of."""
+
+
+def evaluate(task: OODBenchmarkSpec, machine: Machine) -> UnitResult:
+    """Score the test images and every set with all detectors of one model, and hold each against the test images."""
+    clock, seed = Clock(machine), task.seed
+    scores = score(task.scoring, machine)
+    clock.stop("scores")
+    shown = list(_shown(task, scores))
+    test, *rest = (each for each, _, _ in shown)
+    validation = rest.pop(0) if task.tells_validation else None
+    sets = ScoredSets(test, tuple(rest), validation)
+    results = detection_results(sets, replicates=task.replicates, seed=seed)
+    clock.stop("numbers")
+
+    rows = [*_named_right(task, scores, *shown[0]), *(row for row in results if row.entity)]
+    attachments = dict(_thumbnails(shown))
+    if task.flag_rate is not None:
+        thresholds = choose_thresholds(sets, task.flag_rate, ranked(sets, results))
+        rows += flagged_results(sets, thresholds)
+        attachments |= fitted_bytes({label: scores.fitted[label] for label in thresholds.thresholds})
+    counts = (Result("", METRICS["images"], Value(len(each)), {"group": each.group, "set": each.name})
+              for each in sets.all)  # fmt: skip
+    lost = sum(len(images) - len(rows) for _, images, rows in shown)
+    notes = (f"{lost} image(s) could not be read and count nowhere.",) if lost else ()
+    facts = {"training_images": len(task.ground.training.load())}
+    shared = (*counts, *search_results(scores.searches, seed=seed))
+    return UnitResult(
+        outputs={"images": score_columns(sets)},
+        metrics=scores.facts(task, len(shown[0][1].classnames), notes) | facts,
+        attachments=attachments | rows_of_unit("ood-benchmark", rows, seed=seed, shared=shared),
+        timing=clock.timing,
+    )
+
+
+def _shown(task: OODBenchmarkSpec, scores: ModelScores) -> Iterator[Shown]:
+    """Yield the test images, validation images where they are scored, and every set."""
+
+    def of(name: str, group: str, images: ImageSet, answers: ImageAnswers, inside: Scores) -> Shown:
+        rows = answers.rows
+        paths = np.array([images.path_of(row) for row in rows.tolist()], object)
+        clusters = np.array([f"{name}/{number}" for number in images.groups[rows].tolist()])
+        return SetScores(name, group, answers.scores, paths, clusters, None, inside), images, rows
+
+    yield of("test", "id", task.ground.test.load(), scores.test, {})
+    if task.tells_validation:
+        yield of("validation", "id", task.validation.load(), scores.validation, {})
+    for entry, images, answers, inside in zip(
+        task.sets, task.sources_of_sets.values(), scores.sets, scores.inside, strict=True
+    ):
+        yield of(entry.name, entry.group, images.load(), answers, inside)
+
+
+def _named_right(
+    task: OODBenchmarkSpec, scores: ModelScores, test: SetScores, images: ImageSet, rows: np.ndarray
+) -> Iterator[Result]:
+    """Yield the accuracy on test images; nothing of a model of this process that counts its classes otherwise."""
+    if task.model.own and tuple(scores.model.classnames) != images.classnames:
+        return
+    right = accuracy(scores.test.prediction == images.labels[rows], groups=images.groups[rows])
+    value = Value(right.value, interval_of(right.interval, "images", len(test)))
+    yield Result(task.model.label, METRICS["accuracy"], value)
+
+
+def _thumbnails(shown: Sequence[Shown]) -> Iterator[tuple[str, bytes]]:
+    """Yield the images that the detectors are most wrong about, by set and place."""
+    for number, (each, images, rows) in enumerate(shown):
+        if not has_pictures(images) or each.group not in ("id", *OTHER_CLASSES) or each.name == "validation":
+            continue
+        sign = 1 if each.group == "id" else -1
+        orders = (np.argsort(sign * values, kind="stable") for values in each.scores.values())
+        worst = {int(place) for order in orders for place in order[:WORST_IMAGES]}
+        for place in sorted(worst):
+            yield f"pictures/{number}/{place}.png", thumbnail(images.image(int(rows[place])))
 
 
 def preparations(spec: OODBenchmarkSpec, machine: Machine) -> tuple[Stage, ...]:
-    """Return the stages that train classifiers and tune learners, and those in which classifiers score."""
     tasks = spec.tasks
     return (*trainings(tasks, machine), *stages_of([task.scoring for task in tasks], machine))
 
 
 def inputs(task: OODBenchmarkSpec, machine: Machine) -> dict[str, str]:
-    """Fingerprints of everything that a unit reads: a result depends on them."""
     hashes = fingerprints(task)
     if name := task.model.backbone:
         hashes[f"weights of {name}"] = backbone(name, machine.device).fingerprint
@@ -28,7 +119,6 @@ def inputs(task: OODBenchmarkSpec, machine: Machine) -> dict[str, str]:
 
 
 def summary(spec: OODBenchmarkSpec) -> list[str]:
-    """Return what is run on what, in a few words each."""
     labels = dict.fromkeys(detector.label for model in spec.models for detector in model.detectors)
     return [
         f"{' + '.join(map(str, spec.sources))}, {spec.classes} classes, against {len(spec.sets)} set(s)",
@@ -39,7 +129,6 @@ def summary(spec: OODBenchmarkSpec) -> list[str]:
 
 
 def fingerprints(spec: OODBenchmarkSpec) -> dict[str, str]:
-    """Return a hash of every image set that the run reads."""
     sets = {"training": spec.ground.training, "in-distribution test": spec.ground.test} | spec.sources_of_sets
     if spec.validation:
         sets["in-distribution validation"] = spec.validation
@@ -48,12 +137,10 @@ def fingerprints(spec: OODBenchmarkSpec) -> dict[str, str]:
 
 
 def data(spec: OODBenchmarkSpec) -> tuple[DatasetSpec, ...]:
-    """Return the in-distribution data sets, and those that are tested beside them."""
     return tuple(dict.fromkeys(entry.data for entry in (*spec.sources, *spec.sets, *spec.validation_sets)))
 
 
 def class_lists(spec: OODBenchmarkSpec) -> tuple[ClassList, ...]:
-    """Return the in-distribution names."""
     names, first = spec.ground.names, spec.sources[0]
     if is_held(first.dataset):
         return ()

@@ -6,7 +6,6 @@ are averaged, and there is one over seeds. Tests are over images where there is 
 
 import io
 from collections.abc import Callable, Iterator, Sequence
-from math import comb
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,7 @@ import numpy as np
 from openworld._errors import OpenworldError
 from openworld.datasets.formats.decoding import decode
 from openworld.metrics import seeds_test
-from openworld.ood.detection_results import detection_tests
+from openworld.ood.detection_results import detection_tests, tests_of_best
 from openworld.ood.layout import LAYOUT, detection_brief
 from openworld.ood.model_runs import ModelRun
 from openworld.ood.scored_sets import (
@@ -33,18 +32,15 @@ from openworld.results import (
     Results,
     RunFolder,
     comparison_of,
-    correct_for_many,
     join_seeds,
 )
 from openworld.results.join import mean_ends
-from openworld.results.standing import SAME_DIGITS
 from openworld.runs import Record
 
 VALIDATION = "validation"
 
 
 def report(run: RunFolder) -> Report:
-    """Return the report of a run."""
     results, sets = read_results(run)
     return LAYOUT.report(detection_brief(sets, results, facts=tuple(_facts(units_of(run))), run=run))
 
@@ -60,7 +56,6 @@ def read_results(run: RunFolder) -> tuple[Results, ScoredSets]:
 
 
 def units_of(run: RunFolder) -> ModelRun:
-    """Return the units of a run of this evaluation."""
     if wrong := next((record for record in run.records if record.metrics.get("protocol") != "ood-benchmark"), None):
         raise OpenworldError(f"record {wrong.name!r} of {run.folder} is of another kind; give a run of ood-benchmark.")
     return ModelRun.read(run)
@@ -119,19 +114,13 @@ def _seed_tests(rows: Sequence[Result]) -> Iterator[Comparison]:
             places.setdefault(tuple(row.where.items()), []).append(row)
     for where, found in places.items():
         count = max(len(row.seeds) for row in found)
-        best, *others = sorted(found, key=lambda row: -round(row.value.value, SAME_DIGITS))
-        tests = (
-            comparison_of(
-                best.entity,
-                other.entity,
-                METRICS["auroc"],
-                seeds_test(_per_seed(best, count), _per_seed(other, count)),
-                over="seeds",
-                where=dict(where),
-            )
-            for other in others
-        )
-        yield from correct_for_many(tests, among=comb(len(found), 2))
+        each = {row.entity: _per_seed(row, count) for row in found}
+
+        def test(best: str, other: str, each=each, where=where) -> Comparison:
+            paired = seeds_test(each[best], each[other])
+            return comparison_of(best, other, METRICS["auroc"], paired, over="seeds", where=dict(where))
+
+        yield from tests_of_best({row.entity: row.value.value for row in found}, test)
 
 
 def _per_seed(row: Result, count: int) -> list[float]:

@@ -144,12 +144,10 @@ class OODBenchmarkSpec(ModelsSpec):
 
     @property
     def ground(self) -> ShiftGround:
-        """The images of the run."""
         return part_of(self, ShiftGround, pool=(), base=(), new=(), images=None, cells=None)
 
     @property
     def sources_of_sets(self) -> dict[str, ImageSelection]:
-        """The images of every set, by its name."""
         return {each.name: images_of(each, self.ground) for each in self.sets}
 
     @property
@@ -170,7 +168,6 @@ class OODBenchmarkSpec(ModelsSpec):
 
     @property
     def scoring(self) -> Scoring:
-        """What the detectors of a task learn from and score."""
 
         def in_words(title: str, images: ImageSelection) -> ImagesToScore:
             return ImagesToScore(title, (images,))

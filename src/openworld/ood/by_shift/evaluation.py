@@ -1,23 +1,168 @@
-"""Detection of what is out of distribution as an evaluation: its parts, and what is refused before it begins."""
+"""Detection of what is out of distribution as an evaluation: what is refused before it begins, and the work of a unit.
 
-from collections.abc import Sequence
+Detectors score the test images and the pool, and every cell is held against the test. A unit keeps of every image its
+class, style, group, degrees, levels, and the scores of all detectors.
 
+Marginal images (IS-OOD, Figures 2 and 20) are of other classes and taken for known ones: out of distribution by label,
+near in meaning by measurement. Among those of the nearest semantic level the ones are kept that a detector accepts most
+surely, with what the model names them and how confident it is, and beside each the test image of that class of which
+the detector is surest.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
 import torch
 
 from openworld import classifiers, detectors
 from openworld._errors import OpenworldError
+from openworld.detectors import is_sequential
 from openworld.evaluations.evaluation import ClassList, Evaluation
-from openworld.evaluations.runtime import Machine
+from openworld.evaluations.record_images import thumbnail, with_names
+from openworld.evaluations.rows import rows_of_unit
+from openworld.evaluations.runtime import Clock, Machine
+from openworld.evaluations.shift_cells import DividedPool, divide_pool, test_degrees
+from openworld.metrics import fpr_in_positive
+from openworld.ood.by_shift.errors import TABLE, errors_table
+from openworld.ood.by_shift.measurement import ScoredPool, measure
+from openworld.ood.by_shift.metrics import CONFIDENCE, MARGINAL, PASSED, SCORE, THUMBNAILS
 from openworld.ood.by_shift.spec import OODDetectionSpec, inputs, preparations
-from openworld.ood.by_shift.unit import evaluate
+from openworld.ood.images_to_score import ReadableImages
 from openworld.ood.judged_models import require_names
+from openworld.ood.model_entries import JudgedSpec
+from openworld.ood.scored_sets import SCORE_COLUMN
+from openworld.ood.scoring import ModelScores, score
+from openworld.results import METRICS, Result, Value
+from openworld.runs import UnitResult
+from openworld.shifts import HALVES
 
+SHOWN = 8  # marginal images
+CHOSEN_BY = "MSP"  # the detector that chooses them, where the model has it
+
+Columns = Mapping[str, np.ndarray]
 ANY_STD = (1.0, 1.0, 1.0)
 CLASSES = 2
 
 
+def evaluate(task: OODDetectionSpec, machine: Machine) -> UnitResult:
+    """Score the test images and the pool with all detectors of one model, and hold every cell against the test."""
+    clock, divided = Clock(machine), divide_pool(task, machine)
+    known, test = (images.load(machine) for images in (task.training, task.test))
+    # The places of given cells are those of lists, so that no image may be left out.
+    scores = score(task.scoring, replace(machine, allow_corrupt=0) if task.cells else machine)
+    clock.stop("scores")
+
+    # Numbers of two image sets mean nothing together, so that groups of the pool are numbered behind those of the test.
+    groups = test.images.groups[test.rows]
+    beyond = divided.pool.images.groups[divided.rows] + int(groups.max(initial=-1)) + 1
+    made = np.isin(divided.pool.styles, divided.pool.generated)[divided.pool.style[divided.rows]]
+    generated = made if divided.pool.generated else None
+    pool = ScoredPool(scores.test.scores, scores.sets[0].scores, groups, beyond, divided, divided.known, generated)
+    measured = measure(pool, id_kept=task.id_kept, least=task.least)
+    model = task.model
+    right = float(np.mean(scores.test.prediction == test.images.labels[test.rows]))
+    marginal = [*_marginal_rows(model, test, divided, scores)]
+    rows = (*measured.rows, Result(model.label, METRICS["accuracy"], Value(right)), *marginal)
+
+    attachments = rows_of_unit("ood-detection", rows, seed=task.seed, shared=measured.shared)
+    attachments |= dict(divided.thumbnails())
+    attachments |= dict(_marginal_thumbnails(marginal, test, divided))
+    facts = {
+        "id_kept": task.id_kept,
+        "detectors": [entry.label for entry in model.detectors],
+        "sequential": [label for label, detector in model.build().items() if is_sequential(detector)],
+        "training": len(known.rows),
+        "styles": divided.pool.styles,
+        "left_out": len(task.ground.left_out),
+    }
+    tables = {"images": _pool_table(pool, divided), "test": _test_table(task, test, scores, machine)}
+    return UnitResult(
+        outputs=tables | {TABLE: errors_table(measured.errors)},
+        metrics=scores.facts(task, len(test.images.classnames)) | facts,
+        attachments=attachments,
+        timing=clock.timing,
+    )
+
+
+def _marginal_rows(
+    model: JudgedSpec, test: ReadableImages, divided: DividedPool, scores: ModelScores
+) -> Iterator[Result]:
+    """Yield the numbers of the marginal images of a pool; none where it has no image of another class."""
+    others, level = ~divided.known, divided.levels["semantic"]
+    if not others.any():
+        return
+    nearest = int(level[others].min())
+    near = np.flatnonzero(others & (level == nearest))
+    label = next((own.label for own in model.detectors if own.detector == CHOSEN_BY), model.detectors[0].label)
+    answers, pool = scores.sets[0], divided.pool.images
+    score, inside = answers.scores[label], scores.test.scores[label]
+    place = {"semantic_level": nearest, "detector": label}
+    yield Result(model.label, MARGINAL, Value(len(near)), place)
+    yield Result(model.label, PASSED, Value(fpr_in_positive(inside, score[near]).value), place)
+
+    surest = near[np.argsort(-score[near], kind="stable")]
+    _, first = np.unique(pool.groups[divided.rows[surest]], return_index=True)
+    chosen = surest[np.sort(first)[:SHOWN]]
+    for spot, probabilities in zip(chosen.tolist(), answers.probabilities(chosen), strict=True):
+        image, taken = int(divided.rows[spot]), int(probabilities.argmax())
+        name = test.images.classnames[taken]
+        place = {"class": pool.classnames[pool.labels[image]], "taken_for": name, "image": image}
+        place["taken_for_name"] = f"taken for {name}"
+        of_class = np.flatnonzero(test.images.labels[test.rows] == taken)
+        if of_class.size:
+            place["known"] = int(test.rows[of_class[inside[of_class].argmax()]])
+        yield Result(model.label, CONFIDENCE, Value(float(probabilities[taken])), place)
+        yield Result(model.label, SCORE, Value(float(score[spot])), place)
+
+
+def _marginal_thumbnails(
+    rows: Iterable[Result], test: ReadableImages, divided: DividedPool
+) -> Iterator[tuple[str, bytes]]:
+    """Yield thumbnails of marginal images and of the known ones beside them; none of embeddings."""
+    if divided.pool.images.embeddings is not None:
+        return
+    places = [row.where for row in rows if row.metric == CONFIDENCE]
+    for place in places:
+        yield f"{THUMBNAILS}/{place['image']}.png", thumbnail(divided.pool.images.image(place["image"]))
+    if test.images.embeddings is None:
+        for known in sorted({place["known"] for place in places if "known" in place}):
+            yield f"{THUMBNAILS}/known-{known}.png", thumbnail(test.images.image(known))
+
+
+def _pool_table(pool: ScoredPool, divided: DividedPool) -> Columns:
+    """Return per image of the pool: class and style by the facts' styles, group, degrees, levels, scores."""
+    images = divided.pool.images
+    table = {
+        "id": divided.rows.astype(np.int32),
+        "label": images.labels[divided.rows].astype(np.int32),
+        "style": divided.pool.style[divided.rows].astype(np.int16),
+        "known": pool.known,
+        "group": pool.pool_groups.astype(np.int64),
+    }
+    for half in HALVES:
+        if divided.degrees is not None:
+            table[half] = divided.degrees[half]
+        table[f"{half}_level"] = divided.levels[half].astype(np.int16)
+    table = with_names(table, images.classnames, images.path_of)
+    return table | {SCORE_COLUMN + label: values for label, values in pool.pool.items()}
+
+
+def _test_table(task: OODDetectionSpec, test: ReadableImages, scores: ModelScores, machine: Machine) -> Columns:
+    """Return the same of the in-distribution test images, with what the model names them."""
+    table = {
+        "id": test.rows.astype(np.int32),
+        "label": test.images.labels[test.rows].astype(np.int32),
+        "prediction": scores.test.prediction.astype(np.int32),
+        "group": test.images.groups[test.rows].astype(np.int64),
+    }
+    table = with_names(table, test.images.classnames, test.images.path_of)
+    degrees = test_degrees(task, machine)
+    table |= {} if degrees is None else {half: getattr(degrees, half) for half in HALVES}
+    return table | {SCORE_COLUMN + label: values for label, values in scores.test.scores.items()}
+
+
 def summary(spec: OODDetectionSpec) -> list[str]:
-    """Return what is run on what, in a few words each."""
     pool = f"{len(spec.pool)} image set(s)" if spec.pool else "given cells"
     detectors = dict.fromkeys(detector.label for model in spec.models for detector in model.detectors)
     classes, left_out = f"{spec.classes} classes", len(spec.ground.left_out)
@@ -31,7 +176,6 @@ def summary(spec: OODDetectionSpec) -> list[str]:
 
 
 def fingerprints(spec: OODDetectionSpec) -> dict[str, str]:
-    """Return a hash of every image set that the run reads."""
     ground = spec.ground
     sets = {"training": ground.training, "in-distribution test": ground.test}
     fingerprints = {name: images.load().fingerprint for name, images in sets.items()}
@@ -39,13 +183,11 @@ def fingerprints(spec: OODDetectionSpec) -> dict[str, str]:
 
 
 def class_lists(spec: OODDetectionSpec) -> tuple[ClassList]:
-    """Return the in-distribution names."""
     names, first = spec.ground.names, spec.sources[0]
     return (ClassList(str(first), first.dataset, names, len(names)),)
 
 
 def backbones(spec: OODDetectionSpec) -> tuple[str, ...]:
-    """Return the one whose features are split, and the two-tower models."""
     split = (spec.decomposition.backbone,) if spec.pool else ()
     return tuple(dict.fromkeys([*split, *(model.backbone for model in spec.models if model.backbone)]))
 

@@ -127,7 +127,6 @@ LAYOUTS = {counting: _layout(counting) for counting in (KEPT, REMOVED)}
 
 
 def report(run: RunFolder) -> Report:
-    """Return the report of a run."""
     return report_of(*read_results(run), run=run)
 
 
@@ -263,7 +262,6 @@ def _subtitle(run: DetectionRun) -> Iterator[str]:
 
 
 def _provenance(run: DetectionRun) -> Iterator[tuple[str, str]]:
-    """What records say of how the run was made, beside its spec."""
     for model, units in run.models.items():
         yield f"seeds, {model}", " ".join(str(unit.facts["seed"]) for unit in units)
     if not run.spec["cells"]:

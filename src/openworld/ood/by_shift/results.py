@@ -5,10 +5,9 @@ against each other image by image, from the scores that units keep; where these 
 images. Seeds are paired where both have the same ones.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from math import comb
 from typing import Any
 
 import numpy as np
@@ -28,6 +27,7 @@ from openworld.ood.by_shift.metrics import (
     REMOVED,
     slope_of,
 )
+from openworld.ood.detection_results import tests_of_best
 from openworld.ood.model_runs import ModelRun, ModelUnit
 from openworld.ood.scored_sets import SCORE_COLUMN
 from openworld.report.shift_axes import AXES, KEYS
@@ -84,7 +84,6 @@ class DetectionRun(ModelRun):
 
     @classmethod
     def read(cls, run: RunFolder) -> "DetectionRun":
-        """Return the units of a run folder, with their errors."""
         return super().read(run, lambda record: read_errors(record.table(TABLE)))
 
     @property
@@ -99,7 +98,6 @@ class DetectionRun(ModelRun):
 
     @cached_property
     def detectors(self) -> tuple[Detector, ...]:
-        """All detectors, model by model."""
         return tuple(
             Detector(label, self.title(model, label), units)
             for model, units in self.models.items()
@@ -147,7 +145,10 @@ def results_of(run: DetectionRun) -> Results:
     for first, *_ in run.models.values():  # marginal images are those of one seed
         rows += (replace(row, seeds=(), per_seed=()) for row in first.rows if row.metric in OF_MARGINAL)
     results = Results("ood-detection", tuple(rows))
-    return replace(results, comparisons=(*_slope_tests(results, run), *_lead_tests(results, run)))
+    # The detector with the largest AUROC against the whole pool against every other one.
+    areas = {each: results.value(each.title, AUROC.key).value for each in run.detectors}
+    leads = tests_of_best(areas, area_test)
+    return replace(results, comparisons=(*_slope_tests(results, run), *leads))
 
 
 def is_blind(area: Value) -> bool:
@@ -203,16 +204,6 @@ def _slope_test(results: Results, detector: Detector, where: dict[str, str]) -> 
     _, p = seed_mean(row.per_seed, row.metric, detector.spreads(row.metric, where))
     reason = row.value.reason or ("its error is not known" if p is None else "")
     return Comparison(detector.title, NO_SLOPE, row.metric, row.value.value, p, reason, row.value.over(), where)
-
-
-def _lead_tests(results: Results, run: DetectionRun) -> Iterable[Comparison]:
-    """The detector with the largest AUROC against the whole pool against every other one."""
-    areas = {each: results.value(each.title, AUROC.key).value for each in run.detectors}
-    ranked = sorted(
-        (each for each in areas if areas[each] is not None), key=lambda each: -round(areas[each], SAME_DIGITS)
-    )
-    pairs = (area_test(ranked[0], other) for other in ranked[1:])
-    return correct_for_many(pairs, among=comb(len(ranked), 2)) if ranked else ()
 
 
 def area_test(detector: Detector, other: Detector) -> Comparison:

@@ -70,7 +70,6 @@ class OODDetectionSpec(ShiftSpec, ModelsSpec):
 
     @cached_property
     def ground(self) -> ShiftGround:
-        """The images of the run."""
         return part_of(self, ShiftGround)
 
     @property
@@ -102,7 +101,6 @@ class OODDetectionSpec(ShiftSpec, ModelsSpec):
 
     @property
     def scoring(self) -> Scoring:
-        """What the detectors of a task learn from and score."""
         return Scoring(self, self.training, self.test, (self.scored_pool,), one_stream=True)
 
     def _require_fresh_pool(self) -> None:
@@ -129,14 +127,12 @@ def _place_of(dataset: str) -> str:
 
 
 def preparations(spec: OODDetectionSpec, machine: Machine) -> tuple[Stage, ...]:
-    """Return the stages: training, running models, the decomposition, the degrees, and scoring by classifiers."""
     tasks = spec.tasks
     by_shift = spec.shift_stages(machine, lambda: spec.shift_outputs)
     return (*trainings(tasks, machine), *by_shift, *stages_of([task.scoring for task in tasks], machine))
 
 
 def inputs(task: OODDetectionSpec, machine: Machine) -> dict[str, str]:
-    """Fingerprints of everything that a unit reads: a result depends on them."""
     ground = task.ground
     hashes = {"training images": ground.training.load().fingerprint, "test images": ground.test.load().fingerprint}
     tested = [part.load().fingerprint for part in ground.tested]

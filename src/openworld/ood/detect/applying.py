@@ -42,12 +42,10 @@ class FlaggedImages:
 
     @property
     def flagged(self) -> np.ndarray:
-        """bool[n]."""
         return self.scores < self.threshold
 
     @property
     def alarm(self) -> bool:
-        """Whether more are flagged than are allowed."""
         return float(self.flagged.mean()) > self.at_most
 
 

@@ -281,7 +281,6 @@ def words_by_label(words: Sequence[str]) -> dict[str, str]:
 
 
 def _settings(word: str) -> dict[str, tuple]:
-    """The values of each setting in "NAME:setting=value,other=value/value"."""
     pairs = [setting.partition("=") for setting in word.partition(":")[2].split(",") if setting]
     for setting, equals, _ in pairs:
         if not equals:

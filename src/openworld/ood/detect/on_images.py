@@ -5,6 +5,7 @@ A run that was ended goes on when it is started again with the same words: units
 
 import hashlib
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -37,10 +38,10 @@ from openworld.ood.layout import ranked
 from openworld.ood.model_entries import JudgedSpec
 from openworld.ood.models import JudgedModel
 from openworld.ood.scored_sets import ScoredSets, SetScores
-from openworld.ood.thresholds import FITTED, LEARNER, SavedThresholds, choose_thresholds, require_enough, write_saved
+from openworld.ood.thresholds import FITTED, LEARNER, choose_thresholds, require_enough, write_saved
 from openworld.report.report import Report
-from openworld.results import Result, Results, RunFolder
-from openworld.runs import Record, RunStore, to_json
+from openworld.results import Results, RunFolder
+from openworld.runs import RunStore, to_json
 from openworld.runs.atomic import remove, write_file
 from openworld.runs.outputs import DETECTED, RUN, require_folder
 from openworld.runs.scratch import ScratchFolder
@@ -103,7 +104,6 @@ def detect_images(
     observer: Observer = SILENT,
     made: str = "",
 ) -> Report:
-    """Compare detectors of a model on images; arguments as for `openworld.detect`."""
     if (isinstance(named.model, str) and not named.model) and holds_embeddings(id, "class_embeddings"):
         named = replace(named, model=id)  # as those of the images were made by
     known = known_images(id, train, validation, root)
@@ -113,34 +113,27 @@ def detect_images(
     strange = validation_sets(validation_ood, known, others, root)
     if flag_rate is not None and known.validation is not None:
         require_enough(len(known.validation), flag_rate)
+    ours = out is not None and _is_ours(out)
     if out is not None:
         places = ood.values() if isinstance(ood, Mapping) else [each.partition("=")[2] for each in ood]
         inputs = (named.model, *named.members, id, train, validation, *places, *validation_ood)
-        own = (DETECTED, RUN) if _is_ours(out) else (DETECTED,)
-        require_folder("--out", out, own=own, pages=PAGES, inputs=inputs)
+        require_folder("--out", out, own=(DETECTED, RUN) if ours else (DETECTED,), pages=PAGES, inputs=inputs)
     model = named.find(known, observer.progress)
-    comparison = ComparedImages(named, model, known, others, strange)
-    spec = comparison.hold(detector, flag_rate=flag_rate, replicates=replicates, seed=named.seed)
+    compared_images = ComparedImages(named, model, known, others, strange)
+    spec = compared_images.hold(detector, flag_rate=flag_rate, replicates=replicates, seed=named.seed)
     try:
-        if out is None:
-            with ScratchFolder() as scratch:
-                run = _run(spec, Path(scratch), named, allow_corrupt, observer)
-                return _report(comparison, spec, run, None, made)
-        if _is_ours(out) and RunStore(out).description()["resolved"] != to_json(spec):
+        if ours and RunStore(out).description()["resolved"] != to_json(spec):
             for name in (CACHE, "units", "plan.json", "run.json"):  # which says whose the others are
                 remove(out / name)
-        run = _run(spec, out, named, allow_corrupt, observer)
-        report = _report(comparison, spec, run, out, made)
-        remove(out / CACHE)
-        return report
+        with ScratchFolder() if out is None else nullcontext(out) as folder:
+            folder = Path(folder)
+            options = RunOptions(folder, named.device, 1, folder / CACHE, allow_corrupt, beside=(DETECTED,))
+            carry_out(spec, spec, options, replace(observer, say=lambda line: None))
+            report = _report(compared_images, spec, RunFolder.read(folder), out, made)
+            remove(folder / CACHE)
+            return report
     finally:
         release(*(entry.dataset for entry in (*spec.sources, *spec.sets, *spec.validation_sets)), spec.models[0].own)
-
-
-def _run(spec: OODBenchmarkSpec, folder: Path, named: GivenModel, allow_corrupt: int, observer: Observer) -> RunFolder:
-    options = RunOptions(folder, named.device, 1, folder / CACHE, allow_corrupt, beside=(DETECTED,))
-    carry_out(spec, spec, options, replace(observer, say=lambda line: None))
-    return RunFolder.read(folder)
 
 
 def _is_ours(folder: Path) -> bool:
@@ -163,28 +156,28 @@ def _report(comparison: ComparedImages, spec: OODBenchmarkSpec, run: RunFolder, 
     warnings = (*spec.remarks, *sets.warnings, *_searched(results, comparison))
     sets = replace(_with_places(sets, comparison), made=facts, warnings=warnings)
     # One model and one seed: nothing here is a mean over seeds.
-    results = Results(results.evaluation, tuple(map(_without_seed, results.rows)), results.comparisons)
-    saved = None
+    rows = (
+        replace(row, where={key: place for key, place in row.where.items() if key != "seed"}, seeds=(), per_seed=())
+        for row in results
+    )
+    results, saved = Results(results.evaluation, tuple(rows), results.comparisons), None
     if spec.flag_rate is not None:
         saved = choose_thresholds(sets, spec.flag_rate, ranked(sets, results), comparison.named.saved(model))
     report = compared(sets, results, saved, run=None if out is None else run)
-    if out is not None:
-        report.write()
-        if comparison.named.learner:
-            for name, content in model.learner.files().items():
-                write_file(out / LEARNER / name, content)
-        if saved is not None:
-            _write_thresholds(saved, record, out)
+    if out is None:
+        return report
+    report.write()
+    if comparison.named.learner:
+        for name, content in model.learner.files().items():
+            write_file(out / LEARNER / name, content)
+    if saved is not None:
+        fitted = record.attachment(FITTED) if saved.model.model and FITTED in record.attachments else None
+        if saved.model.model and fitted is None:
+            raise OpenworldError(
+                "a detector of a plug-in cannot be kept in a file; name other detectors, or leave out --out."
+            )
+        write_saved(saved, fitted, out)
     return report
-
-
-def _write_thresholds(saved: SavedThresholds, record: Record, out: Path) -> None:
-    fitted = record.attachment(FITTED) if saved.model.model and FITTED in record.attachments else None
-    if saved.model.model and fitted is None:
-        raise OpenworldError(
-            "a detector of a plug-in cannot be kept in a file; name other detectors, or leave out --out."
-        )
-    write_saved(saved, fitted, out)
 
 
 def _with_places(sets: ScoredSets, comparison: ComparedImages) -> ScoredSets:
@@ -214,11 +207,6 @@ def _searched(results: Results, comparison: ComparedImages) -> tuple[str, ...]:
         f"Settings of {len(searched)} detector(s) were searched on {known} and {sets}; no tested image had a say. Each "
         "image was looked at once, by all settings.",
     )
-
-
-def _without_seed(row: Result) -> Result:
-    where = {name: place for name, place in row.where.items() if name != "seed"}
-    return replace(row, where=where, seeds=(), per_seed=())
 
 
 def _held(each: NamedSet) -> str:
