@@ -39,6 +39,12 @@ class ImagesToScore:
     def parts(self) -> list[ImageSet]:
         return [given_cells(self.cells).images] if self.cells else [images.load() for images in self.selections]
 
+    @property
+    def image_set(self) -> ImageSet:
+        """The only one."""
+        (images,) = self.parts()
+        return images
+
     def part(self, start: int, stop: int, machine: Machine) -> ReadableImages:
         """Return those from place `start` to `stop` of the readable ones; of a given division no others are known."""
         if self.cells:

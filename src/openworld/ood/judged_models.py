@@ -20,8 +20,8 @@ from openworld.detectors.engine.name_pools import require_words
 from openworld.detectors.engine.tuned_learners import require_served
 from openworld.evaluations.artifacts import Stage, folder_of, has_whole, hash_of_files, keep
 from openworld.evaluations.classifiers import Checkpoint, Training, in_folder
-from openworld.evaluations.evaluation import Spec, entry_of
-from openworld.evaluations.held import held
+from openworld.evaluations.evaluation import ClassList, Spec, entry_of
+from openworld.evaluations.held import held, is_held
 from openworld.evaluations.image_selection import ImageSelection, cached_here
 from openworld.evaluations.runtime import Machine, backbone
 from openworld.features import Encoding, encode
@@ -30,6 +30,8 @@ from openworld.learners import FittedLearner, configure, encoding_for, find_lear
 from openworld.learners import origin as learner_origin
 from openworld.learners.engine.requirements import offers_everything, require_able
 from openworld.learners.engine.saved_folders import is_saved, saved_folder
+from openworld.ood.classifier_shards import ClassifierDetectors
+from openworld.ood.images_to_score import ImagesToScore
 from openworld.ood.model_entries import JudgedSpec
 from openworld.ood.models import JudgedModel, classifier_model
 from openworld.ood.tower_model import TowerModel
@@ -94,7 +96,6 @@ class LearnerTraining:
 class LearnerFolder:
     """A learner that `FittedLearner.save` wrote, or that a unit of a run kept, on its backbone."""
 
-    label: str
     folder: str
     backbone: str
 
@@ -114,10 +115,21 @@ class LearnerFolder:
 class ModelsSpec(Spec):
     """What specs of OOD detection have in common: `models`, `seeds`, `threads`, and the images of their `ground`.
 
-    Below `tasks` they are those of a task, which has one model, its settings resolved, with one seed.
+    Below `tasks` they are those of a task, which has one model, its settings resolved, with one seed; its detectors
+    learn from `training` and score `test` and the `others`.
     """
 
     model = entry_of("models")
+    validation: ImagesToScore | None = None
+    """In-distribution images that are scored for thresholds or a search; None for none."""
+    strange: tuple[ImagesToScore, ...] = ()
+    """Others on which settings are searched; none for no search."""
+    one_stream = False
+    """Whether detectors that look at the stream get all sets in one, or each in one of its own."""
+
+    training: ImagesToScore
+    test: ImagesToScore
+    others: tuple[ImagesToScore, ...]
 
     @property
     def tasks(self) -> list[Any]:
@@ -140,7 +152,7 @@ class ModelsSpec(Spec):
         if not model.learner:
             return None
         if is_saved(model.learner):
-            return LearnerFolder(model.label, model.learner.format(seed=self.seed), model.backbone)
+            return LearnerFolder(model.learner.format(seed=self.seed), model.backbone)
         images = ground.training if model.shots is None else replace(ground, shots=model.shots).training
         what = (model.label, model.learner, model.settings, model.backbone, self.seed, model.views)
         return LearnerTraining(*what, images, self.threads)
@@ -179,9 +191,20 @@ class ModelsSpec(Spec):
         return TowerModel(machine.backbone(model.backbone), names, template, words, model.negatives)
 
     @property
-    def model_inputs(self) -> dict[str, str]:
-        """Fingerprints of what is not trained here, and of plug-ins."""
-        hashes: dict[str, str] = {}
+    def shards(self) -> ClassifierDetectors | None:
+        """Detectors that score in shards; None of what is made in the unit, where alone a search is known."""
+        if self.classifier is None or self.strange:
+            return None
+        return ClassifierDetectors(self.name, self.classifier, self.model.detectors, self.training, self.threads)
+
+    @property
+    def scored(self) -> tuple[ImagesToScore, ...]:
+        """All images that are scored, but for a search."""
+        return (self.test, *self.others, *((self.validation,) if self.validation else ()))
+
+    def model_inputs(self, machine: Machine) -> dict[str, str]:
+        """Return fingerprints of what is not trained here and of plug-ins, and how detectors are gathered."""
+        hashes = self.shards.inputs(machine) if self.shards else {}
         learner, classifier = self.learner, self.classifier
         if isinstance(learner, LearnerFolder):
             hashes[f"learner {learner.folder}"] = learner.key
@@ -210,6 +233,12 @@ class ModelsSpec(Spec):
             words = model.words.without(names)
             for detector in model.build().values():
                 require_words(detector, words, model.negatives)
+
+
+def class_lists(spec: ModelsSpec) -> tuple[ClassList, ...]:
+    """Return the in-distribution names; none of images of this process, which nobody named in a file."""
+    names, first = spec.ground.names, spec.sources[0]
+    return () if is_held(first.dataset) else (ClassList(str(first), first.dataset, names, len(names)),)
 
 
 def trainings(tasks: Sequence[ModelsSpec], machine: Machine) -> tuple[Stage, ...]:

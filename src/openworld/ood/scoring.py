@@ -16,7 +16,7 @@ from openworld.detectors import Activations, FittedDetector
 from openworld.detectors.engine.fitted import plain_scores
 from openworld.evaluations.artifacts import Stage
 from openworld.evaluations.runtime import Machine
-from openworld.ood.classifier_shards import ClassifierDetectors, fitted_of
+from openworld.ood.classifier_shards import fitted_of
 from openworld.ood.images_to_score import ImagesToScore
 from openworld.ood.judged_models import ModelsSpec
 from openworld.ood.models import ImageAnswers, JudgedModel
@@ -53,45 +53,9 @@ class ModelScores:
         }
 
 
-@dataclass(frozen=True)
-class Scoring:
-    """A model and the images that its detectors learn from and score.
-
-    Args:
-        validation: in-distribution images that are scored for thresholds or a search; None for none.
-        strange: others on which settings are searched; none for no search.
-        one_stream: whether detectors that look at the stream get all sets in one, or each in one of its own.
-    """
-
-    task: ModelsSpec  # whose model it is
-    training: ImagesToScore
-    test: ImagesToScore
-    sets: tuple[ImagesToScore, ...]
-    validation: ImagesToScore | None = None
-    strange: tuple[ImagesToScore, ...] = ()
-    one_stream: bool = False
-
-    @property
-    def shards(self) -> ClassifierDetectors | None:
-        """Detectors that score in shards; None of what is made in the unit, where alone a search is known."""
-        task, classifier = self.task, self.task.classifier
-        if classifier is None or self.strange:
-            return None
-        return ClassifierDetectors(task.name, classifier, task.model.detectors, self.training, task.threads)
-
-    @property
-    def scored(self) -> tuple[ImagesToScore, ...]:
-        """All images that are scored, but for a search."""
-        return (self.test, *self.sets, *((self.validation,) if self.validation else ()))
-
-    def inputs(self, machine: Machine) -> dict[str, str]:
-        """Return what else a result depends on beside images and model."""
-        return self.task.model_inputs | (self.shards.inputs(machine) if self.shards else {})
-
-
-def stages_of(scorings: Sequence[Scoring], machine: Machine) -> tuple[Stage, ...]:
+def stages_of(tasks: Sequence[ModelsSpec], machine: Machine) -> tuple[Stage, ...]:
     """Return the stages that fit the detectors of classifiers, and score images with them; none for no classifier."""
-    pairs = [(scoring.shards, scoring.scored) for scoring in scorings if scoring.shards]
+    pairs = [(task.shards, task.scored) for task in tasks if task.shards]
     if not pairs:
         return ()
 
@@ -108,11 +72,11 @@ def stages_of(scorings: Sequence[Scoring], machine: Machine) -> tuple[Stage, ...
     )
 
 
-def score(scoring: Scoring, machine: Machine) -> ModelScores:
+def score(task: ModelsSpec, machine: Machine) -> ModelScores:
     """Return what a model says of all images; what the cache has is read from there."""
-    spec, shards = scoring.task.model, scoring.shards
-    chosen, tried = spec.build(), spec.candidates(search=bool(scoring.strange))
-    model = scoring.task.load_model(machine).ready(chosen)
+    spec, shards = task.model, task.shards
+    chosen, tried = spec.build(), spec.candidates(search=bool(task.strange))
+    model = task.load_model(machine).ready(chosen)
 
     def answers_of(images: ImagesToScore, fitted: Mapping[str, FittedDetector]) -> ImageAnswers:
         if shards:
@@ -126,16 +90,16 @@ def score(scoring: Scoring, machine: Machine) -> ModelScores:
     else:
         training = None
         if any(detector.gathers for detector in chosen.values()):
-            (training,) = scoring.training.parts()
+            training = task.training.image_set
         gathered = model.gather(tried.detectors, training if training is not None and len(training) else None, machine)
         fitted, refused = fitted_of(gathered, spec.detectors, tried)
         left_out = tried.unable(refused)
         if tried.trials:
             every = tried.searched(fitted)
-            validation = _alone(fitted, answers_of(scoring.validation, fitted))
-            strange = [_alone(every, answers_of(images, every)) for images in scoring.strange]
-            sides = zip((scoring.validation, *scoring.strange), (validation, *strange), strict=True)
-            groups = [images.parts()[0].groups[answers.rows] for images, answers in sides]
+            validation = _alone(fitted, answers_of(task.validation, fitted))
+            strange = [_alone(every, answers_of(images, every)) for images in task.strange]
+            sides = zip((task.validation, *task.strange), (validation, *strange), strict=True)
+            groups = [images.image_set.groups[answers.rows] for images, answers in sides]
             # Groups of one set are no groups of another.
             starts = np.cumsum([0, *(int(own.max(initial=-1)) + 1 for own in groups)])
             first, *others = (start + own for start, own in zip(starts, groups, strict=False))
@@ -149,10 +113,10 @@ def score(scoring: Scoring, machine: Machine) -> ModelScores:
     warnings += [text for each in fitted.values() for text in each.warnings]
     warnings += [f"{label} is left out: {reason}" for label, reason in left_out.items()]
 
-    test, *sets = (answers_of(images, fitted) for images in (scoring.test, *scoring.sets))
-    if scoring.validation and validation is None:
-        validation = _alone(fitted, answers_of(scoring.validation, fitted))
-    (test, *sets), inside = _with_streams(fitted, (test, *sets), scoring.one_stream)
+    test, *sets = (answers_of(images, fitted) for images in (task.test, *task.others))
+    if task.validation and validation is None:
+        validation = _alone(fitted, answers_of(task.validation, fitted))
+    (test, *sets), inside = _with_streams(fitted, (test, *sets), task.one_stream)
     unique = tuple(dict.fromkeys(warnings))
     return ModelScores(model, fitted, test, tuple(sets), tuple(inside), validation, unique, searches)
 

@@ -137,8 +137,12 @@ class TowerModel(JudgedModel):
 
     def gather(self, chosen: Detectors, images: ImageSet | None, machine: Machine) -> FitStatistics:
         read = self._as_read(chosen)
+        if images is None and self.learner:
+            return detectors.gather(read, [Activations(texts=self.texts)])
         if images is None:
-            return detectors.gather(read, [self._unseen()])
+            head = Head.of_texts(self.texts.own.float(), self.clip.logit_scale.detach().float())
+            no_image = torch.zeros(0, self.texts.own.shape[1], device=self.clip.device)
+            return detectors.gather(read, [Activations(no_image, head, texts=self.texts)])
         rows, seen = self._see(images, read.values(), machine, "learning from training images", own=False)
         labels = torch.from_numpy(labels_among(images, self.classnames)[rows]) if are_labelled(images) else None
         return detectors.gather(read, [replace(seen, labels=labels, texts=self.texts or seen.texts)])
@@ -160,14 +164,6 @@ class TowerModel(JudgedModel):
     def _as_read(self, chosen: Detectors) -> dict[str, Any]:
         """The detectors as they read the logits of a learner."""
         return detectors_of_learner(chosen, self.learner) if self.learner else dict(chosen)
-
-    def _unseen(self) -> Activations:
-        """What is known of the model without any image."""
-        if self.learner:
-            return Activations(texts=self.texts)
-        scale = self.clip.logit_scale.detach().float()
-        no_image = torch.zeros(0, self.texts.own.shape[1], device=self.clip.device)
-        return Activations(no_image, Head.of_texts(self.texts.own.float(), scale), texts=self.texts)
 
     @torch.no_grad()
     def _see(self, images: ImageSet, chosen: Iterable[Any], machine: Machine, doing: str, *, own: bool):

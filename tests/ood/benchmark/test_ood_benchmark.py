@@ -9,7 +9,7 @@ import pytest
 from openworld import OpenworldError
 from openworld.evaluations.rows import read_rows
 from openworld.metrics import detection_metrics
-from openworld.ood.benchmark.evaluation import data, summary
+from openworld.ood.benchmark.evaluation import EVALUATION, summary
 from openworld.ood.benchmark.report import read_results, units_of
 from openworld.ood.detection_results import detection_results
 from openworld.ood.scored_sets import ScoredSets, SetScores
@@ -52,7 +52,7 @@ def test_a_classifier_is_a_unit_for_every_seed_and_what_is_given_one(ran):
     made, _, records = ran
     assert [record.name for record in records] == ["convnet, seed 0", "convnet, seed 1", "embedded", "tuned"]
     assert [record.metrics["kind"] for record in records] == ["classifier", "classifier", "two-tower", "learner"]
-    assert len(made.tasks) == 4 and "3 model(s)" in summary(made) and len(data(made)) == 2
+    assert len(made.tasks) == 4 and "3 model(s)" in summary(made) and len(EVALUATION.data(made)) == 2
     scores = [np.array(record.table("images")["score KNN"]) for record in records[:2]]
     assert not np.array_equal(*scores)
 

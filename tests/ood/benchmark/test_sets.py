@@ -17,7 +17,7 @@ from benchmark_runs import run, spec_of  # noqa: E402
 
 
 def names_of(task):
-    return [set(images.load().classnames) for images in task.sources_of_sets.values()]
+    return [set(images.image_set.classnames) for images in task.others]
 
 
 def test_a_data_set_that_is_in_distribution_shows_the_classes_that_a_group_means(repository):
@@ -43,7 +43,7 @@ def test_a_flat_folder_is_a_set(places, tmp_path):
         Image.new("RGB", (32, 32), (80 * number, 0, 0)).save(tmp_path / f"{number}.png")
     sets = [{"dataset": str(tmp_path), "group": "far", "name": "flat"}]
     (task,) = spec_of(places, [{"backbone": "embedded"}], sets=sets, validation_sets=[]).tasks
-    (images,) = [images.load() for images in task.sources_of_sets.values()]
+    (images,) = [images.image_set for images in task.others]
     assert len(images) == 3 and images.classnames == (tmp_path.name.replace("_", " "),)
 
 

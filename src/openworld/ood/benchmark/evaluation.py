@@ -9,9 +9,7 @@ import numpy as np
 
 from openworld.datasets import ImageSet
 from openworld.evaluations.artifacts import Stage
-from openworld.evaluations.evaluation import ClassList, Evaluation
-from openworld.evaluations.held import is_held
-from openworld.evaluations.image_selection import DatasetSpec
+from openworld.evaluations.evaluation import Evaluation
 from openworld.evaluations.record_images import thumbnail
 from openworld.evaluations.rows import rows_of_unit
 from openworld.evaluations.runtime import Clock, Machine, backbone
@@ -19,7 +17,7 @@ from openworld.metrics import accuracy
 from openworld.ood.benchmark.spec import OODBenchmarkSpec
 from openworld.ood.detection_results import detection_results
 from openworld.ood.feature_model import has_pictures
-from openworld.ood.judged_models import trainings
+from openworld.ood.judged_models import class_lists, trainings
 from openworld.ood.layout import ranked
 from openworld.ood.models import ImageAnswers
 from openworld.ood.scored_sets import OTHER_CLASSES, WORST_IMAGES, ScoredSets, SetScores, score_columns
@@ -36,7 +34,7 @@ Shown = tuple[SetScores, ImageSet, np.ndarray]
 def evaluate(task: OODBenchmarkSpec, machine: Machine) -> UnitResult:
     """Score the test images and every set with all detectors of one model, and hold each against the test images."""
     clock, seed = Clock(machine), task.seed
-    scores = score(task.scoring, machine)
+    scores = score(task, machine)
     clock.stop("scores")
     shown = list(_shown(task, scores))
     test, *rest = (each for each, _, _ in shown)
@@ -55,7 +53,7 @@ def evaluate(task: OODBenchmarkSpec, machine: Machine) -> UnitResult:
               for each in sets.all)  # fmt: skip
     lost = sum(len(images) - len(rows) for _, images, rows in shown)
     notes = (f"{lost} image(s) could not be read and count nowhere.",) if lost else ()
-    facts = {"training_images": len(task.ground.training.load())}
+    facts = {"training_images": len(task.training.image_set)}
     shared = (*counts, *search_results(scores.searches, seed=seed))
     return UnitResult(
         outputs={"images": score_columns(sets)},
@@ -74,13 +72,11 @@ def _shown(task: OODBenchmarkSpec, scores: ModelScores) -> Iterator[Shown]:
         clusters = np.array([f"{name}/{number}" for number in images.groups[rows].tolist()])
         return SetScores(name, group, answers.scores, paths, clusters, None, inside), images, rows
 
-    yield of("test", "id", task.ground.test.load(), scores.test, {})
+    yield of("test", "id", task.test.image_set, scores.test, {})
     if task.tells_validation:
-        yield of("validation", "id", task.validation.load(), scores.validation, {})
-    for entry, images, answers, inside in zip(
-        task.sets, task.sources_of_sets.values(), scores.sets, scores.inside, strict=True
-    ):
-        yield of(entry.name, entry.group, images.load(), answers, inside)
+        yield of("validation", "id", task.validation.image_set, scores.validation, {})
+    for entry, images, answers, inside in zip(task.sets, task.others, scores.sets, scores.inside, strict=True):
+        yield of(entry.name, entry.group, images.image_set, answers, inside)
 
 
 def _named_right(
@@ -108,14 +104,14 @@ def _thumbnails(shown: Sequence[Shown]) -> Iterator[tuple[str, bytes]]:
 
 def preparations(spec: OODBenchmarkSpec, machine: Machine) -> tuple[Stage, ...]:
     tasks = spec.tasks
-    return (*trainings(tasks, machine), *stages_of([task.scoring for task in tasks], machine))
+    return (*trainings(tasks, machine), *stages_of(tasks, machine))
 
 
 def inputs(task: OODBenchmarkSpec, machine: Machine) -> dict[str, str]:
     hashes = fingerprints(task)
     if name := task.model.backbone:
         hashes[f"weights of {name}"] = backbone(name, machine.device).fingerprint
-    return hashes | task.scoring.inputs(machine)
+    return hashes | task.model_inputs(machine)
 
 
 def summary(spec: OODBenchmarkSpec) -> list[str]:
@@ -129,22 +125,12 @@ def summary(spec: OODBenchmarkSpec) -> list[str]:
 
 
 def fingerprints(spec: OODBenchmarkSpec) -> dict[str, str]:
-    sets = {"training": spec.ground.training, "in-distribution test": spec.ground.test} | spec.sources_of_sets
+    sets = {"training": spec.training, "in-distribution test": spec.test}
+    sets |= {images.title: images for images in spec.others}
     if spec.validation:
         sets["in-distribution validation"] = spec.validation
-    sets |= {f"validation, {name}": images for name, images in spec.searched.items()}
-    return {name: images.load().fingerprint for name, images in sets.items()}
-
-
-def data(spec: OODBenchmarkSpec) -> tuple[DatasetSpec, ...]:
-    return tuple(dict.fromkeys(entry.data for entry in (*spec.sources, *spec.sets, *spec.validation_sets)))
-
-
-def class_lists(spec: OODBenchmarkSpec) -> tuple[ClassList, ...]:
-    names, first = spec.ground.names, spec.sources[0]
-    if is_held(first.dataset):
-        return ()
-    return (ClassList(str(first), first.dataset, names, len(names)),)
+    sets |= {f"validation, {images.title}": images for images in spec.strange}
+    return {name: images.image_set.fingerprint for name, images in sets.items()}
 
 
 def require(planned: Sequence[OODBenchmarkSpec], machine: Machine) -> None:
@@ -169,7 +155,6 @@ EVALUATION = Evaluation(
     require=require,
     summary=summary,
     fingerprints=fingerprints,
-    data=data,
     class_lists=class_lists,
     backbones=lambda spec: tuple(dict.fromkeys(model.backbone for model in spec.models if model.backbone)),
 )

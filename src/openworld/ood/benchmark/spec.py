@@ -25,7 +25,6 @@ from openworld.ood.images_to_score import ImagesToScore
 from openworld.ood.judged_models import ModelsSpec
 from openworld.ood.model_entries import JudgedSpec
 from openworld.ood.scored_sets import GROUPS, SAME_CLASSES
-from openworld.ood.scoring import Scoring
 
 
 @dataclass(frozen=True)
@@ -147,8 +146,16 @@ class OODBenchmarkSpec(ModelsSpec):
         return part_of(self, ShiftGround, pool=(), base=(), new=(), images=None, cells=None)
 
     @property
-    def sources_of_sets(self) -> dict[str, ImageSelection]:
-        return {each.name: images_of(each, self.ground) for each in self.sets}
+    def training(self) -> ImagesToScore:
+        return ImagesToScore("training images", (self.ground.training,))
+
+    @property
+    def test(self) -> ImagesToScore:
+        return ImagesToScore("test images", (self.ground.test,))
+
+    @property
+    def others(self) -> tuple[ImagesToScore, ...]:
+        return tuple(ImagesToScore(each.name, (images_of(each, self.ground),)) for each in self.sets)
 
     @property
     def tells_validation(self) -> bool:
@@ -156,30 +163,14 @@ class OODBenchmarkSpec(ModelsSpec):
         return self.flag_rate is not None or self.validated
 
     @property
-    def validation(self) -> ImageSelection | None:
-        """In-distribution images that are scored for a search or thresholds; None for none."""
-        wanted = self.validation_sets or self.tells_validation
-        return replace(self.ground, id_part=self.validation_part).test if wanted else None
+    def validation(self) -> ImagesToScore | None:
+        if not (self.validation_sets or self.tells_validation):
+            return None
+        return ImagesToScore("validation images", (replace(self.ground, id_part=self.validation_part).test,))
 
     @property
-    def searched(self) -> dict[str, ImageSelection]:
-        """Images out of distribution on which settings are searched, by what people call them."""
-        return {str(each): images_of(each, self.ground) for each in self.validation_sets}
-
-    @property
-    def scoring(self) -> Scoring:
-
-        def in_words(title: str, images: ImageSelection) -> ImagesToScore:
-            return ImagesToScore(title, (images,))
-
-        return Scoring(
-            self,
-            in_words("training images", self.ground.training),
-            in_words("test images", self.ground.test),
-            tuple(in_words(name, images) for name, images in self.sources_of_sets.items()),
-            in_words("validation images", self.validation) if self.validation else None,
-            tuple(in_words(name, images) for name, images in self.searched.items()),
-        )
+    def strange(self) -> tuple[ImagesToScore, ...]:
+        return tuple(ImagesToScore(str(each), (images_of(each, self.ground),)) for each in self.validation_sets)
 
 
 def images_of(entry: PoolSpec, ground: ShiftGround) -> ImageSelection:

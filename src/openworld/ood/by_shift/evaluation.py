@@ -18,7 +18,7 @@ import torch
 from openworld import classifiers, detectors
 from openworld._errors import OpenworldError
 from openworld.detectors import is_sequential
-from openworld.evaluations.evaluation import ClassList, Evaluation
+from openworld.evaluations.evaluation import Evaluation
 from openworld.evaluations.record_images import thumbnail, with_names
 from openworld.evaluations.rows import rows_of_unit
 from openworld.evaluations.runtime import Clock, Machine
@@ -29,7 +29,7 @@ from openworld.ood.by_shift.measurement import ScoredPool, measure
 from openworld.ood.by_shift.metrics import CONFIDENCE, MARGINAL, PASSED, SCORE, THUMBNAILS
 from openworld.ood.by_shift.spec import OODDetectionSpec, inputs, preparations
 from openworld.ood.images_to_score import ReadableImages
-from openworld.ood.judged_models import require_names
+from openworld.ood.judged_models import class_lists, require_names
 from openworld.ood.model_entries import JudgedSpec
 from openworld.ood.scored_sets import SCORE_COLUMN
 from openworld.ood.scoring import ModelScores, score
@@ -50,7 +50,7 @@ def evaluate(task: OODDetectionSpec, machine: Machine) -> UnitResult:
     clock, divided = Clock(machine), divide_pool(task, machine)
     known, test = (images.load(machine) for images in (task.training, task.test))
     # The places of given cells are those of lists, so that no image may be left out.
-    scores = score(task.scoring, replace(machine, allow_corrupt=0) if task.cells else machine)
+    scores = score(task, replace(machine, allow_corrupt=0) if task.cells else machine)
     clock.stop("scores")
 
     # Numbers of two image sets mean nothing together, so that groups of the pool are numbered behind those of the test.
@@ -180,11 +180,6 @@ def fingerprints(spec: OODDetectionSpec) -> dict[str, str]:
     sets = {"training": ground.training, "in-distribution test": ground.test}
     fingerprints = {name: images.load().fingerprint for name, images in sets.items()}
     return fingerprints | {"pool": ground.load_pool().images.fingerprint}
-
-
-def class_lists(spec: OODDetectionSpec) -> tuple[ClassList]:
-    names, first = spec.ground.names, spec.sources[0]
-    return (ClassList(str(first), first.dataset, names, len(names)),)
 
 
 def backbones(spec: OODDetectionSpec) -> tuple[str, ...]:

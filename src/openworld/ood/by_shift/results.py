@@ -154,16 +154,7 @@ def results_of(run: DetectionRun) -> Results:
 def is_blind(area: Value) -> bool:
     """Whether a detector does not significantly tell the images of a cell from in-distribution ones."""
     # That is: the interval over images reaches down to chance, or there is none and the AUROC is not above it.
-    return area.value is not None and not _end(area, "low") > CHANCE
-
-
-def is_below_chance(area: Value) -> bool:
-    """Whether a detector takes the images of a cell for more in-distribution than those that are."""
-    return area.value is not None and _end(area, "high") < CHANCE
-
-
-def _end(area: Value, end: str) -> float:
-    return getattr(area.over("images"), end, area.value)
+    return area.value is not None and not getattr(area.over("images"), "low", area.value) > CHANCE
 
 
 def _with_errors(row: Result, detector: Detector | None) -> Result:
@@ -183,7 +174,9 @@ def _cell_counts(areas: Mapping[str, list[Result]]) -> Iterator[Result]:
     values = np.round(values, SAME_DIGITS)
     best = (values == values.max(axis=0)) & np.isfinite(values)
     for (name, rows), wins in zip(areas.items(), best, strict=True):
-        counts = (wins.sum(), *(sum(which(row.value) for row in rows) for which in (is_blind, is_below_chance)))
+        highs = [getattr(row.value.over("images"), "high", row.value.value) for row in rows]
+        below = sum(high is not None and high < CHANCE for high in highs)
+        counts = (wins.sum(), sum(is_blind(row.value) for row in rows), below)
         for metric, count in zip(COUNTS.values(), counts, strict=True):
             yield Result(name, metric, Value(int(count)))
 
@@ -191,19 +184,17 @@ def _cell_counts(areas: Mapping[str, list[Result]]) -> Iterator[Result]:
 def _slope_tests(results: Results, run: DetectionRun) -> Iterator[Comparison]:
     """The slopes along each axis, corrected together; on common cells, unless nobody has a slope there."""
     for axis in AXES:
-        tests = {}
+        tests: dict[str, list[Comparison]] = {}
         for cells in CELLS:
             place = {"id_classes": run.counting, "cells": cells, "axis": axis}
-            tests[cells] = [_slope_test(results, detector, place) for detector in run.detectors]
+            for detector in run.detectors:
+                row = results.result(detector.title, slope_of(AUROC).key, **place)
+                slope, (_, p) = row.value, seed_mean(row.per_seed, row.metric, detector.spreads(row.metric, place))
+                reason = slope.reason or ("its error is not known" if p is None else "")
+                test = Comparison(detector.title, NO_SLOPE, row.metric, slope.value, p, reason, slope.over(), place)
+                tests.setdefault(cells, []).append(test)
         common = any(test.difference is not None for test in tests[COMMON])
         yield from correct_for_many(tests[COMMON if common else CELLS[0]])
-
-
-def _slope_test(results: Results, detector: Detector, where: dict[str, str]) -> Comparison:
-    row = results.result(detector.title, slope_of(AUROC).key, **where)
-    _, p = seed_mean(row.per_seed, row.metric, detector.spreads(row.metric, where))
-    reason = row.value.reason or ("its error is not known" if p is None else "")
-    return Comparison(detector.title, NO_SLOPE, row.metric, row.value.value, p, reason, row.value.over(), where)
 
 
 def area_test(detector: Detector, other: Detector) -> Comparison:
@@ -240,21 +231,19 @@ def image_error(detector: Detector, other: Detector) -> Spread:
 
 
 def _seed_estimate(detector: Detector) -> MetricEstimate | None:
-    """The mean over the seeds of the AUROC against the whole pool, from the scores."""
-    each = [_area(unit, detector.label) for unit in detector.units]
-    if None in each or any(estimate.value is None for estimate in each):
+    """The mean over the seeds of the AUROC against the whole pool, from the scores; None where records lack them."""
+    each = []
+    for unit in detector.units:
+        if unit.stored is None or not {"images", "test"} <= set(unit.stored.tables):
+            return None
+        pool, test, name = unit.stored.table("images"), unit.stored.table("test"), SCORE_COLUMN + detector.label
+        if "group" not in pool:
+            return None
+        counted = np.ones(len(pool["known"]), bool) if unit.facts["id_kept"] else ~pool["known"].astype(bool)
+        groups = {"in_groups": test["group"], "out_groups": pool["group"][counted]}
+        each.append(auroc(test[name], pool[name][counted], **groups))
+    if any(estimate.value is None for estimate in each):
         return None
     share = 1 / len(each)
     mean = float(np.mean([estimate.value for estimate in each]))
     return MetricEstimate(mean, None, lambda: combine([estimate.influence for estimate in each], [share] * len(each)))
-
-
-def _area(unit: ModelUnit, label: str) -> MetricEstimate | None:
-    if unit.stored is None or not {"images", "test"} <= set(unit.stored.tables):
-        return None
-    pool, test = unit.stored.table("images"), unit.stored.table("test")
-    if "group" not in pool:
-        return None
-    counted = np.ones(len(pool["known"]), bool) if unit.facts["id_kept"] else ~pool["known"].astype(bool)
-    name = SCORE_COLUMN + label
-    return auroc(test[name], pool[name][counted], in_groups=test["group"], out_groups=pool["group"][counted])

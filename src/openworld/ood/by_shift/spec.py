@@ -22,7 +22,7 @@ from openworld.features import Encoding
 from openworld.ood.images_to_score import ImagesToScore
 from openworld.ood.judged_models import ModelsSpec, trainings
 from openworld.ood.model_entries import JudgedSpec
-from openworld.ood.scoring import Scoring, stages_of
+from openworld.ood.scoring import stages_of
 from openworld.runs import digest
 
 
@@ -51,6 +51,7 @@ class OODDetectionSpec(ShiftSpec, ModelsSpec):
     id_kept: bool = True
     seeds: tuple[int, ...] = (0, 1, 2)
     threads: int = 1
+    one_stream = True
 
     def __post_init__(self):
         self.settle_shift()
@@ -89,19 +90,15 @@ class OODDetectionSpec(ShiftSpec, ModelsSpec):
         return ImagesToScore("test images", (self.ground.test,), encoded_by=self._encoded_by)
 
     @property
-    def scored_pool(self) -> ImagesToScore:
-        """The images that are cut into cells."""
+    def others(self) -> tuple[ImagesToScore, ...]:
+        """The pool, which is cut into cells."""
         if self.cells:
-            return ImagesToScore("pool", cells=self.cells)
-        return ImagesToScore("pool", self.ground.tested, encoded_by=self._encoded_by)
+            return (ImagesToScore("pool", cells=self.cells),)
+        return (ImagesToScore("pool", self.ground.tested, encoded_by=self._encoded_by),)
 
     @property
     def _encoded_by(self) -> tuple[str, ...]:
         return () if self.cells else (self.decomposition.backbone, self.decomposition.taught_by)
-
-    @property
-    def scoring(self) -> Scoring:
-        return Scoring(self, self.training, self.test, (self.scored_pool,), one_stream=True)
 
     def _require_fresh_pool(self) -> None:
         """Refuse a pool that shows images of the in-distribution sets as they are, or images twice."""
@@ -129,7 +126,7 @@ def _place_of(dataset: str) -> str:
 def preparations(spec: OODDetectionSpec, machine: Machine) -> tuple[Stage, ...]:
     tasks = spec.tasks
     by_shift = spec.shift_stages(machine, lambda: spec.shift_outputs)
-    return (*trainings(tasks, machine), *by_shift, *stages_of([task.scoring for task in tasks], machine))
+    return (*trainings(tasks, machine), *by_shift, *stages_of(tasks, machine))
 
 
 def inputs(task: OODDetectionSpec, machine: Machine) -> dict[str, str]:
@@ -141,4 +138,4 @@ def inputs(task: OODDetectionSpec, machine: Machine) -> dict[str, str]:
     hashes |= {f"weights of {name}": backbone(name, machine.device).fingerprint for name in sorted(names)}
     if not task.cells:
         hashes["decomposition"] = task.split.key
-    return hashes | task.scoring.inputs(machine)
+    return hashes | task.model_inputs(machine)
