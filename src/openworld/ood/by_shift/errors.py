@@ -80,13 +80,9 @@ def read_errors(table: Mapping[str, np.ndarray]) -> Errors:
     """Return the errors of a table."""
     errors, size = {}, np.asarray(table["covariance"]).shape[-1]
     for start in range(0, len(table["number"]), size):
-        rows = slice(start, start + size)
-        joint = JointErrors(
-            tuple(table["detector"][rows].tolist()),
-            np.asarray(table["covariance"][rows]),
-            np.asarray(table["degrees_of_freedom"][rows]),
-        )
-        errors[str(table["number"][start])] = joint
+        columns = ("detector", "covariance", "degrees_of_freedom")
+        detectors, covariance, degrees = (np.asarray(table[name])[start : start + size] for name in columns)
+        errors[str(table["number"][start])] = JointErrors(tuple(detectors.tolist()), covariance, degrees)
     return errors
 
 
@@ -116,20 +112,15 @@ def seed_mean(
     if count == 1:
         return with_error(mean, over_images[0] if known else UNKNOWN, metric, "images")
     variance = float(np.var(values, ddof=1))
-    variances, deviation = [(variance / count, count - 1)], sqrt(variance)
-    if not known:
-        return with_error(mean, _sum_of(variances), metric, "seeds", n=count, deviation=deviation)
-    error = float(np.mean([error.standard_error for error in over_images]))
-    variances.append((error**2, min(error.degrees_of_freedom for error in over_images)))
-    return with_error(mean, _sum_of(variances), metric, "seeds and images", deviation=deviation)
-
-
-def _sum_of(variances: Sequence[tuple[float, float]]) -> Spread:
-    """The error whose square is a sum of variances, each with its degrees of freedom."""
-    total = sum(variance for variance, _ in variances)
-    if sqrt(total) <= ROUNDING:
-        return UNKNOWN
-    return Spread(sqrt(total), total**2 / sum(variance**2 / degrees for variance, degrees in variances))
+    variances, over, n = [(variance / count, count - 1)], "seeds", count
+    if known:
+        error = float(np.mean([error.standard_error for error in over_images]))
+        variances.append((error**2, min(error.degrees_of_freedom for error in over_images)))
+        over, n = "seeds and images", None
+    total, spread = sum(each for each, _ in variances), UNKNOWN
+    if sqrt(total) > ROUNDING:  # Welch and Satterthwaite's degrees of freedom
+        spread = Spread(sqrt(total), total**2 / sum(each**2 / degrees for each, degrees in variances))
+    return with_error(mean, spread, metric, over, n=n, deviation=sqrt(variance))
 
 
 def line_error(curve: np.ndarray) -> Spread:
