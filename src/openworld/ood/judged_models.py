@@ -20,6 +20,7 @@ from openworld.detectors.engine.name_pools import require_words
 from openworld.detectors.engine.tuned_learners import require_served
 from openworld.evaluations.artifacts import Stage, folder_of, has_whole, hash_of_files, keep
 from openworld.evaluations.classifiers import Checkpoint, Training, in_folder
+from openworld.evaluations.entries import require_distinct
 from openworld.evaluations.evaluation import ClassList, Spec, entry_of
 from openworld.evaluations.held import held, is_held
 from openworld.evaluations.image_selection import ImageSelection, cached_here
@@ -130,6 +131,14 @@ class ModelsSpec(Spec):
     training: ImagesToScore
     test: ImagesToScore
     others: tuple[ImagesToScore, ...]
+
+    def require_models(self) -> None:
+        """Refuse models of one label, and images that are learned from and tested."""
+        require_distinct({"labels of models": [model.label for model in self.models]})
+        if self.train_part == self.id_part:
+            raise OpenworldError(
+                f"train_part and id_part are both {self.id_part!r}; test on images that nothing learned from."
+            )
 
     @property
     def tasks(self) -> list[Any]:

@@ -112,12 +112,8 @@ class OODBenchmarkSpec(ModelsSpec):
         require_fraction(flag_rate=self.flag_rate)
         require_distinct({"sources": self.sources, "seeds": self.seeds})
         require_distinct({"names of sets": [each.name for each in self.sets]})
-        require_distinct({"labels of models": [model.label for model in self.models]})
+        self.require_models()
         require_at_least(0, seeds=min(self.seeds), replicates=self.replicates)
-        if self.train_part == self.id_part:
-            raise OpenworldError(
-                f"train_part and id_part are both {self.id_part!r}; test on images that nothing learned from."
-            )
         self._require_apart()
 
     def _require_apart(self) -> None:

@@ -5,7 +5,7 @@ Marginal images are those of other classes that pass for known ones, beside thes
 
 import io
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -15,11 +15,10 @@ from openworld.ood.by_shift.metrics import CONFIDENCE, DIFFERENCE, SCORE, THUMBN
 from openworld.ood.by_shift.results import DetectionRun
 from openworld.report.charts import CellChart, CellImage, ChartCell
 from openworld.report.charts.cells import count_cell
-from openworld.report.data_files import data_address
+from openworld.report.data_files import data_address, thumbnail_address
 from openworld.report.figure import Figure
 from openworld.report.layout import Brief
 from openworld.report.shift_axes import KEYS, NEAR, Place, level_map, place_text
-from openworld.runs import Record
 
 MOST_PAIRS = 12  # maps that a page has room for
 WHOLE_POINTS = replace(DIFFERENCE, digits=0)
@@ -96,11 +95,19 @@ def example_images(run: DetectionRun, room: int, *, small: bool = True) -> dict[
     found: dict[Place, list[tuple[int, str]]] = {}
     for name in sorted(stored.attachments) if stored else ():
         if place := _IMAGE.fullmatch(name):
-            address = _address(stored.attachment(name), small=small)
+            png = stored.attachment(name)
+            address = data_address("image/png", png)
+            if small:
+                address = thumbnail_address(Image.open(io.BytesIO(png), formats=("PNG",)), SMALL)
             found.setdefault((int(place[1]), int(place[2])), []).append((int(place[3]), address))
-    if not found:
-        return {}
-    shows = _shows(run, stored, [number for of_cell in found.values() for number, _ in of_cell])
+    shows: dict[int, str] = {}
+    if found and run.counts.sum() <= NAMED and "images" in stored.tables:
+        table, styles = stored.table("images"), run.units[0].facts["styles"]
+        if {"id", "label_name", "style"} <= set(table):
+            numbers = [number for of_cell in found.values() for number, _ in of_cell]
+            rows = np.flatnonzero(np.isin(table["id"], numbers))
+            named = zip(*(table[name][rows].tolist() for name in ("id", "label_name", "style")), strict=True)
+            shows = {number: f"{label}, {styles[style]}" for number, label, style in named}
     turns = sorted(
         (turn, len(address), place) for place, of_cell in found.items() for turn, (_, address) in enumerate(of_cell)
     )
@@ -112,29 +119,6 @@ def example_images(run: DetectionRun, room: int, *, small: bool = True) -> dict[
             text = "; ".join(filter(None, (shows.get(number, ""), place_text(place))))
             kept.setdefault(place, []).append(CellImage(address, text))
     return kept
-
-
-def _shows(run: DetectionRun, outputs: Record, numbers: Sequence[int]) -> dict[int, str]:
-    """Class and style of images of the pool; of a pool that is too large to be read, or of records without, nothing."""
-    if run.counts.sum() > NAMED or "images" not in outputs.tables:
-        return {}
-    table, styles = outputs.table("images"), run.units[0].facts["styles"]
-    if not {"id", "label_name", "style"} <= set(table):
-        return {}
-    rows = np.flatnonzero(np.isin(table["id"], numbers))
-    named = zip(*(table[name][rows].tolist() for name in ("id", "label_name", "style")), strict=True)
-    return {number: f"{label}, {styles[style]}" for number, label, style in named}
-
-
-def _address(image: bytes, *, small: bool) -> str:
-    """A thumbnail as it is kept, or shrunk."""
-    if not small:
-        return data_address("image/png", image)
-    file = io.BytesIO()
-    picture = Image.open(io.BytesIO(image), formats=("PNG",)).convert("RGB")
-    picture.thumbnail((SMALL, SMALL))
-    picture.save(file, "JPEG", quality=80)
-    return data_address("image/jpeg", file.getvalue())
 
 
 def marginal_figure(run: DetectionRun) -> Figure | None:

@@ -14,7 +14,7 @@ from typing import Literal
 from openworld._errors import OpenworldError
 from openworld.datasets import DATASETS
 from openworld.evaluations.artifacts import Stage
-from openworld.evaluations.entries import CellsSpec, part_of, require_distinct
+from openworld.evaluations.entries import CellsSpec, part_of
 from openworld.evaluations.runtime import Machine, backbone
 from openworld.evaluations.shift_cells import ShiftSpec
 from openworld.evaluations.shift_images import ShiftGround
@@ -55,7 +55,7 @@ class OODDetectionSpec(ShiftSpec, ModelsSpec):
 
     def __post_init__(self):
         self.settle_shift()
-        require_distinct({"labels of models": [model.label for model in self.models]})
+        self.require_models()
         if searched := [entry.label for model in self.models for entry in model.detectors if entry.choose]:
             raise OpenworldError(
                 f"{searched[0]} has candidates to choose from, and no evaluation but ood-benchmark searches settings; "
@@ -63,10 +63,6 @@ class OODDetectionSpec(ShiftSpec, ModelsSpec):
             )
         if bool(self.pool) == (self.cells is not None):
             raise OpenworldError("give a pool that is to be divided, or cells, a division that is given: one of them.")
-        if self.train_part == self.id_part:
-            raise OpenworldError(
-                f"train_part and id_part are both {self.id_part!r}; test on images that nothing learned from."
-            )
         self._require_fresh_pool()
 
     @cached_property
