@@ -16,24 +16,10 @@ from openworld.metrics import seeds_test
 from openworld.ood.detection_results import detection_tests, tests_of_best
 from openworld.ood.layout import LAYOUT, detection_brief
 from openworld.ood.model_runs import ModelRun
-from openworld.ood.scored_sets import (
-    OTHER_CLASSES,
-    SCORE_COLUMN,
-    ScoredSets,
-    sets_of_rows,
-    stream_column,
-)
+from openworld.ood.scored_sets import OTHER_CLASSES, SCORE_COLUMN, ScoredSets, sets_of_rows, stream_column
 from openworld.report.report import Report
 from openworld.report.sentences import counted
-from openworld.results import (
-    METRICS,
-    Comparison,
-    Result,
-    Results,
-    RunFolder,
-    comparison_of,
-    join_seeds,
-)
+from openworld.results import METRICS, Comparison, Result, Results, RunFolder, comparison_of, join_seeds
 from openworld.results.join import mean_ends
 from openworld.runs import Record
 

@@ -1,27 +1,21 @@
-"""Charts of a run of OOD detection that no layout draws: model against model, images of the cells, marginal images.
+"""Charts of a run of OOD detection that no layout draws: images of the cells, and marginal images.
 
 Marginal images are those of other classes that pass for known ones, beside these (IS-OOD, Figures 2 and 20).
 """
 
 import io
 import re
-from collections.abc import Iterator
-from dataclasses import replace
 
 import numpy as np
 from PIL import Image
 
-from openworld.ood.by_shift.metrics import CONFIDENCE, DIFFERENCE, SCORE, THUMBNAILS
+from openworld.ood.by_shift.metrics import CONFIDENCE, SCORE, THUMBNAILS
 from openworld.ood.by_shift.results import DetectionRun
 from openworld.report.charts import CellChart, CellImage, ChartCell
-from openworld.report.charts.cells import count_cell
 from openworld.report.data_files import data_address, thumbnail_address
 from openworld.report.figure import Figure
-from openworld.report.layout import Brief
-from openworld.report.shift_axes import KEYS, NEAR, Place, level_map, place_text
+from openworld.report.shift_axes import NEAR, Place, level_map, place_text
 
-MOST_PAIRS = 12  # maps that a page has room for
-WHOLE_POINTS = replace(DIFFERENCE, digits=0)
 IMAGES_OF_A_CELL = 4
 IMAGE_BYTES = 300_000  # of the page's 1.5 MB
 SMALL = 40  # pixels of an image of which a cell has several
@@ -35,40 +29,6 @@ MOST_MODELS = 3
 BELOW = "class of the image in the middle, and the known class that it is taken for"
 ROWS = ("MSP, %", "other class", "taken for")
 """From below: how confident the model is, the marginal image, and a known image of the class that it is taken for."""
-
-
-def cell_differences(brief: Brief) -> Iterator[Figure]:
-    """Yield maps of each other model's AUROC minus the first one's, of detectors that both have."""
-    run, areas = brief.source, brief.source.areas_of_cells(brief.results)
-    model = next(iter(run.models))
-    first = {each.label: each for each in run.detectors if each.model == model}
-    pairs = [(first[each.label], each) for each in run.detectors if each.model != model and each.label in first]
-    apart: dict[str, dict[Place, float | None]] = {}
-    for before, after in pairs[:MOST_PAIRS]:
-        rows = zip(areas[before.title], areas[after.title], strict=True)
-        apart[f"{after.label}: {after.model} − {model}"] = {
-            tuple(old.where[key] for key in KEYS):
-                None if old.value.value is None else new.value.value - old.value.value
-            for old, new in rows
-        }  # fmt: skip
-    if not apart:
-        return
-    largest = max((abs(value) for cells in apart.values() for value in cells.values() if value is not None), default=0)
-    charts = []
-    for title, values in apart.items():
-        cells = {
-            place: count_cell(int(run.counts[place]))
-            if value is None
-            else ChartCell(WHOLE_POINTS.write(value), value / (largest or 1.0), row={"difference": value})
-            for place, value in values.items()
-        }
-        charts.append(level_map(title, cells, run.counts.shape))
-    beyond = f" {len(pairs) - MOST_PAIRS} more pairs are not shown." if len(pairs) > MOST_PAIRS else ""
-    caption = (
-        f"Difference of the AUROCs, whole points, means over the seeds. {NEAR}.{beyond}",
-        f"Blue where the other model is better, orange where {model} is; nothing is tested here.",
-    )
-    yield Figure("differences", "Model against model", caption, tuple(charts))
 
 
 def cell_images(run: DetectionRun, room: int = IMAGE_BYTES, *, small: bool = True) -> Figure | None:

@@ -40,7 +40,7 @@ CELL_METRICS = {
 AGAINST = Metric("auroc_generated", "AUROC, real against generated", "percent", 1, 0, (0.0, 1.0))
 PRESENT = Metric("present_cells", "cells", "count", 0, 0, (0.0, None))
 DEGREE = Metric("degree_from", "from", "fraction", 4, 0, (0.0, 2.0))
-DIFFERENCE = Metric("difference", "difference", "points", 1, 0, (-1.0, 1.0))
+DIFFERENCE = Metric("difference", "difference of AUROCs", "points", 0, 0, (-1.0, 1.0))
 
 CONFIDENCE = Metric("confidence", "largest softmax probability", "percent", 1, 0, (0.0, 1.0))
 SCORE = Metric("marginal_score", "score", "fraction", 4, 0, (None, None))

@@ -7,7 +7,7 @@ from statistics import fmean
 import numpy as np
 
 from openworld._errors import OpenworldError
-from openworld.ood.by_shift.charts import cell_differences, cell_images, marginal_figure
+from openworld.ood.by_shift.charts import cell_images, marginal_figure
 from openworld.ood.by_shift.metrics import (
     AGAINST,
     ALL,
@@ -17,6 +17,7 @@ from openworld.ood.by_shift.metrics import (
     COMMON,
     CONFIDENCE,
     COUNTS,
+    DIFFERENCE,
     KEPT,
     MARGINAL,
     NO_SLOPE,
@@ -66,6 +67,7 @@ OF_TAKEN = (
     "95 % of the in-distribution test images pass. Shown are the surest."
 )
 OF_GENERATED = "Real against generated images of one cell, in the cells with enough of both; 50: scored alike."
+NOT_TESTED = "Means over the seeds; nothing is tested here."
 OF_ORDER = Mark("†", "depends on the order of the images, since the detector remembers those that it scored")
 OTHERS = tuple(metric for metric in CELL_METRICS.values() if metric is not AUROC)
 
@@ -75,6 +77,7 @@ def _layout(counting: str) -> Layout:
     here, there = {"id_classes": counting}, {"id_classes": REMOVED if counting == KEPT else KEPT}
     auroc, slope, correlation = (AUROC.key,), (SLOPE.key,), (correlation_of(AUROC).key,)
     generated, rates, moves = (AGAINST.key,), tuple(metric.key for metric in OTHERS), ("axis", "cells")
+    apart = (DIFFERENCE.key,)
     slopes = tuple(kind(metric).key for metric in OTHERS for kind in (slope_of, correlation_of))
     everywhere, common, both = here | {"cells": ALL}, here | {"cells": COMMON}, here | {"cells": SHARED}
     by_axis, by_level = {"along": "level", "per": ("axis",)}, {"columns": ("level",), "folded": True}
@@ -90,7 +93,7 @@ def _layout(counting: str) -> Layout:
         Lines(name="levels-common", title=SHARED_BY_ALL, metrics=auroc, of=common, **by_axis),
         Map(name="cells", title=SEEN, metrics=auroc, of=here, note=f"{NEAR}.", **grid),
         Pivot(name="cells-of", title=EVERY, metrics=auroc, of=here, **cells),
-        Own(name="differences", title="Model against model", draw=cell_differences),
+        Map(name="differences", title="Model against model", metrics=apart, of=here, note=NOT_TESTED, **grid),
         Map(name="counts", title=INSIDE, metrics=("images",), of=here, note=f"{NEAR}.", **grid),
         Own(name="cell-images", title=INSIDE, draw=lambda brief: [cell_images(brief.source)]),
         Map(name="counts-otherwise", title=INSIDE, metrics=("images",), of=there, folded=True, **grid),

@@ -31,16 +31,7 @@ from openworld.ood.detection_results import tests_of_best
 from openworld.ood.model_runs import ModelRun, ModelUnit
 from openworld.ood.scored_sets import SCORE_COLUMN
 from openworld.report.shift_axes import AXES, KEYS
-from openworld.results import (
-    Comparison,
-    Metric,
-    Result,
-    Results,
-    RunFolder,
-    Value,
-    correct_for_many,
-    join_seeds,
-)
+from openworld.results import Comparison, Metric, Result, Results, RunFolder, Value, correct_for_many, join_seeds
 from openworld.results.join import mean_ends
 from openworld.results.standing import CHANCE, SAME_DIGITS
 
@@ -141,13 +132,14 @@ def results_of(run: DetectionRun) -> Results:
     cells = (row for unit in units for row in unit if row.metric == AUROC and KEYS[0] in row.where)
     titled = {each.title: each for each in run.detectors}
     rows = [_with_errors(row, titled.get(row.entity)) for row in join_seeds(units, mean_ends(cells))]
-    rows += _cell_counts(run.areas_of_cells(Results("ood-detection", tuple(rows))))
+    areas = run.areas_of_cells(Results("ood-detection", tuple(rows)))
+    rows += [*_cell_counts(areas), *_model_differences(run, areas)]
     for first, *_ in run.models.values():  # marginal images are those of one seed
         rows += (replace(row, seeds=(), per_seed=()) for row in first.rows if row.metric in OF_MARGINAL)
     results = Results("ood-detection", tuple(rows))
     # The detector with the largest AUROC against the whole pool against every other one.
-    areas = {each: results.value(each.title, AUROC.key).value for each in run.detectors}
-    leads = tests_of_best(areas, area_test)
+    whole = {each: results.value(each.title, AUROC.key).value for each in run.detectors}
+    leads = tests_of_best(whole, area_test)
     return replace(results, comparisons=(*_slope_tests(results, run), *leads))
 
 
@@ -179,6 +171,20 @@ def _cell_counts(areas: Mapping[str, list[Result]]) -> Iterator[Result]:
         counts = (wins.sum(), sum(is_blind(row.value) for row in rows), below)
         for metric, count in zip(COUNTS.values(), counts, strict=True):
             yield Result(name, metric, Value(int(count)))
+
+
+def _model_differences(run: DetectionRun, areas: Mapping[str, list[Result]]) -> Iterator[Result]:
+    """Yield each other model's AUROC minus the first one's in every cell, of detectors that both have."""
+    model = next(iter(run.models))
+    first = {each.label: each.title for each in run.detectors if each.model == model}
+    for each in run.detectors:
+        if each.model == model or each.label not in first:
+            continue
+        for old, new in zip(areas[first[each.label]], areas[each.title], strict=True):
+            before, after = old.value, new.value
+            missing = before.value is None
+            value = Value(None, reason=before.reason) if missing else Value(after.value - before.value)
+            yield Result(f"{each.label}: {each.model} − {model}", DIFFERENCE, value, old.where)
 
 
 def _slope_tests(results: Results, run: DetectionRun) -> Iterator[Comparison]:

@@ -20,7 +20,8 @@ CRITICAL_DIFFERENCE = "critical_difference"
 class Map(Charts):
     """Grids of one metric, a grid per entity, all on one scale, with the number in every cell.
 
-    Shades of AUROCs start at chance, blue above and orange below; of others they run from the least to the largest.
+    Shades of AUROCs start at chance and those of differences, in points, at 0, blue above and orange below; of others
+    they run from the least to the largest.
 
     Args:
         rows, columns: keys of whole numbers from 0. titles: of the two axes; their keys where they are "".
@@ -38,6 +39,8 @@ class Map(Charts):
     def _legend(self, rows: Sequence[Result]) -> str:
         if any(row.metric.key == AREA.key for row in rows):
             return "AUROC: blue above 50, chance, and orange below; dashed: the interval over images holds 50."
+        if any(row.metric.unit == "points" for row in rows):
+            return "Blue above 0, orange below."
         return ""
 
     def _charts(self, brief: Brief, styles: Mapping[str, SeriesStyle]) -> Iterator[Chart]:
@@ -49,6 +52,8 @@ class Map(Charts):
                     known.setdefault(row.metric.key, []).append(row.value.value)
         ends = {key: (min(values), max(values)) for key, values in known.items()}
         ends |= {AREA.key: (CHANCE, 1.0)} if AREA.key in ends else {}
+        signed = {row.metric.key for _, rows in panels for row in rows if row.metric.unit == "points"}
+        ends |= {key: (0.0, max(map(abs, ends[key]))) for key in signed & ends.keys()}
         for title, rows in panels:
             cells = {(row.where[self.rows], row.where[self.columns]): _map_cell(row, ends) for row in rows}
             labels = ([str(level) for level in range(max(place[at] for place in cells) + 1)] for at in (0, 1))
