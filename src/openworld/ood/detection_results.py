@@ -36,18 +36,22 @@ def detection_results(sets: ScoredSets, *, replicates: int = REPLICATES, seed: i
     """Return every number with its interval, and the tests."""
     groups = list(_groups(sets))
     rows = [row for group in groups for row in group.rows(replicates, seed)]
-    return Results("ood-benchmark", tuple(rows), detection_tests(sets))
+    return Results("ood-benchmark", tuple(rows), _tests(groups))
 
 
 def detection_tests(sets: ScoredSets) -> tuple[Comparison, ...]:
     """Return the tests alone: at every place the best detector against every other, and all against chance."""
+    return _tests(list(_groups(sets)))
+
+
+def _tests(groups: Sequence["_Group"]) -> tuple[Comparison, ...]:
     # Those against chance are one family, of the means over the sets of each group.
     from scipy.linalg import block_diag
 
-    groups = [group for group in _groups(sets) if group.group in OTHER_CLASSES]
+    groups = [group for group in groups if group.group in OTHER_CLASSES]
     tests, rows, blocks = [test for group in groups for test in group.tests()], [], []
     for group in groups:
-        if group.inside is sets.test:
+        if "in_distribution" not in group.where:
             means = {name: areas[-1] for name, areas in group.areas.items()}
             rows += [
                 Result(name, METRICS["auroc"], _value(mean.value, mean.interval()), group.where)
