@@ -9,7 +9,6 @@ import pytest
 
 from openworld.cli.app import app
 from openworld.cli.in_process import CliRunner
-from openworld.label_free.estimate import corrupted_copies as corruptions
 from openworld.label_free.estimate import scoring
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "estimators"))
@@ -86,7 +85,7 @@ def test_wrong_use_is_exit_code_2(files):
 
 
 def test_corruptions_of_the_source_are_scored_once(pictures, tmp_path, monkeypatch):
-    monkeypatch.setattr(corruptions, "MOST", 8)
+    monkeypatch.setattr(scoring, "MOST", 8)
     scored = []
     write = scoring.write_scores
 

@@ -5,7 +5,7 @@ import pytest
 from PIL import Image
 
 from openworld import datasets
-from openworld.label_free.estimate import corrupted_copies as corruptions
+from openworld.label_free.estimate import scoring as corruptions
 from openworld.label_free.estimate.models import scoring_model
 from openworld.label_free.estimate.scoring import is_written, made_of, write_scores
 

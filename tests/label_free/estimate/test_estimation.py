@@ -13,8 +13,7 @@ from openworld import OpenworldError
 from openworld.estimators import ESTIMATORS, Outputs, streaming
 from openworld.label_free.estimate import quotes
 from openworld.label_free.estimate.command import estimate
-from openworld.label_free.estimate.estimation import estimate_accuracy
-from openworld.label_free.estimate.methods import fit_all
+from openworld.label_free.estimate.estimation import estimate_accuracy, fit_all
 from openworld.label_free.estimate.score_tables import open_table
 from openworld.label_free.settings import Settings
 from openworld.runs import to_json

@@ -6,7 +6,7 @@ import pytest
 from openworld import OpenworldError
 from openworld.estimators import Outputs
 from openworld.estimators.quote.spans import spans
-from openworld.label_free.estimate.periods import Keyed, as_times
+from openworld.label_free.estimate.periods import Keyed, as_times, name_of
 from openworld.label_free.estimate.score_tables import ScoreBlock
 from openworld.label_free.settings import Settings
 
@@ -22,7 +22,8 @@ def blocks(n, hours=None, size=7):
 
 def names(cut, n, hours=None):
     keyed = Keyed(blocks(n, hours), cut, n)
-    return [(keyed.name(span), span.sample.n) for span in spans(keyed)]
+    found = spans((block.outputs, keys) for block, keys in keyed)
+    return [(name_of(cut, span, keyed.times.get(span.key, ("",))[0]), span.sample.n) for span in found]
 
 
 def test_after_so_many_rows():

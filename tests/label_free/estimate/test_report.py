@@ -13,12 +13,13 @@ from openworld.estimators.quote.learned_shifts import LearnedShifts, LeftOut
 from openworld.estimators.quote.shift_signs import ShiftSign, ShiftSigns
 from openworld.label_free.estimate.accuracy_estimate import (
     AccuracyEstimate,
+    Alarm,
     ClassEstimate,
     ClassShift,
     MethodEstimate,
+    Period,
     ScoredSet,
 )
-from openworld.label_free.estimate.period import Alarm, Period
 from openworld.label_free.estimate.report import report
 from openworld.label_free.estimate.results import results_of
 from openworld.label_free.estimate.verdict import sentences

@@ -63,8 +63,9 @@ def estimate(
     answer = estimate_stream if open_world else partial(estimate_levels, levels=levels) if levels else estimate_whole
     cut = "--open-world" if open_world else "--levels" if levels else ""
     options = _options_of(answer, cut, options)
-    named = (options.get(name) for name in ("source_partner", "target_partner", "labels", "base_names"))
-    inputs = [*source, *target, *(file for own in named for file in (own if isinstance(own, list | tuple) else [own]))]
+    named = (options.get("labels"), options.get("base_names"))
+    inputs = [*source, *target, *(given for given in named if not isinstance(given, list | tuple))]
+    inputs += [*options.get("source_partner", ()), *options.get("target_partner", ())]
     inputs += [named_shift(each).place for each in options.get("labelled_shift", ())]
     require_folder("--out", out, own=(ESTIMATE,), inputs=inputs)
     if out is not None:
@@ -160,12 +161,8 @@ def estimate_whole(
         unlabelled = open_table(
             targets, classnames=names, partners=target_partner, times=timestamps, title=title_of(target)
         )
-        labelled = [
-            LabelledTable(
-                shift.family, open_table([shift.place], title=shift.title, classnames=names), shift.artificial
-            )
-            for shift in shifts
-        ]
+        tables = (open_table([shift.place], title=shift.title, classnames=names) for shift in shifts)
+        labelled = [LabelledTable(own.family, table, own.artificial) for own, table in zip(shifts, tables, strict=True)]
         late = None if labels is None else read_late_labels(labels)
         progress = partial(observer.progress, total=None)
         found = estimate_accuracy(
@@ -196,7 +193,7 @@ def estimate_levels(
 ) -> Report:
     """Estimate the dynamic robustness curve of a target whose column `levels` says the level of each image."""
     places = (*source, *target)
-    if any(isinstance(place, ImageSet) or (isinstance(place, str) and are_images(place)) for place in places):
+    if any(isinstance(place, str | ImageSet) and are_images(place) for place in places):
         raise OpenworldError("--levels reads files of scores, and images came; score them first (openworld predict).")
     names = _names_in(classnames)
     known = read_scores(source, classnames=names, title=title_of(source))

@@ -33,9 +33,7 @@ class _Head:
 
 def is_embedded(place: Any) -> bool:
     """Whether images came embedded: a file, or columns, with embeddings and no scores."""
-    if isinstance(place, str | Path) and not holds_embeddings(place):
-        return False
-    if not isinstance(place, str | Path | ScoreFile):
+    if not isinstance(place, ScoreFile) and not (isinstance(place, str | Path) and holds_embeddings(place)):
         return False
     columns = set(open_scores(place).columns)
     return EMBEDDED in columns and not set(MODEL) & columns
@@ -44,13 +42,12 @@ def is_embedded(place: Any) -> bool:
 def embedded_scores(places: Sequence[Any], model: Any) -> list[ScoreFile]:
     """Return files of embeddings as files of scores; "" is the model of class embeddings in the first of them."""
     files = [open_scores(place) for place in places]
-    head = _head(model, files[0])
+    head = _of_probabilities(model) if hasattr(model, "predict_proba") else _of_embeddings(model, files[0])
     return [_scored(file, head) for file in files]
 
 
-def _head(model: Any, first: ScoreFile) -> _Head:
-    if hasattr(model, "predict_proba"):
-        return _of_probabilities(model)
+def _of_embeddings(model: Any, first: ScoreFile) -> _Head:
+    """Return the cosines to class embeddings, times the scale of the model that made them."""
     if not isinstance(model, str | Path | Embeddings):
         raise OpenworldError(
             f"embeddings came with a {type(model).__name__} as the model; expected an object with predict_proba, or a "

@@ -9,38 +9,49 @@ from dataclasses import replace
 
 import numpy as np
 
-from openworld.estimators import Estimate, FittedEstimator
+from openworld._errors import OpenworldError
+from openworld.estimators import CBPE, GDE, Estimate, FittedEstimator, Outputs, find_estimator
+from openworld.estimators.calibrated_confidence import enough_images
 from openworld.estimators.engine.temperature import temperature_of
 from openworld.estimators.quote import Quote
 from openworld.estimators.quote.by_class import by_class
+from openworld.estimators.quote.class_shares import moved_shares
 from openworld.estimators.quote.spans import spans
 from openworld.estimators.streaming import estimate_stream
 from openworld.label_free.estimate.accuracy_estimate import (
     AccuracyEstimate,
     ClassEstimate,
+    ClassShift,
     MethodEstimate,
+    Range,
 )
-from openworld.label_free.estimate.causes import named
 from openworld.label_free.estimate.late_labels import LateLabels, with_late_labels
-from openworld.label_free.estimate.methods import fit_all
-from openworld.label_free.estimate.period import Range
-from openworld.label_free.estimate.periods import Judge, Keyed
+from openworld.label_free.estimate.periods import Judge, Keyed, images_named, name_of
 from openworld.label_free.estimate.quotes import Quoting
-from openworld.label_free.estimate.reading import LabelledTable, Pass, Progress, blocks_of, read_labelled
-from openworld.label_free.estimate.remarks import remarks
+from openworld.label_free.estimate.reading import LabelledTable, Pass, Progress, blocks_of, read_labelled, remarks
 from openworld.label_free.estimate.score_tables import ScoreTable
 from openworld.label_free.settings import Settings
 
-USUAL = Settings()
+USUAL = (
+    *("two-views", "FRAP", "RAP", "COTT", "ATC-MC", "ATC-NE", "COT", "CBPE", "DoC", "AC", "IM", "ProjNorm"),
+    *("GDE", "ALine-S", "ALine-D"),
+)
+"""What is estimated unless somebody names estimators, as far as the scores allow; CBPE with enough images a class."""
+
+AS_USUAL = Settings()
 LONGEST = 20  # entries of a list among details that are kept
 TAKEN_FOR = 3  # classes that the images named so may be instead
 LEAST = 0.5  # images of another class below which it is not worth a word
+_MISSING = {
+    "reference": "another model's scores on both sides: --reference NAME for images, a table `reference` in files",
+    "partners": "other models' scores on both sides: --partner MODEL for images, tables `partner_1` ... in files",
+}
 
 
 def estimate_accuracy(
     source: ScoreTable,
     target: ScoreTable,
-    settings: Settings = USUAL,
+    settings: Settings = AS_USUAL,
     progress: Progress | None = None,
     *,
     by_class: bool = False,
@@ -74,6 +85,7 @@ def estimate_accuracy(
     quoting = Quoting(known.outputs, estimators, settings, progress, shifts)
     quoting.require_testable()
     on_source, learned = quoting.on_source(n), quoting.learned(n)
+    referred = known.outputs.reference is not None and unlabelled.outputs.reference is not None
     result = AccuracyEstimate(
         source=known.side,
         target=unlabelled.side,
@@ -82,17 +94,20 @@ def estimate_accuracy(
         learned=learned,
         learned_quote=learned and learned.quote(estimates),
         alert=settings.alert,
-        shift=known.class_shift(unlabelled),
-        agreement=known.agreement(unlabelled),
+        shift=ClassShift(*moved_shares(known.predicted, unlabelled.predicted)),
+        agreement=(known.agreed / known.sample.n, unlabelled.agreed / n) if referred else None,
         warnings=remarks(known, unlabelled),
     )
 
     if settings.cuts:
         judge = Judge(quoting, fitted)
         keyed = Keyed(blocks_of(target, "over time", progress), settings, n)
-        cut = enumerate(spans(keyed, seed=settings.seed))
-        chunks = [judge.judge(span, number, keyed.name(span)) for number, span in cut]
-        result = replace(result, chunks=named(chunks, target), false_alarms=settings.false_alarms)
+        cut = spans(((block.outputs, keys) for block, keys in keyed), seed=settings.seed)
+        chunks = []
+        for span in cut:
+            label = name_of(settings, span, keyed.times.get(span.key, ("",))[0])
+            chunks.append(judge.judge(span, len(chunks), label))
+        result = replace(result, chunks=images_named(chunks, target), false_alarms=settings.false_alarms)
     elif settings.alert is not None:
         alarm = quoting.alarm_once(result.quote.tested, n)
         result = replace(result, alarm=alarm, false_alarms=settings.false_alarms)
@@ -102,8 +117,28 @@ def estimate_accuracy(
         return result
     classes, why = _classes(result.quote, fitted, known, unlabelled)
     warnings = (*result.warnings, f"class by class nothing is told{why}") if why else result.warnings
-    images = unlabelled.outputs.n if classes else 0
-    return replace(result, classes=classes, class_images=images, warnings=warnings)
+    return replace(result, classes=classes, class_images=unlabelled.outputs.n if classes else 0, warnings=warnings)
+
+
+def fit_all(names: tuple[str, ...], source: Outputs, target: Outputs) -> dict[str, FittedEstimator]:
+    """Return the estimators of these names, or all usual ones that can be had, fitted on the source."""
+
+    def held(name: str) -> set[str]:
+        """What the scores hold of the needs of an estimator; GDE learns nothing of the source's partners."""
+        reference = source.reference is not None and target.reference is not None
+        partners = bool(target.partners) and (bool(source.partners) or name == GDE.name)
+        return {"labels", *["reference"] * reference, *["partners"] * partners}
+
+    for name in names:
+        for need in find_estimator(name).needs:
+            if need not in held(name):
+                raise OpenworldError(f"{name} needs {_MISSING.get(need, need)}.")
+    if not names:
+        possible = [name for name in USUAL if held(name).issuperset(find_estimator(name).needs)]
+        left_out = [] if enough_images(source.n, source.classes) else [CBPE.name]
+        left_out += [] if len(source.partners) > 1 else ["ALine-S", "ALine-D"]  # a line has two ends
+        names = tuple(name for name in possible if name not in left_out)
+    return {name: find_estimator(name)().fit(source) for name in names}
 
 
 def _method(fitted: FittedEstimator, estimate: Estimate, on_source: Range) -> MethodEstimate:

@@ -7,6 +7,7 @@ Drawn labels give a prediction-powered interval that holds however wrong every e
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -17,8 +18,7 @@ from openworld._csv import csv_text, read_csv
 from openworld._errors import OpenworldError
 from openworld.estimators.engine.temperature import confidences
 from openworld.estimators.quote.recalibration import recalibrate
-from openworld.label_free.estimate.accuracy_estimate import AccuracyEstimate
-from openworld.label_free.estimate.period import Period, PeriodLabels
+from openworld.label_free.estimate.accuracy_estimate import AccuracyEstimate, Period, PeriodLabels
 from openworld.label_free.estimate.reading import Progress, blocks_of
 from openworld.label_free.estimate.score_tables import ScoreTable
 from openworld.runs import canonical_json
@@ -65,18 +65,15 @@ class ImagesAtHand:
     expected: np.ndarray
     paths: np.ndarray | None = None
 
-    def since(self, first: int) -> "ImagesAtHand":
-        """Return those from a row on."""
-        paths = None if self.paths is None else self.paths[first:]
-        return ImagesAtHand(self.ids[first:], self.predicted[first:], self.expected[first:], paths)
-
 
 def read_late_labels(path: Path | str | ScoreFile) -> LateLabels:
     """Read labels that came late; refuse images that come twice, and drawn ones of which some have no label."""
     file = open_scores(path)
     if file.path.suffix.lower() == ".csv" and file.path.is_file():  # as text, so that ids keep their zeros
         columns = {name: np.array(column, str) for name, column in read_csv(file.path).items()}
-        columns |= {name: _numbers(columns[name]) for name in (INCLUSION,) if name in columns}
+        if INCLUSION in columns:
+            with suppress(ValueError):  # text that is no number is refused below
+                columns[INCLUSION] = np.array([float(text or "nan") for text in columns[INCLUSION].tolist()])
     else:
         columns = file.table()
     keys = [name for name in (*IMAGE_COLUMNS, ROW) if name in columns]
@@ -109,14 +106,6 @@ def read_late_labels(path: Path | str | ScoreFile) -> LateLabels:
     )
 
 
-def _numbers(texts: np.ndarray) -> np.ndarray:
-    """Numbers where every entry is one, or nothing, which is NaN; else the texts as they are."""
-    try:
-        return np.array([float(text or "nan") for text in texts.tolist()])
-    except ValueError:
-        return texts
-
-
 def images_at_hand(table: ScoreTable, temperature: float, key: str, progress: Progress | None = None) -> ImagesAtHand:
     """Read the target once more: what column `key` calls its images, predictions, and calibrated confidences."""
     predicted, expected = [], []
@@ -124,16 +113,16 @@ def images_at_hand(table: ScoreTable, temperature: float, key: str, progress: Pr
         predicted.append(block.outputs.predictions)
         expected.append(confidences(block.outputs.logits, temperature))
     predicted, expected = np.concatenate(predicted), np.concatenate(expected)
-    ids = np.arange(len(predicted)).astype(str) if key == ROW else _column(table, key)
+
+    def column(name: str) -> np.ndarray:
+        for file in table.files:
+            if name not in file.columns:
+                raise OpenworldError(f"the labels name images by {name}, and {file.path} has no such column.")
+        return np.array(table.entries(name))
+
+    ids = np.arange(len(predicted)).astype(str) if key == ROW else column(key)
     other = next((name for name in ("image", "path") if name in table.files[0].columns and name != key), None)
-    return ImagesAtHand(ids, predicted, expected, None if other is None else _column(table, other))
-
-
-def _column(table: ScoreTable, name: str) -> np.ndarray:
-    for file in table.files:
-        if name not in file.columns:
-            raise OpenworldError(f"the labels name images by {name}, and {file.path} has no such column.")
-    return np.array(list(table.entries(name)))
+    return ImagesAtHand(ids, predicted, expected, None if other is None else column(other))
 
 
 def with_late_labels(
@@ -229,7 +218,7 @@ def period_labels(
     named = np.array([right[row][0] for row in rows])
     plain = float(named.mean())
     if late.inclusion is None:
-        return PeriodLabels(len(rows), False, plain, None, None, None, "they were not drawn at random")
+        return PeriodLabels(len(rows), False, plain, reason="they were not drawn at random")
     q = np.array([right[row][1] for row in rows])
     stream = labels.closed_set_stream(images.expected[first : first + n])
     alike = np.ptp(q) == 0 and abs(len(rows) - q[0] * n) <= max(1.0, EVEN * len(rows))
@@ -242,7 +231,7 @@ def period_labels(
     found = labels.estimate(plan, labels.right_answers(named), proxy_weight=weight).of(QUANTITY)
     interval = found.interval(like_these=sampled)
     if interval is None:
-        return PeriodLabels(len(rows), True, plain, None, None, None, found.reason or "there is no spread to see")
+        return PeriodLabels(len(rows), True, plain, reason=found.reason or "there is no spread to see")
     return PeriodLabels(len(rows), True, plain, found.value, interval, found.standard_error)
 
 
@@ -272,23 +261,23 @@ def proposal(
     """Return `worksheet` of the target, or of its last period."""
     key = next((name for name in IMAGE_COLUMNS if name in table.files[0].columns), ROW)
     images = images_at_hand(table, temperature, key)
-    first = estimate.chunks[-1].first if estimate.chunks else 0
-    return worksheet(images.since(first), key, n, table.classnames, design=design, seed=seed)
+    if estimate.chunks:
+        first = estimate.chunks[-1].first
+        parts = {name: None if array is None else array[first:] for name, array in vars(images).items()}
+        images = ImagesAtHand(**parts)
+    return worksheet(images, key, n, table.classnames, design=design, seed=seed)
 
 
 def worksheet(
     images: ImagesAtHand, key: str, n: int, classnames: Sequence[str] | None, *, design: str = "poisson", seed: int = 0
 ) -> str:
     """Return a worksheet as CSV: label all its images in the column `label`, and give it to --labels."""
-    stream = labels.closed_set_stream(images.expected)
-    plan = labels.plan(
-        stream, min(n, len(images.expected)), of=QUANTITY, settings=labels.PlanSettings(design, seed=seed)
-    )
-    picture = "file" if key == ROW else "image"  # a column that does not say which image a row is of beside `row`
-    head = [key, *([picture] if images.paths is not None else []), "name", INCLUSION, "label"]
+    stream, settings = labels.closed_set_stream(images.expected), labels.PlanSettings(design, seed=seed)
+    plan = labels.plan(stream, min(n, len(images.expected)), of=QUANTITY, settings=settings)
+    path = "file" if key == ROW else "image"  # a column that does not say which image a row is of beside `row`
     rows = []
     for row in np.sort(plan.chosen).tolist():
         name = classnames[images.predicted[row]] if classnames else int(images.predicted[row])
-        image = [images.paths[row]] if images.paths is not None else []
+        image = [] if images.paths is None else [images.paths[row]]
         rows.append([images.ids[row], *image, name, float(plan.inclusion[row]), ""])
-    return csv_text(head, rows)
+    return csv_text([key, *([] if images.paths is None else [path]), "name", INCLUSION, "label"], rows)

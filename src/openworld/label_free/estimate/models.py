@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -86,11 +87,8 @@ def scoring_model(
     """Return a model of what `find_model` takes; a backbone is given class names, the others bring theirs."""
     if found is None:
         found = find_model(given, classnames, device=device, architectures=architectures)
-    if isinstance(found, Classifier):
-        where = str(given) if isinstance(given, str | Path) else found.architecture
-        return _of_classifier(named_classes(found, classnames, where), where, classnames, device)
-    if isinstance(found, FittedLearner):
-        return _of_learner(found, classnames)
+    if isinstance(found, Classifier | FittedLearner):
+        return _with_own_classes(found, given, classnames, device)
     if classnames is None:
         raise OpenworldError(f"{found.name} knows no classes of its own: name them, by folders or --classnames FILE.")
     require_distinct(classnames)
@@ -106,37 +104,35 @@ def scoring_model(
     return ScoringModel(found.name, found.fingerprint, tuple(classnames), scores, **about)
 
 
-def _encoded(clip: Any, images: ImageSet, encoding: Encoding = PLAIN_IMAGES) -> Features:
-    with ScratchFolder() as scratch:  # images are encoded anew and nothing is kept
-        return encode(clip, images, encoding, cache=Path(scratch))
+def _with_own_classes(
+    found: Classifier | FittedLearner, given: Any, classnames: Sequence[str] | None, device: str
+) -> ScoringModel:
+    """Return a classifier, or a learner with the names that it was tuned on, in the order of `classnames` if given."""
+    if isinstance(found, Classifier):
+        where = str(given) if isinstance(given, str | Path) else found.architecture
+        found, name = named_classes(found, classnames, where), Path(where).name
+        about = {"settings": f"{torch.device(device).type} {code_of(found.module)}"}
+        about["find_seen"] = None if found.seen is None else found.find_seen
+        logits = partial(found.logits, device=device)
+    else:
+        clip, bank = found.clip, found.text_bank(found.classnames)
+        name = where = f"{found.learner.name} on {clip.name}"
+        parts = clip.preprocess_fingerprint, clip.dtype, clip.device.type, code_of(clip)
+        about = {"tokenizer": clip.tokenizer, "settings": " ".join(map(str, parts))}
 
+        def logits(images: ImageSet) -> np.ndarray:
+            return found.logits(_encoded(clip, images, encoding_for(found.learner)), bank)
 
-def _of_learner(fitted: FittedLearner, classnames: Sequence[str] | None) -> ScoringModel:
-    """Return a learner that answers among the names that it was tuned on."""
-    clip, own = fitted.clip, tuple(map(readable_class_name, fitted.classnames))
-    name, wanted = f"{fitted.learner.name} on {clip.name}", own if classnames is None else tuple(classnames)
-    order = order_of(own, wanted, name, "those expected")
-    bank = fitted.text_bank(fitted.classnames)
-
-    def scores(images: ImageSet) -> np.ndarray:
-        logits = fitted.logits(_encoded(clip, images, encoding_for(fitted.learner)), bank)
-        return logits if order is None else logits[:, order]
-
-    parts = clip.preprocess_fingerprint, clip.dtype, clip.device.type, code_of(clip)
-    about = {"tokenizer": clip.tokenizer, "settings": " ".join(map(str, parts))}
-    return ScoringModel(name, fitted.fingerprint, wanted, scores, order is not None, **about)
-
-
-def _of_classifier(classifier: Classifier, where: str, classnames: Sequence[str] | None, device: str) -> ScoringModel:
-    own = tuple(map(readable_class_name, classifier.classnames))
+    own = tuple(map(readable_class_name, found.classnames))
     wanted = own if classnames is None else tuple(classnames)
     order = order_of(own, wanted, where, "those expected")
 
     def scores(images: ImageSet) -> np.ndarray:
-        logits = classifier.logits(images, device=device)
-        return logits if order is None else logits[:, order]
+        return logits(images) if order is None else logits(images)[:, order]
 
-    find_seen = None if classifier.seen is None else classifier.find_seen
-    settings = f"{torch.device(device).type} {code_of(classifier.module)}"
-    about = {"reordered": order is not None, "find_seen": find_seen, "settings": settings}
-    return ScoringModel(Path(where).name, classifier.fingerprint, wanted, scores, **about)
+    return ScoringModel(name, found.fingerprint, wanted, scores, order is not None, **about)
+
+
+def _encoded(clip: Any, images: ImageSet, encoding: Encoding = PLAIN_IMAGES) -> Features:
+    with ScratchFolder() as scratch:  # images are encoded anew and nothing is kept
+        return encode(clip, images, encoding, cache=Path(scratch))

@@ -1,29 +1,31 @@
 """Images in order, cut into periods as `Settings` says, and each of these judged: of a target, or of a watch.
 
 What is found of a period depends on the source, on its own images in their order, and on what alarms added up before
-it: not on how the images were cut into files.
+it: not on how the images were cut into files. Its likely cause rests on features where source and target hold
+`embeddings` beside their scores; else logits alone speak.
 """
 
 import re
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from openworld._errors import OpenworldError
-from openworld.estimators import FittedEstimator, Outputs
+from openworld.estimators import FittedEstimator
 from openworld.estimators.quote import without_number
 from openworld.estimators.quote.causes import fit_causes
 from openworld.estimators.quote.shift_signs import shift_signs
 from openworld.estimators.quote.spans import Span
-from openworld.label_free.estimate.period import Period, PeriodCause, PeriodImage, ShiftAlarm
+from openworld.label_free.estimate.accuracy_estimate import Period, PeriodCause, PeriodImage, ShiftAlarm
 from openworld.label_free.estimate.quotes import LABELLED, Quoting
-from openworld.label_free.estimate.score_tables import ScoreBlock
+from openworld.label_free.estimate.score_tables import ScoreBlock, ScoreTable
 from openworld.label_free.settings import Settings
 
 MILLISECONDS = 1e11  # seconds since 1970 stay below this until the year 5138
 EXAMPLES = 8  # images that carry a cause
+NAMES, IMAGES = ("id", "ids"), ("image", "path")  # columns that say which image a row is, and where it lies
 SHIFTED = "a shift alarm stands: over time the images are no longer like the source's"
 _ZONE = re.compile(r"[T ]\d\d.*?(Z|[+-]\d\d(:?\d\d)?)$")
 
@@ -86,6 +88,19 @@ class Judge:
         return PeriodCause(likely, tuple(PeriodImage(int(rows[row]), name) for row, name in names.items()))
 
 
+def images_named(periods: Sequence[Period], table: ScoreTable) -> tuple[Period, ...]:
+    """Return periods whose causes name their images as columns of the target do, by ids and paths."""
+    rows = np.array(sorted({image.row for period in periods for image in period.cause.images}), int)
+    columns = (next((name for name in names if name in table.present), "") for names in (NAMES, IMAGES))
+    ids, paths = (dict(zip(rows.tolist(), table.entries(own, rows), strict=True)) if own else {} for own in columns)
+    found = []
+    for period in periods:
+        places = (image.row for image in period.cause.images)
+        images = tuple(PeriodImage(row, ids.get(row, ""), paths.get(row, "")) for row in places)
+        found.append(replace(period, cause=replace(period.cause, images=images)))
+    return tuple(found)
+
+
 class Keyed:
     """Blocks of images in order, each image with the number of its period; iterate over it once."""
 
@@ -104,7 +119,8 @@ class Keyed:
         self.blocks, self.settings, self.n, self.row = blocks, settings, n, row
         self.times = dict(times or {})  # of the first and the last image, by key
 
-    def __iter__(self) -> Iterator[tuple[Outputs, np.ndarray]]:
+    def __iter__(self) -> Iterator[tuple[ScoreBlock, np.ndarray]]:
+        """Yield blocks, their time stamps as datetime64[s], with the keys int64[n] of their images."""
         row, last = self.row, None
         for block in self.blocks:
             times = None if block.times is None else as_times(block.times)
@@ -116,12 +132,8 @@ class Keyed:
                     began = self.times.get(int(key), (str(times[places[0]]),))[0]
                     self.times[int(key)] = began, str(times[places[-1]])
                 last = times[-1]
-            yield block.outputs, keys
+            yield block._replace(times=times), keys
             row += block.outputs.n
-
-    def name(self, span: Span) -> str:
-        """Return what a period is called."""
-        return name_of(self.settings, span, *self.times.get(span.key, ("",))[:1])
 
 
 def name_of(settings: Settings, span: Span, began: str = "", file: str = "") -> str:
@@ -142,7 +154,13 @@ def as_times(values: np.ndarray) -> np.ndarray:
                 f"the time {values.max():g} is missing or no seconds since 1970; give seconds or dates."
             )
         return values.astype("datetime64[s]")
-    _require_one_clock(values)
+    if values.dtype.kind in "UO":
+        zoned = np.array([_ZONE.search(str(value)) is not None for value in values], bool)
+        if zoned.any() and not zoned.all():  # nobody knows how far the two clocks are apart
+            bare, other = values[np.flatnonzero(~zoned)[0]], values[np.flatnonzero(zoned)[0]]
+            raise OpenworldError(
+                f"some time stamps have a zone and some none: {other} and {bare}; give all of them one."
+            )
     try:
         with warnings.catch_warnings():  # NumPy converts to UTC, and warns that it does not keep the zone
             warnings.filterwarnings("ignore", "no explicit representation of timezones", UserWarning)
@@ -152,16 +170,6 @@ def as_times(values: np.ndarray) -> np.ndarray:
     if np.isnat(stamps).any():
         raise OpenworldError(f"{np.isnat(stamps).sum()} time stamp(s) are missing; fill them in, or drop the rows.")
     return stamps
-
-
-def _require_one_clock(values: np.ndarray) -> None:
-    """Refuse text of which some has a zone and some has none: nobody knows how far the two are apart."""
-    if values.dtype.kind not in "UO":
-        return
-    zoned = np.array([_ZONE.search(str(value)) is not None for value in values], bool)
-    if zoned.any() and not zoned.all():
-        bare, other = values[np.flatnonzero(~zoned)[0]], values[np.flatnonzero(zoned)[0]]
-        raise OpenworldError(f"some time stamps have a zone and some none: {other} and {bare}; give all of them one.")
 
 
 def _require_order(times: np.ndarray, last: np.datetime64 | None, row: int) -> None:

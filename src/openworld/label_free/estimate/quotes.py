@@ -34,7 +34,7 @@ from openworld.estimators.quote.alarm import AlarmLimit, add_step, alarm_limit
 from openworld.estimators.quote.learned_shifts import candidates
 from openworld.estimators.quote.null import SOURCES
 from openworld.estimators.quote.shift_alarm import ShiftTest, fit_shift_test
-from openworld.label_free.estimate.period import Alarm, Range
+from openworld.label_free.estimate.accuracy_estimate import Alarm, Range
 from openworld.label_free.settings import Settings
 from openworld.runs import read_spec
 

@@ -1,27 +1,28 @@
 """What an accuracy estimate says: a layout over its rows, two charts, and images that carry what moved."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
 from openworld.estimators.quote.shift_signs import ALONE, LEVEL
-from openworld.label_free.estimate.accuracy_estimate import AccuracyEstimate
-from openworld.label_free.estimate.causes import episodes, thumbnails
-from openworld.label_free.estimate.figures import methods_figure, over_time_figure
-from openworld.label_free.estimate.period import Period
+from openworld.label_free.estimate.accuracy_estimate import AccuracyEstimate, Period
 from openworld.label_free.estimate.results import ALARM, CAUSE_SIGNS, ESTIMATED, QUOTED, TARGET, results_of
-from openworld.label_free.estimate.verdict import sentences
+from openworld.label_free.estimate.verdict import episodes, sentences
 from openworld.report.album import Album, AlbumImage, AlbumPart
+from openworld.report.charts import IntervalChart, IntervalRow, Line, LineChart, Points, Quantity, Reference
+from openworld.report.data_files import thumbnail_address
 from openworld.report.figure import Figure
 from openworld.report.layout import ENTITY, METRIC, Brief, Layout, Own, Pivot
 from openworld.report.page import chart_files
 from openworld.report.report import Report
-from openworld.report.series_style import series_styles
+from openworld.report.sentences import percent
+from openworld.report.series_style import SeriesStyle, series_styles
 
 EPISODES = 12  # whose images a page shows
+FORMATS = ("JPEG", "PNG", "WEBP", "GIF", "BMP", "TIFF")
 CHARTS = ("methods", "over-time")
-ALARMS = tuple(metric.key for metric in ALARM.values())
+ACCURACY = Quantity("accuracy", "estimated accuracy, %")
 CANNOT_TELL = (
     "A likely cause is what the change resembles. Whether a thing never seen is a new class or a new kind of an old "
     "one is a matter of names; two causes at once show as one; labels settle it."
@@ -46,7 +47,28 @@ class Source(NamedTuple):
 
 
 def _methods_chart(brief: Brief) -> Iterator[Figure | None]:
-    yield methods_figure(brief.source.estimate, brief.styles)
+    """Yield every method's accuracy with its interval, from above the highest; nothing where no method has one."""
+    estimate = brief.source.estimate
+    quote, methods = estimate.quote, sorted(estimate.answers, key=lambda method: -method.accuracy)
+    if not methods:
+        return
+    series = {}
+    for method in methods:
+        behind, quoted = method.on_source and method.on_source[1:], method.name == quote.method
+        series[method.name] = IntervalRow(method.accuracy, method.interval, behind, quoted, {"quoted": quoted})
+    known = {
+        "source": (estimate.source.accuracy, "reference"),
+        "truth": (estimate.target.accuracy, "known"),
+        "alert": (estimate.alert, "alert"),
+    }
+    marks = tuple(Reference(number, name, "x", kind) for name, (number, kind) in known.items() if number is not None)
+    caption = (
+        "What every method says, with the interval that resampling gives. Faint bars: what each says of as many images "
+        "like the source. Ring: the method that is quoted. Shaded: its interval, or between what the accuracy may lie "
+        f"where it cannot be told. Lines: {' and '.join(f'{mark.text} ({percent(mark.value)} %)' for mark in marks)}.",
+    )
+    chart = IntervalChart("", ACCURACY, series, marks, (quote.low, quote.high))
+    yield Figure("methods", "What every method says", caption, (chart,), brief.styles, names=("panel", "method"))
 
 
 def _over_time_chart(brief: Brief) -> Iterator[Figure | None]:
@@ -54,12 +76,53 @@ def _over_time_chart(brief: Brief) -> Iterator[Figure | None]:
     yield over_time_figure(estimate.chunks, estimate.source.accuracy, estimate.alert, brief.styles)
 
 
+def over_time_figure(
+    chunks: Sequence[Period], source: float, alert: float | None, styles: Mapping[str, SeriesStyle]
+) -> Figure | None:
+    """Return what is quoted, chunk by chunk, before the methods, with the source's accuracy; None without chunks."""
+    if not chunks:
+        return None
+    places = range(len(chunks))
+    lines = {name: Line(places, [chunk.methods.get(name) for chunk in chunks]) for name in styles}
+    quotes, rows = [], []
+    for chunk in chunks:
+        quote = chunk.quote
+        said = f"{percent(quote.accuracy)} %"
+        if quote.accuracy is None:
+            said = f"cannot be told, {percent(quote.low)} to {percent(quote.high)} %"
+        alarms = f"{', alarm' if chunk.alarming else ''}{', shift alarm' if chunk.shifted else ''}"
+        quotes.append((quote.accuracy, quote.low, quote.high, f"{chunk.label}: {said}{alarms}, {chunk.n:,} images"))
+        where = {"chunk": chunk.label, "first_image": chunk.first, "images": chunk.n}
+        numbers = [{"method": "quoted", "accuracy": quote.accuracy, "low": quote.low, "high": quote.high}]
+        numbers += [{"method": name, "accuracy": accuracy} for name, accuracy in chunk.methods.items()]
+        rows += [where | own | {"true_accuracy": chunk.accuracy} for own in numbers]
+    points = {"quoted": Points(places, *zip(*quotes, strict=True))}
+    alarms = {place: chunk.alarm.counted for place, chunk in enumerate(chunks) if chunk.alarming}
+    alarms = {place: accuracy for place, accuracy in alarms.items() if accuracy is not None}
+    if alarms:
+        points["alarm"] = Points([*alarms], [*alarms.values()], mark="ring")
+    if any(chunk.accuracy is not None for chunk in chunks):
+        points["true accuracy"] = Points(places, [chunk.accuracy for chunk in chunks], mark="dash")
+
+    references = [Reference(source), *([] if alert is None else [Reference(alert, kind="alert")])]
+    time = Quantity("chunk", "", labels=tuple(chunk.label.removeprefix("from ") for chunk in chunks))
+    caption = (
+        "What is quoted, with its interval; the methods stand back. A bar without a mark: the accuracy cannot be told, "
+        "and may lie anywhere on the bar. Dashed: the accuracy on the source.",
+        "Few images move by chance."
+        if alert is None
+        else "Red: the alert. A ring: an alarm stands, for which what came before counts too.",
+    )
+    chart = LineChart("", time, ACCURACY, lines, points=points, references=tuple(references))
+    return Figure("over-time", "Over time", caption, (chart,), styles, shared=tuple(rows))
+
+
 def _images_that_moved(brief: Brief) -> Iterator[Album]:
     """Yield the images that carry the lowest chunk of each of the longest episodes."""
     chunks, beside = brief.source.estimate.chunks, brief.source.beside
     if any(chunk.cause is None for chunk in chunks):
         return
-    by_cause = episodes([chunk.cause for chunk in chunks])
+    by_cause = episodes(chunks)
     every = [episode for own in by_cause.values() for episode in own]
     if not every:
         return
@@ -71,14 +134,30 @@ def _images_that_moved(brief: Brief) -> Iterator[Album]:
         return chunk.quote.low if chunk.quote.accuracy is None else chunk.quote.accuracy
 
     lowest = {each: min(chunks[each.first : each.last + 1], key=height) for each in longest}
-    addresses = thumbnails([chunk.cause for chunk in lowest.values()], beside)
-    parts, labels = [], [chunk.label for chunk in chunks]
+    addresses, parts = _thumbnails(lowest.values(), beside), []
     for episode in sorted(longest, key=lambda each: each.first):
         chunk = lowest[episode]
         images = tuple(AlbumImage(addresses.get(image.image), image.name, "") for image in chunk.cause.images)
         of = f", images of {chunk.label}" if len(episode) > 1 else ""
-        parts.append(AlbumPart(f"{episode.name(labels)}: {episode.cause}{of}", images))
+        parts.append(AlbumPart(f"{episode.name(chunks)}: {episode.cause}{of}", images))
     yield Album("Images", IMAGES_SHOWN.format(shown=len(longest), every=len(every)), tuple(parts))
+
+
+def _thumbnails(chunks: Collection[Period], beside: Path) -> Mapping[str, str]:
+    """Return small versions of the images of causes, by their paths, as addresses that a page can hold."""
+    from PIL import Image
+
+    found: dict[str, str] = {}
+    for path in dict.fromkeys(image.image for chunk in chunks for image in chunk.cause.images if image.image):
+        place = next((place for place in (Path(path), beside / path) if place.is_file()), None)
+        if place is None:
+            continue
+        try:
+            with Image.open(place, formats=FORMATS) as opened:
+                found[path] = thumbnail_address(opened)
+        except OSError:  # no image, or a damaged one: its name is shown
+            continue
+    return found
 
 
 def over_time_parts(key: str, *, alarms: bool = False) -> tuple[Pivot, ...]:
@@ -197,7 +276,7 @@ LAYOUT = Layout(
             ),
             note="Agreement: of model and reference. Total variation: of the shares of predicted classes.",
         ),
-        Pivot(name="alarm", title="Alarm", metrics=ALARMS, of=TARGET),
+        Pivot(name="alarm", title="Alarm", metrics=tuple(metric.key for metric in ALARM.values()), of=TARGET),
     ),
 )
 

@@ -5,8 +5,7 @@ from math import isfinite
 
 from openworld.estimators.quote import Quote
 from openworld.estimators.quote.shift_signs import CONFIDENCES, NAMED
-from openworld.label_free.estimate.accuracy_estimate import AccuracyEstimate
-from openworld.label_free.estimate.period import Alarm, Period, Range
+from openworld.label_free.estimate.accuracy_estimate import AccuracyEstimate, Alarm, Period, Range
 from openworld.results import METRICS, Metric, Result, Results, Value, interval_of
 
 QUOTED = "quoted"

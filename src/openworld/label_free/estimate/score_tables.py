@@ -1,4 +1,4 @@
-"""Scores of a model as `Outputs`, block by block; what the columns of a table mean stands in `columns`."""
+"""Scores of a model as `Outputs`, block by block; what the columns of a table mean stands in `tables.judged`."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -25,11 +25,10 @@ class ScoreBlock(NamedTuple):
     images: np.ndarray | None = None  # what the file calls them [n], where `ScoreTable.images` asks for it
 
 
-@dataclass(frozen=True)
-class ScoreTable:
+@dataclass(frozen=True, eq=False)
+class ScoreTable(tables.TypedTable):
     """Scores of one image set, in one file or several that follow each other."""
 
-    table: tables.TypedTable
     partners: "tuple[ScoreTable, ...]" = ()  # further models on the same images, whose logits alone are read
     times: str = ""  # the column of time stamps, or ""
     images: bool = False  # whether to read what the images are called, from the first of `IMAGE_COLUMNS`
@@ -38,53 +37,34 @@ class ScoreTable:
 
     def with_vectors(self, *, features: bool = True, appearance: bool = True) -> "ScoreTable":
         """Return it so that embeddings are read, and how images look, where that is wanted and all files have them."""
-        there = self.table.present
-        return replace(self, features=features and FEATURES in there, appearance=appearance and APPEARANCE in there)
-
-    @property
-    def files(self) -> tuple[ScoreFile, ...]:
-        """In order."""
-        return self.table.files
-
-    @property
-    def layouts(self) -> tuple[tables.FileLayout, ...]:
-        """Which columns of each file are what."""
-        return self.table.layouts
-
-    @property
-    def classnames(self) -> tuple[str, ...] | None:
-        """In the order in which they are read; None where nobody names them."""
-        return self.table.classnames
-
-    @property
-    def name(self) -> str:
-        """What sentences call it."""
-        return self.table.name
+        features, appearance = features and FEATURES in self.present, appearance and APPEARANCE in self.present
+        return replace(self, features=features, appearance=appearance)
 
     def ordered(self, classnames: Sequence[str] | None, other: str) -> "ScoreTable":
         """Return it with the classes in the order of those names, where both sides have some; refuse other names."""
         partners = tuple(partner.ordered(classnames, other) for partner in self.partners)
-        return replace(self, table=self.table.ordered(classnames, other), partners=partners)
+        return replace(super().ordered(classnames, other), partners=partners)
 
-    def entries(self, name: str, rows: np.ndarray | None = None) -> Iterator[str]:
-        """Yield what a column that all files have says of every image, or of some rows in order, as text."""
-        first = 0
+    def entries(self, name: str, rows: np.ndarray | None = None) -> list[str]:
+        """Return what a column that all files have says of every image, or of some rows in order, as text."""
+        first, found = 0, []
         for file in self.files:
             for block in file.blocks([name]):
                 values, count = block[name], len(block[name])
                 if rows is not None:
                     values = values[rows[(first <= rows) & (rows < first + count)] - first]
-                yield from map(str, values)
+                found += map(str, values)
                 first += count
+        return found
 
     def blocks(self) -> Iterator[ScoreBlock]:
         """Yield the images in order; refuse what is damaged, not finite or of no class by file and row."""
         partners = [_Partner(table) for table in self.partners]
-        images = next((name for name in IMAGE_COLUMNS if self.images and name in self.table.present), None)
+        images = next((name for name in IMAGE_COLUMNS if self.images and name in self.present), None)
         vectors = [FEATURES] * self.features + [APPEARANCE] * self.appearance
         matrices = self.layouts[0].matrices
         beside = sorted(name for name in matrices if name.startswith(PARTNER))
-        for columns, place, count in self.table.blocks([*matrices, *vectors, "labels", SEEN, self.times, images]):
+        for columns, place, count in super().blocks([*matrices, *vectors, "labels", SEEN, self.times, images]):
             logits = tuple(partner.take(count, place) for partner in partners)
             try:
                 rounded = rounded_rows(columns["probabilities"]) if "probabilities" in columns else 0
@@ -100,7 +80,8 @@ class ScoreTable:
                 raise OpenworldError(f"{place} ({count:,} rows from there): {error}") from error
             yield ScoreBlock(outputs, columns.get(self.times), rounded, columns.get(SEEN), columns.get(images))
         for partner in partners:
-            partner.require_end()
+            if len(partner.held) or next(partner.blocks, None) is not None:
+                raise OpenworldError(f"partner {partner.name} has more images than the model; give the same images.")
 
 
 def open_table(
@@ -111,16 +92,15 @@ def open_table(
     times: str = "",
     title: str = "",
 ) -> ScoreTable:
-    """Return scores in files that follow each other, as `columns` says; classnames: in column order, or None."""
-    table = tables.open_table(
-        list(paths), JUDGED.plus(tables.TableColumn(times, "entry")), classnames=classnames, title=title
-    )
+    """Return scores in files that follow each other; classnames: in column order, or None."""
+    schema = JUDGED.plus(tables.TableColumn(times, "entry"))
+    table = tables.open_table(list(paths), schema, classnames=classnames, title=title)
     for file in table.files:
         if times and times not in file.columns:
             raise unknown_name(f"column of {file.path}:", times, file.columns)
     own, first = f"those of {table.files[0].path.name}", table.layouts[0].classes
     others = (open_table([path], classnames=first.in_file).ordered(first.names, own) for path in partners)
-    return ScoreTable(table, tuple(others), times)
+    return ScoreTable(table.layouts, schema, title, tuple(others), times)
 
 
 class _Partner:
@@ -141,8 +121,3 @@ class _Partner:
         whole = np.concatenate([piece for piece in pieces if len(piece)])
         self.held = whole[count:]
         return whole[:count]
-
-    def require_end(self) -> None:
-        """Refuse a partner with more images than the model."""
-        if len(self.held) or next(self.blocks, None) is not None:
-            raise OpenworldError(f"partner {self.name} has more images than the model; give the same images.")

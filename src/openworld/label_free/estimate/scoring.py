@@ -1,22 +1,29 @@
-"""From images and models to files of scores, a shard of images at a time; the estimate is then made from the files."""
+"""From images and models to files of scores, a shard of images at a time; the estimate is then made from the files.
+
+Corrupted copies of labelled images are labelled shifts for everybody who has images and a model: four families of
+corruptions, two of each, mild and strong. What is learned on them holds for corruptions; styles and new kinds of
+objects do more to a model than they (`openworld.estimators.quote.learned_shifts`).
+"""
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from PIL import Image
 
 from openworld._errors import OpenworldError, failing
 from openworld._observer import Observer
 from openworld.datasets import ImageSet
 from openworld.datasets.appearance import NUMBERS, appearance
+from openworld.datasets.corruptions import corrupted
+from openworld.datasets.image_set import file_of
 from openworld.datasets.templates import PHOTO, TEMPLATES
 from openworld.features.checksums import is_intact, note_checksum, read_intact, write_with_checksum
-from openworld.label_free.estimate.corrupted_copies import corrupted_copies
 from openworld.label_free.estimate.inputs import CORRUPTIONS, NamedShift
 from openworld.label_free.estimate.models import Models, find_models
 from openworld.label_free.estimate.score_tables import open_table
@@ -26,6 +33,15 @@ from openworld.tables.judged import APPEARANCE, SEEN
 
 TOGETHER = 256  # images of a shard, which is what a call that is stopped may lose; whole batches of any model
 MADE_OF = b"made of"
+FAMILIES = {
+    "noise": ("gaussian_noise", "impulse_noise"),
+    "blur": ("defocus_blur", "motion_blur"),
+    "weather": ("fog", "snow"),
+    "digital": ("contrast", "pixelate"),
+}
+SEVERITIES = (2, 5)
+MOST = 500  # images of a corrupted copy: with more, the time grows and what is learned hardly changes
+SIDE = 256  # pixels of the shorter side, to which larger images are scaled: corruptions are made for such images
 
 
 def score_images(
@@ -59,34 +75,38 @@ def score_images(
     for side, number, where in places:
         if side == "target":
             sets[side, number] = target_images(where, models["logits"].classnames)
-    writer = _Writer(models, folder, observer)
+
+    def write(name: str, images: ImageSet, *, labelled: bool = True) -> str:
+        """Return the file of scores of images; what an earlier call scored of the same is used again."""
+        path, title = folder / f"{name}.parquet", _title(images)
+        progress = partial(observer.progress, f"looking at {title}")
+        with failing():
+            reused = write_scores(images, models, path, progress, labelled=labelled)
+        if reused:
+            count = f"{len(images):,}" if reused == len(images) else f"{reused:,} of {len(images):,}"
+            observer.say(f"{title}: scores of {count} images are there already, and are used again.")
+        return str(path)
+
     for (side, number), (images, has_labels) in sets.items():
-        name = f"{side}-{number}"
-        given[side][number] = writer.write(name, images, labelled=has_labels)
-        made[f"pictures {name}"] = _title(images)
+        given[side][number] = write(f"{side}-{number}", images, labelled=has_labels)
+        made[f"pictures {side}-{number}"] = _title(images)
     shifts: list[NamedShift] = []
     for number, shift in enumerate(labelled):
+        if shift.place == CORRUPTIONS and first is None:
+            raise OpenworldError(
+                "--labelled-shift corruptions corrupts the images of the source, which is files of scores: give its "
+                "images, or labelled shifts as files of scores."
+            )
         if shift.place == CORRUPTIONS:
-            shifts += _corrupted(first, writer, seed)
+            for family, copy in corrupted_copies(first, seed):
+                path = write(f"labelled-{copy.domain.replace(' ', '-')}", copy)
+                shifts.append(NamedShift(family, path, artificial=True, title=copy.domain))
         elif are_images(shift.place):
-            path = writer.write(f"labelled-{number}", labelled_images(shift.place))
+            path = write(f"labelled-{number}", labelled_images(shift.place))
             shifts.append(NamedShift(shift.family, path, title=shift.place))
         else:
             shifts.append(shift)
     return given["source"], given["target"], shifts
-
-
-def _corrupted(source: ImageSet | None, writer: "_Writer", seed: int) -> list[NamedShift]:
-    if source is None:
-        raise OpenworldError(
-            "--labelled-shift corruptions corrupts the images of the source, which is files of scores: give its "
-            "images, or labelled shifts as files of scores."
-        )
-    copies = ((family, copy, copy.domain.replace(" ", "-")) for family, copy in corrupted_copies(source, seed))
-    return [
-        NamedShift(family, writer.write(f"labelled-{name}", copy), artificial=True, title=copy.domain)
-        for family, copy, name in copies
-    ]
 
 
 def _audit_names(models: Models, template: str, folder: Path | None, observer: Observer) -> None:
@@ -96,35 +116,44 @@ def _audit_names(models: Models, template: str, folder: Path | None, observer: O
     from openworld.report.class_names import tell_audits
 
     tokenizer = next((model.tokenizer for model in models.values() if model.tokenizer), None)
-    if tokenizer is None:
-        return
-    shared = {"template": template, "wordnet": find_wordnet(), "tokenizer": tokenizer}
-    audits = [audit(models["logits"].classnames, "class names", base_count=0, **shared)]
-    tell_audits(audits, folder, observer.say)
+    if tokenizer is not None:
+        shared = {"template": template, "wordnet": find_wordnet(), "tokenizer": tokenizer}
+        audits = [audit(models["logits"].classnames, "class names", base_count=0, **shared)]
+        tell_audits(audits, folder, observer.say)
 
 
 def _title(images: ImageSet) -> str:
     return f"{images.name} {images.domain}".strip()
 
 
+def corrupted_copies(images: ImageSet, seed: int) -> Iterator[tuple[str, ImageSet]]:
+    """Yield (family, labelled images) of every copy, all of the same images, 500 at most."""
+    if len(images) > MOST:
+        images = images.subset(np.sort(np.random.default_rng(seed).choice(len(images), MOST, replace=False)))
+    images = replace(images, content=f"{images.content} at most {SIDE}", read=_AtMost(images.read))
+    for family, names in FAMILIES.items():
+        for name in names:
+            for severity in SEVERITIES:
+                yield family, corrupted(images, name, severity, seed=seed)
+
+
 @dataclass(frozen=True)
-class _Writer:
-    """Writes what models say of images into a folder."""
+class _AtMost:
+    """Reads an image, and scales it down where it is larger than `SIDE`."""
 
-    models: Models
-    folder: Path
-    observer: Observer
+    read: Callable[[int], Image.Image]
 
-    def write(self, name: str, images: ImageSet, *, labelled: bool = True) -> str:
-        """Return the file of scores; what an earlier call scored of the same is used again."""
-        path = self.folder / f"{name}.parquet"
-        progress = partial(self.observer.progress, f"looking at {_title(images)}")
-        with failing():
-            reused = write_scores(images, self.models, path, progress, labelled=labelled)
-        if reused:
-            count = f"{len(images):,}" if reused == len(images) else f"{reused:,} of {len(images):,}"
-            self.observer.say(f"{_title(images)}: scores of {count} images are there already, and are used again.")
-        return str(path)
+    def __call__(self, index: int) -> Image.Image:
+        image = self.read(index)
+        ratio = SIDE / min(image.size)
+        if ratio >= 1:
+            return image
+        width, height = (max(SIDE, round(length * ratio)) for length in image.size)
+        return image.convert("RGB").resize((width, height), Image.Resampling.BICUBIC)
+
+    def file_of(self, index: int) -> str | None:
+        """Return the path of the image as it was, if it has one."""
+        return file_of(self.read, index)
 
 
 def made_of(images: ImageSet, models: Models, *, labelled: bool = True) -> str:
@@ -204,8 +233,6 @@ def write_scores(
             arrays += [pyarrow.array(scored[SEEN])] if find_seen else []
             writer.write_batch(pyarrow.record_batch(arrays, schema=schema))
     note_checksum(path)
-    for other in path.parent.glob(
-        f"{path.stem}.{'[0-9a-f]' * 32}"
-    ):  # of this call, and of stopped ones with other models
+    for other in path.parent.glob(f"{path.stem}.{'[0-9a-f]' * 32}"):  # of this call, and of stopped ones
         remove(other)
     return reused

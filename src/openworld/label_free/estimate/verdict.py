@@ -5,11 +5,11 @@ A watch says what alarms and late labels say in the same sentences, of its perio
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from math import ceil
 
 from openworld.estimators.quote import CLASS_SHARES, NO_SHIFT, Quote
-from openworld.label_free.estimate.accuracy_estimate import AccuracyEstimate
-from openworld.label_free.estimate.causes import episodes
+from openworld.label_free.estimate.accuracy_estimate import AccuracyEstimate, Period
 from openworld.label_free.estimate.results import LESS_BIAS, results_of
 from openworld.report.sentences import bracketed, counted, percent, signed
 
@@ -133,13 +133,13 @@ def causes(estimate: AccuracyEstimate) -> str:
         return ""
     view = estimate.chunks[0].cause.likely.signs.view
     rests_on = "embeddings and logits" if view == "features" else "logits alone"
-    found, labels = episodes([chunk.cause for chunk in estimate.chunks]), [chunk.label for chunk in estimate.chunks]
+    found = episodes(estimate.chunks)
     if not found:
         return f"By {rests_on}, nothing is seen to have moved in any chunk."
     parts = []
     for cause, own in found.items():
         longest = sorted(sorted(own, key=lambda episode: -len(episode))[:CAUSED], key=lambda episode: episode.first)
-        names = ", ".join(episode.name(labels) for episode in longest) + (", ..." if len(own) > CAUSED else "")
+        names = ", ".join(episode.name(estimate.chunks) for episode in longest) + (", ..." if len(own) > CAUSED else "")
         parts.append(f"{cause} in {counted(sum(map(len, own)), 'chunk')} ({names})")
     return f"Likely cause of what moved, by {rests_on}: {'; '.join(parts)}."
 
@@ -231,10 +231,10 @@ def what_would_settle(estimate: AccuracyEstimate) -> str:
         tell = f"would tell it to {100 * FAR:.0f} points either way, {wanted} to {points}: {DRAWN_BY}"
         return f"{some} labels of images drawn at random {tell}."
     tell = f"would tell the accuracy to {points} points either way: {DRAWN_BY}"
-    return f"{_interval(estimate)} {wanted} labels of images drawn at random {tell}."
+    return f"{_of_interval(estimate)} {wanted} labels of images drawn at random {tell}."
 
 
-def _interval(estimate: AccuracyEstimate) -> str:
+def _of_interval(estimate: AccuracyEstimate) -> str:
     """Return what the interval of the number holds, and what it does not."""
     learned = estimate.learned_quote
     if estimate.labelled is not None and estimate.labelled.drawn:
@@ -242,3 +242,34 @@ def _interval(estimate: AccuracyEstimate) -> str:
     if learned is not None and learned.why == estimate.quote.why:
         return OF_SHIFTS
     return OF_SAMPLING if estimate.quote.signs is None else OF_RULES.get(estimate.quote.rule, OF_OTHERS)
+
+
+@dataclass(frozen=True)
+class Episode:
+    """Chunks that follow each other and have one likely cause, by their places, the last one included."""
+
+    cause: str
+    first: int
+    last: int
+
+    def __len__(self) -> int:
+        return self.last + 1 - self.first
+
+    def name(self, chunks: Sequence[Period]) -> str:
+        """Return from when to when it lasted."""
+        first, last = chunks[self.first].label, chunks[self.last].label
+        return first if self.first == self.last else f"{first} to {last}"
+
+
+def episodes(chunks: Sequence[Period]) -> dict[str, list[Episode]]:
+    """Return, by cause, the episodes in order of time; the causes of most chunks first."""
+    found: dict[str, list[Episode]] = {}
+    for place, chunk in enumerate(chunks):
+        if not chunk.cause.text:
+            continue
+        own = found.setdefault(chunk.cause.text, [])
+        if own and own[-1].last == place - 1:
+            own[-1] = replace(own[-1], last=place)
+        else:
+            own.append(Episode(chunk.cause.text, place, place))
+    return dict(sorted(found.items(), key=lambda item: -sum(map(len, item[1]))))

@@ -18,15 +18,7 @@ from openworld.label_free.estimate.late_labels import read_late_labels
 from openworld.label_free.estimate.score_tables import open_table
 from openworld.label_free.settings import RATE, Settings
 from openworld.label_free.watch.exports import append_lines, require_lines, write_prometheus
-from openworld.label_free.watch.fit_report import fit_report
-from openworld.label_free.watch.fitted import (
-    FITTED,
-    USUAL_IMAGES,
-    VECTORS,
-    Watch,
-    fit_source,
-    read_watch,
-)
+from openworld.label_free.watch.fitted import FITTED, USUAL_IMAGES, VECTORS, Watch, fit_report, fit_source, read_watch
 from openworld.label_free.watch.following import Followed, Follower
 from openworld.label_free.watch.labelled import proposed_labels, read_labels
 from openworld.label_free.watch.report import WatchView, watch_report
@@ -36,38 +28,29 @@ from openworld.runs.lock import file_lock
 from openworld.runs.outputs import NUMBERS, WATCH, require_file, require_folder
 from openworld.tables.files import ScoreFile
 
+Files = Sequence[Path | str | ScoreFile]
+
 
 def fit_watch(
-    source: Sequence[Path | str | ScoreFile],
+    source: Files,
     out: Path,
     *,
     classnames: Path | str | Sequence[str] | None = None,
-    estimator: Sequence[str] = (),
-    timestamps: str = "",
-    period: str = "",
-    chunk_rows: int = 0,
     images: Sequence[int] = (),
-    alert: float | None = None,
     false_alarms: float | None = None,
-    seed: int = 0,
     observer: Observer = SILENT,
     made: Mapping[str, str] | None = None,
+    estimator: Sequence[str] = (),
+    **options,
 ) -> Report:
     """Fit on a labelled source what depends on it alone, and keep it in the file `out`; `found` is a `Watch`."""
-    # `images` are how many a period usually has; `made` are facts for the page.
-    settings = Settings(
-        estimators=tuple(estimator),
-        timestamps=timestamps,
-        period=period,
-        chunk_rows=chunk_rows,
-        alert=alert,
-        false_alarms=RATE if false_alarms is None else false_alarms,
-        seed=seed,
-    )
+    # `images` are how many a period usually has; `made` are facts for the page; `options` are fields of `Settings`.
+    rate = RATE if false_alarms is None else false_alarms
+    settings = Settings(estimators=tuple(estimator), false_alarms=rate, **options)
     require_file("--out", out, kind=FITTED, inputs=(*source, classnames))
     names = class_names(str(classnames)).names if isinstance(classnames, Path | str) else classnames
     table = open_table(source, classnames=names)
-    facts = {**(made or {}), "openworld": __version__, "seed": str(seed)}
+    facts = {**(made or {}), "openworld": __version__, "seed": str(settings.seed)}
     facts |= checksums(file.path for file in table.files)
     fitted = fit_source(table, settings, images or (USUAL_IMAGES,), partial(observer.progress, total=None), facts)
     return fit_report(fitted.write(out), out)
@@ -75,7 +58,7 @@ def fit_watch(
 
 def watch(
     fitted: Path,
-    new: Sequence[Path | str | ScoreFile] = (),
+    new: Files = (),
     *,
     state: Path | None = None,
     json_lines: Path | None = None,
@@ -116,48 +99,40 @@ def watch(
             there = (out / name).exists()  # it may be filled in
             stays = ", which was there already and stays as it is" if there else ""
             note = f"Images to label: {out / name}{stays}."
-            kept = report.files if there else {**report.files, name: sheet.encode()}
-            report = replace(report, notes=(*report.notes, note), files=kept)
+            files = report.files if there else {**report.files, name: sheet.encode()}
+            report = replace(report, notes=(*report.notes, note), files=files)
         if out is not None:
             report.write(out)
     return report
 
 
 def _followed(
-    known: Watch,
-    path: Path,
-    new: Sequence[Path | str | ScoreFile],
-    close: bool,
-    labels: Path | ScoreFile | None,
-    observer: Observer,
+    known: Watch, path: Path, new: Files, close: bool, labels: Path | ScoreFile | None, observer: Observer
 ) -> WatchView:
     """Add labels, then the files, to the state, which is written after each."""
     state, read = read_state(path, known), None
     if labels is not None:
         read = read_labels(known, state, read_late_labels(labels))
+        state = read.state
         if not read.again:
-            state = read.state
             state.write(path)
-    follower = Follower.of(known, state, partial(observer.progress, total=None))
+    follower = Follower(known, state, partial(observer.progress, total=None))
     done: list[Followed] = []
     for place, file in enumerate(new):
         table = open_table([file], classnames=known.classnames, times=known.settings.timestamps)
         kept = {name: getattr(known.outputs, name) is not None for name in VECTORS}
         table = replace(table.ordered(known.classnames, "those of the source").with_vectors(**kept), images=True)
-        followed = follower.follow(state, table)
-        if not followed.again:
-            state = followed.state
-        if close and place == len(new) - 1 and followed.file == state.files[-1]:
-            state = follower.close(state)
-            followed = Followed(state, state.files[-1], followed.again)
-        if followed.state is state:
-            state.write(path)
+        followed = follower.follow(table)
+        if close and place == len(new) - 1 and followed.file == follower.state.files[-1]:
+            follower.close()
+            followed = followed._replace(file=follower.state.files[-1])
+        follower.state.write(path)
         done.append(followed)
     if close and not new and state.files:
-        state = follower.close(state)
-        state.write(path)
-        done.append(Followed(state, state.files[-1], True))
-    opened = follower.look(state)
+        follower.close()
+        follower.state.write(path)
+        done.append(Followed(follower.state.files[-1], True))
+    opened, state = follower.look(), follower.state
     if new and len(follower.measured_since) > len(state.measured):  # a look may measure too
         state = replace(state, measured=follower.measured_since)
         state.write(path)

@@ -11,7 +11,7 @@ import numpy as np
 
 from openworld._errors import OpenworldError, naming
 from openworld._plain import parse_json
-from openworld.label_free.estimate.period import Period
+from openworld.label_free.estimate.accuracy_estimate import Period
 from openworld.label_free.estimate.results import (
     ALARM_RATIO,
     ESTIMATED,
@@ -33,7 +33,7 @@ BEGINNING = b'{"watch":'
 
 
 class Field(NamedTuple):
-    """A number of a period: its row, its name in JSON lines, and in Prometheus text."""
+    """A number of a period: its name in JSON lines, its row, its name in Prometheus text, and what it is there."""
 
     name: str
     entity: str
@@ -42,33 +42,15 @@ class Field(NamedTuple):
     help: str
 
 
-SHARES = tuple(SHIFTS)
+CLASSES, CONFIDENCES = SHIFTS
 FIELDS = (
-    Field("images", "", IMAGES, "period_images", "Images of the last finished period."),
-    Field(
-        *("accuracy", QUOTED, ESTIMATED, "accuracy_ratio"),
-        "Estimated accuracy of the last finished period; absent where it cannot be told.",
-    ),
-    Field(
-        *("alarm_ratio", QUOTED, ALARM_RATIO, "alarm_ratio"),
-        "Statistic of the accuracy alarm relative to its limit; it stands above 1; absent without.",
-    ),
-    Field(
-        *("shift_alarm_ratio", "", SHIFT_ALARM, "shift_alarm_ratio"),
-        "Statistic of the shift alarm relative to its limit; it stands above 1.",
-    ),
-    Field(
-        *("shift_score", "", SHIFT_SCORE, "shift_score"),
-        "How far the last finished period lies from the source, in deviations of source-like ones.",
-    ),
-    Field(
-        *("class_shift", "", SHARES[0], "class_shift_ratio"),
-        "Energy distance of the predicted classes from the source beyond chance; 0 to 1.",
-    ),
-    Field(
-        *("confidence_shift", "", SHARES[1], "confidence_shift_ratio"),
-        "Energy distance of the confidences from the source beyond chance; 0 to 1.",
-    ),
+    Field("images", "", IMAGES, "period_images", "images."),
+    Field("accuracy", QUOTED, ESTIMATED, "accuracy_ratio", "estimated accuracy; absent where it cannot be told."),
+    Field("alarm_ratio", QUOTED, ALARM_RATIO, "alarm_ratio", "accuracy alarm over its limit; it stands above 1."),
+    Field("shift_alarm_ratio", "", SHIFT_ALARM, "shift_alarm_ratio", "shift alarm over its limit; stands above 1."),
+    Field("shift_score", "", SHIFT_SCORE, "shift_score", "from the source, in deviations of source-like periods."),
+    Field("class_shift", "", CLASSES, "class_shift_ratio", "energy distance of predicted classes, beyond chance; 0-1."),
+    Field("confidence_shift", "", CONFIDENCES, "confidence_shift_ratio", "the same of confidences; 0 to 1."),
 )
 
 
@@ -92,30 +74,26 @@ def _values(period: Period) -> dict[str, Value]:
 
 def _numbers(state: WatchState) -> Iterator[tuple[str, float | int, str]]:
     """Yield (name, number, what it is) of the numbers that there are."""
+    of_last, of_labels = "Of the last finished period:", "Of the last period with enough drawn labels:"
     for period in state.records[-1:]:
         values = _values(period)
         for field in FIELDS:
             if field.name in values and values[field.name].value is not None:
-                yield field.collected, values[field.name].value, field.help
-        accuracy, of_it = values["accuracy"], "of its 95 % interval, or of the bounds where it cannot be told."
-        yield "accuracy_low_ratio", accuracy.over().low, f"Low end {of_it}"
-        yield "accuracy_high_ratio", accuracy.over().high, f"High end {of_it}"
-        known = "1 where the accuracy of the last finished period can be told, else 0."
-        yield "accuracy_known", int(accuracy.value is not None), known
-        yield "shift_alarm", int(period.shifted), "1 where the shift alarm stands, else 0."
+                yield field.collected, values[field.name].value, f"{of_last} {field.help}"
+        ends = values["accuracy"].over()
+        for end, number in (("low", ends.low), ("high", ends.high)):
+            yield f"accuracy_{end}_ratio", number, f"{of_last} {end} end of the 95 % interval, or of the bounds."
+        known = int(values["accuracy"].value is not None)
+        yield "accuracy_known", known, f"{of_last} 1 where the accuracy can be told, else 0."
+        yield "shift_alarm", int(period.shifted), f"{of_last} 1 where the shift alarm stands, else 0."
     by_labels = [period for period in state.records if period.labelled and period.labelled.accuracy is not None]
     for period in by_labels[-1:]:
-        labelled, last = (
-            period.labelled,
-            "Accuracy of the last period with enough drawn labels, by these; absent without any.",
-        )
-        yield "labelled_accuracy_ratio", labelled.accuracy, last
-        for end, number in zip(("low", "high"), labelled.interval, strict=True):
-            over = f"{end.capitalize()} end of its 95 % interval over the draw of the labels."
-            yield f"labelled_accuracy_{end}_ratio", number, over
-        yield "labelled_images", labelled.n, "Labels of that period."
+        yield "labelled_accuracy_ratio", period.labelled.accuracy, f"{of_labels} accuracy by these."
+        for end, number in zip(("low", "high"), period.labelled.interval, strict=True):
+            yield f"labelled_accuracy_{end}_ratio", number, f"{of_labels} {end} end of the 95 % interval over the draw."
+        yield "labelled_images", period.labelled.n, f"{of_labels} how many."
         if period.ended:
-            when = "Time stamp of that period's last image, in seconds since 1970."
+            when = f"{of_labels} time stamp of its last image, in seconds since 1970."
             yield "labelled_last_image_timestamp_seconds", _seconds(period.ended), when
     yield "images_total", state.n, "Images counted since the watch began."
     yield "periods_total", len(state.records), "Periods finished since the watch began."

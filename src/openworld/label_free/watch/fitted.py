@@ -6,7 +6,7 @@ size of a period, the nulls of the methods, that of the alert, its k and h, and 
 themselves are made of these when the file is read, in a second or two.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -15,14 +15,18 @@ import numpy as np
 
 from openworld._errors import OpenworldError
 from openworld.estimators import FittedEstimator, Outputs, find_estimator
+from openworld.estimators.engine.confidence_check import check_confidence
 from openworld.estimators.engine.temperature import Temperature, temperature_of
 from openworld.label_free.estimate.accuracy_estimate import ScoredSet
-from openworld.label_free.estimate.methods import fit_all
+from openworld.label_free.estimate.estimation import fit_all
 from openworld.label_free.estimate.quotes import DECIDING, Measured, Quoting
-from openworld.label_free.estimate.reading import Pass, Progress
-from openworld.label_free.estimate.remarks import source_remarks
+from openworld.label_free.estimate.reading import Pass, Progress, source_remarks
 from openworld.label_free.estimate.score_tables import ScoreTable
 from openworld.label_free.settings import Settings
+from openworld.report.layout import Brief, Layout, Pivot
+from openworld.report.report import Report
+from openworld.report.sentences import counted, percent
+from openworld.results import Metric, Result, Results, Value
 from openworld.runs import read_spec
 from openworld.runs.sealed_arrays import read_arrays, write_arrays
 
@@ -30,6 +34,23 @@ FITTED = "what `openworld estimate fit` writes"
 USUAL_IMAGES = 1_000
 VECTORS = ("features", "appearance")
 """What a watch keeps of images beside what models say of them."""
+
+LOW = Metric("source_like_low", "of the source, low", better=0)
+HIGH = Metric("source_like_high", "of the source, high", better=0)
+ALONE = Metric("alarm_alone", "one period below", better=0, bounds=(None, 1.0))
+LASTING = Metric("alarm_lasting", "many below", better=0, bounds=(None, 1.0))
+LAYOUT = Layout(
+    "A source fitted for watching",
+    "",
+    (
+        Pivot(
+            name="sizes",
+            title="Sizes of periods",
+            rows=("period",),
+            note="What DoC says of periods like the source, 95 % of them; and what raises an alarm.",
+        ),
+    ),
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,21 +122,17 @@ def _watch_of(about: Mapping[str, Any], arrays: Mapping[str, np.ndarray], finger
     )
 
 
-def narrow(array: np.ndarray) -> np.ndarray:
-    """Return an array of the fewest bytes a number that still holds every value exactly."""
-    with np.errstate(over="ignore"):
-        for smaller in (np.float16, np.float32):
-            if np.array_equal(array.astype(smaller), array):
-                return array.astype(smaller)
-    return array
-
-
 def tables_of(outputs: Outputs) -> dict[str, np.ndarray]:
     """Return the tables of scores and vectors by name, each in the fewest bytes that are exact."""
     tables = {"logits": outputs.logits, "reference": outputs.reference}
     tables |= {"features": outputs.features, "appearance": outputs.appearance}
     tables |= {f"partner.{place}": partner for place, partner in enumerate(outputs.partners)}
-    return {name: narrow(table) for name, table in tables.items() if table is not None}
+    tables, exact = {name: table for name, table in tables.items() if table is not None}, {}
+    with np.errstate(over="ignore"):
+        for name, table in tables.items():
+            narrow = (table.astype(kind) for kind in (np.float16, np.float32))
+            exact[name] = next((own for own in narrow if np.array_equal(own, table)), table)
+    return exact
 
 
 def outputs_of(arrays: Mapping[str, np.ndarray], labels: np.ndarray | None = None) -> Outputs:
@@ -137,14 +154,12 @@ def fit_source(
     known = Pass(source.with_vectors(), "reading the source", progress)
     known.require_labels("the source must say what its images are: add `labels`.")
     outputs = known.outputs
-    usual = [
-        name for name in DECIDING if outputs.reference is not None or "reference" not in find_estimator(name).needs
-    ]
-    names = settings.estimators or tuple(usual)
+    without = () if outputs.reference is not None else ("reference",)
+    usual = tuple(name for name in DECIDING if not set(without) & set(find_estimator(name).needs))
+    names = settings.estimators or usual
     fit_all(names, outputs, outputs)  # refuses what cannot be had
-    watch = Watch(
-        outputs, known.side, source.classnames, settings, names, Measured(), source_remarks(known), made or {}
-    )
+    warnings = source_remarks(known)
+    watch = Watch(outputs, known.side, source.classnames, settings, names, Measured(), warnings, made or {})
     quoting = watch.quoting(watch.measured, progress)
     quoting.require_testable()
     for size in sizes:
@@ -156,3 +171,66 @@ def fit_source(
         if settings.alert is not None:
             quoting.limit(size)
     return watch
+
+
+def fit_report(watch: Watch, path: Path) -> Report:
+    """Return what was fitted, and what it takes for an alarm by size of a period."""
+    source = watch.source
+    first = (
+        f"Fitted on {source.name} ({counted(source.n, 'labelled image')}, {percent(source.accuracy)} % right): {path}, "
+        f"{path.stat().st_size / 1e6:.1f} MB."
+    )
+    kept = "" if watch.outputs.n == source.n else f"It holds a uniform sample of {watch.outputs.n:,} of them. "
+    said = (
+        first,
+        f"{kept}Methods: {', '.join(watch.names)}. Other sizes of periods are measured when they are first met.",
+        f"Then, with every new file: openworld estimate watch {path} NEW.parquet",
+        *_alarms(watch),
+    )
+    notes = tuple(f"Note: {warning}." for warning in watch.warnings)
+    brief = Brief(Results("watch-fit", tuple(_sizes(watch))), subtitle=(source.name,), sentences=said, warnings=notes)
+    facts = {
+        "fingerprint": watch.fingerprint,
+        "source": {"name": source.name, "images": source.n, "accuracy": source.accuracy},
+        "kept": watch.outputs.n,
+        "methods": list(watch.names),
+        "sizes": sorted({*watch.measured.quotes, *watch.measured.limits}),
+        "alarms": {"accuracy_below": watch.settings.alert, "shift": True, "false_alarms": watch.settings.false_alarms},
+        "confidence_tells": check_confidence(watch.outputs).tells,
+        "warnings": list(watch.warnings),
+        "made": dict(watch.made),
+    }
+    return LAYOUT.report(brief, text=said[1:], notes=notes, made=watch.made, found=watch, facts=facts)
+
+
+def _alarms(watch: Watch) -> list[str]:
+    """Return which alarms there are, how often they are false, and whether confidences tell the accuracy."""
+    settings, check = watch.settings, check_confidence(watch.outputs)
+    rate = f"{100 * settings.false_alarms:.3g} % of years of 365 periods"
+    text = [f"Shift alarm: where images over time are no longer like the source's; by chance in {rate}."]
+    if settings.alert is not None:
+        by = f"Accuracy alarm: where the accuracy is found below {percent(settings.alert)} %"
+        text.append(f"{by}; by chance in {rate} that are all {percent(settings.alert)} % right.")
+    elif check.tells:
+        text.append("No accuracy alarm: add --alert 0.8, say, for one.")
+    if not check.tells:
+        rest = "no accuracy alarm"
+        if settings.alert is not None:
+            rest = "the accuracy alarm tests what the reference shows"
+        text.append(f"Beware: {check.why}. So {rest}, and labels tell the accuracy.")
+    return text
+
+
+def _sizes(watch: Watch) -> Iterator[Result]:
+    """Yield, by size of a period, what is quoted of periods like the source, and what raises an alarm."""
+    measured, alert = watch.measured, watch.settings.alert
+    for size in sorted({*measured.quotes, *measured.limits}):
+        null = measured.quotes.get(size, {}).get("DoC")
+        low, high = (None, None) if null is None else null.range
+        numbers = {LOW: low, HIGH: high}
+        if size in measured.limits:
+            limit = measured.limits[size]
+            numbers |= {ALONE: limit.alone(size, alert), LASTING: limit.lasting(size, alert)}
+        for metric, number in numbers.items():
+            value = Value(number, (), "" if number is not None else "not measured")
+            yield Result("", metric, value, {"period": size, "period_name": f"{size:,} images"})

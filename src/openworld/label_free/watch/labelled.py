@@ -22,7 +22,7 @@ from openworld.label_free.estimate.late_labels import (
     worksheet,
 )
 from openworld.label_free.watch.fitted import Watch
-from openworld.label_free.watch.state import KeptPeriod, SheetRecord, WatchState
+from openworld.label_free.watch.state import SheetRecord, WatchState
 from openworld.tables.judged import IMAGE_COLUMNS
 
 
@@ -39,12 +39,21 @@ def read_labels(watch: Watch, state: WatchState, late: LateLabels) -> LabelsRead
     known = [sheet for sheet in state.sheets if sheet.content == late.content]
     if known:
         return LabelsRead(state, known[0], True)
-    kept, images = _images(state, late.key)
+    named = {period: period.images(late.key) for period in state.kept}
+    named = {period: images for period, images in named.items() if images is not None}
+    if not named:
+        has = f"name their images by `{state.kept[-1].key}`" if state.kept else "have no image that is kept"
+        raise OpenworldError(
+            f"the labels name images by {late.key}, and the {len(state.kept)} finished periods that are kept {has}; "
+            "`row` counts all images of the watch from 0."
+        )
+    names = ("ids", "predicted", "expected")
+    images = ImagesAtHand(*(np.concatenate([getattr(own, name) for own in named.values()]) for name in names))
     places = places_of(late, images.ids)
     own = [label for label, place in enumerate(places) if place is not None]
-    _require_kept(state, late, own, [each.number for each in kept])
+    _require_kept(state, late, own, [period.number for period in named])
     spots, first = {}, 0
-    for period in kept:
+    for period in named:
         spots[period.number] = first, len(period.rows), state.records[period.number].sampled is not None
         first += len(period.rows)
     rows = [places[label] for label in own]
@@ -59,39 +68,18 @@ def read_labels(watch: Watch, state: WatchState, late: LateLabels) -> LabelsRead
     return LabelsRead(replace(state, records=tuple(records), sheets=(*state.sheets, sheet)), sheet, False)
 
 
-def _images(state: WatchState, key: str) -> tuple[list[KeptPeriod], ImagesAtHand]:
-    """Return the periods whose images a column names, and their images, one period after the other."""
-    named = [(period, period.images(key)) for period in state.kept]
-    named = [(period, images) for period, images in named if images is not None]
-    if not named:
-        has = f"name their images by `{state.kept[-1].key}`" if state.kept else "have no image that is kept"
-        raise OpenworldError(
-            f"the labels name images by {key}, and the {len(state.kept)} finished periods that are kept {has}; `row` "
-            "counts all images of the watch from 0."
-        )
-    columns = (
-        np.concatenate([getattr(images, name) for _, images in named]) for name in ("ids", "predicted", "expected")
-    )
-    return [period for period, _ in named], ImagesAtHand(*columns)
-
-
 def _require_kept(state: WatchState, late: LateLabels, own: Sequence[int], kept: Sequence[int]) -> None:
     """Refuse labels of images that were never counted; those of a period that is no longer kept are left out."""
-    if len(own) == len(late.ids):
-        return
     everything = len(kept) == len(state.records) and all(record.sampled is None for record in state.records)
-    if own and not everything:
+    if len(own) == len(late.ids) or (own and not everything):
         return
     unknown = next(name for label, name in enumerate(late.ids.tolist()) if label not in set(own))
     first, last = (state.records[number].label for number in (kept[0], kept[-1]))
-    opened = state.opened
-    names = () if opened is None else opened.span.first + opened.span.sample.rows if late.key == ROW else opened.images
-    waits = names is not None and unknown in set(map(str, names))
-    way = (
-        "it is of the period that is not finished: give its labels when it is (--close)."
-        if waits
-        else "labels are read before new files."
-    )
+    opened, way = state.opened, "labels are read before new files."
+    if opened is not None:
+        names = opened.span.first + opened.span.sample.rows if late.key == ROW else opened.images
+        if names is not None and unknown in set(map(str, names)):
+            way = "it is of the period that is not finished: give its labels when it is (--close)."
     raise OpenworldError(
         f"{len(late.ids) - len(own)} of {len(late.ids)} images of {late.name} are of no finished period that is kept "
         f"({first} to {last}), the first {unknown!r}; {way}"

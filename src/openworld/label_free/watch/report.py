@@ -4,10 +4,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from openworld.estimators.quote import Quote
-from openworld.label_free.estimate.accuracy_estimate import AccuracyEstimate, ScoredSet
-from openworld.label_free.estimate.figures import over_time_figure
-from openworld.label_free.estimate.period import Period
-from openworld.label_free.estimate.report import over_time_parts, over_time_words
+from openworld.label_free.estimate.accuracy_estimate import AccuracyEstimate, Period, ScoredSet
+from openworld.label_free.estimate.report import over_time_figure, over_time_parts, over_time_words
 from openworld.label_free.estimate.results import ALARM_RATIO, SHIFT_ALARM, SHIFTS, period_rows
 from openworld.label_free.estimate.verdict import alert, answer, late_labels, shift_alert
 from openworld.label_free.watch.exports import label_lines, line_of
@@ -42,7 +40,7 @@ class WatchView:
     @property
     def new(self) -> tuple[Period, ...]:
         """The periods that the files of this call finished."""
-        return tuple(record for followed in self.followed for record in followed.records)
+        return tuple(record for file, _ in self.followed for record in self.state.records[file.first : file.last])
 
     @property
     def alerts(self) -> tuple[str, ...]:

@@ -14,8 +14,8 @@ from openworld._errors import OpenworldError
 from openworld.estimators.engine.temperature import confidences, temperature_of
 from openworld.estimators.quote.spans import Span
 from openworld.estimators.streaming import Sample
+from openworld.label_free.estimate.accuracy_estimate import Period, PeriodLabels
 from openworld.label_free.estimate.late_labels import ROW, ImagesAtHand
-from openworld.label_free.estimate.period import Period, PeriodLabels
 from openworld.label_free.estimate.quotes import Measured
 from openworld.label_free.watch.fitted import Watch, outputs_of, tables_of
 from openworld.runs import read_spec, to_json
@@ -24,6 +24,7 @@ from openworld.tables.judged import IMAGE_COLUMNS
 
 STATE = "the state of `openworld estimate watch`"
 PLAIN = ("watch", "statistic", "shift_statistic", "last", "n", "closed")  # fields that are JSON as they are
+ARRAYS = ("rows", "predicted", "expected", "packed")  # of a kept period
 KEPT = 60  # periods whose images are kept, the last ones; of each those of its sample
 
 
@@ -98,7 +99,7 @@ class KeptPeriod:
 
     def arrays(self) -> dict[str, np.ndarray]:
         """Return its arrays, by the names of entries in a state; without rows where they are all of a period."""
-        arrays = {name: getattr(self, name) for name in ("rows", "predicted", "expected", "packed")}
+        arrays = {name: getattr(self, name) for name in ARRAYS}
         if self.rows[-1] == self.first + len(self.rows) - 1:
             arrays["rows"] = None
         return {f"kept.{self.number}.{name}": array for name, array in arrays.items() if array is not None}
@@ -106,8 +107,7 @@ class KeptPeriod:
     @classmethod
     def in_state(cls, number: int, first: int, arrays: Mapping[str, np.ndarray]) -> "KeptPeriod":
         """Return it of the arrays of a state."""
-        names = ("rows", "predicted", "expected", "packed")
-        rows, predicted, expected, packed = (arrays.get(f"kept.{number}.{name}") for name in names)
+        rows, predicted, expected, packed = (arrays.get(f"kept.{number}.{name}") for name in ARRAYS)
         rows = first + np.arange(len(predicted)) if rows is None else rows
         return cls(number, first, rows, predicted, expected, packed)
 
@@ -137,16 +137,10 @@ class WatchState:
         for period in self.kept:
             arrays |= period.arrays()
         if self.opened is not None:
-            span = self.opened.span
-            about["opened"] = {
-                "key": span.key,
-                "first": span.first,
-                "n": span.sample.n,
-                "began": self.opened.began,
-                "ended": self.opened.ended,
-                "images": self.opened.images,
-            }
-            arrays |= {"rows": span.sample.rows} | tables_of(span.sample.outputs)
+            span, sample = self.opened.span, self.opened.span.sample
+            about["opened"] = {"key": span.key, "first": span.first, "n": sample.n}
+            about["opened"] |= {name: getattr(self.opened, name) for name in ("began", "ended", "images")}
+            arrays |= {"rows": sample.rows} | tables_of(sample.outputs)
         write_arrays(path, STATE, to_json(about), arrays)
 
 
@@ -160,7 +154,6 @@ def read_state(path: Path, watch: Watch) -> WatchState:
 def _state_of(
     path: Path, watch: Watch, about: Mapping[str, Any], arrays: Mapping[str, np.ndarray], _: str
 ) -> WatchState:
-    """Return the state of what a file says."""
     if about["watch"] != watch.fingerprint:
         raise OpenworldError(
             f"{path} belongs to another fit (fingerprint {about['watch'][:12]}, given {watch.fingerprint[:12]}): its "
