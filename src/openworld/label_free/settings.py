@@ -60,7 +60,6 @@ class Settings:
 
     @property
     def cuts(self) -> bool:
-        """Whether images are cut into periods."""
         return bool(self.chunks or self.chunk_rows or self.period)
 
     def keys(self, rows: np.ndarray, times: np.ndarray | None, n: int) -> np.ndarray:
@@ -74,7 +73,6 @@ class Settings:
         return (times.astype(f"datetime64[{UNITS[unit]}]").astype(np.int64) + AHEAD.get(unit, 0)) // count
 
     def beginning(self, key: int) -> str:
-        """Return when a period of the calendar begins."""
         count, unit = self._calendar()
         return str(np.datetime64(key * count - AHEAD.get(unit, 0), UNITS[unit]))
 

@@ -106,7 +106,6 @@ class RunArrays:
 
     @cached_property
     def units(self) -> tuple:
-        """The rows that were measured of each model."""
         return rows_of_run(self.run)
 
     @property

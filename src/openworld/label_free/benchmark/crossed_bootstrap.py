@@ -34,7 +34,6 @@ class CrossedBootstrap:
 
     @cached_property
     def trainings(self) -> int:
-        """How many trainings are drawn from."""
         return len({model.training for model in self.arrays.models})
 
     def shifts(self, line: str) -> int:

@@ -45,7 +45,6 @@ class AccuracyTask:
 
     @property
     def judged(self) -> Checkpoint:
-        """The classifier whose accuracy is estimated."""
         return self.everyone[self.model, self.seed, self.checkpoint]
 
     @property
@@ -62,7 +61,6 @@ class AccuracyTask:
 
     @property
     def score_references(self) -> tuple[ReferenceSpec, ...]:
-        """The references that scores consult."""
         named = {estimator.reference for estimator in self.spec.estimators if estimator.is_score}
         return tuple(reference for reference in self.spec.references if reference.name in named)
 
@@ -86,7 +84,6 @@ class AccuracyTask:
 
     @property
     def outputs(self) -> Iterator[ModelOutputs]:
-        """The outputs of all models on everything that the run reads."""
         yield self._outputs("source", self.spec.source, self.spec.references)
         for number, condition in enumerate(self.spec.conditions, 1):
             yield self._outputs(f"condition {number}: {condition.name}", condition.images, self.spec.references)
@@ -161,7 +158,6 @@ def data(spec: AccuracyEstimationSpec) -> tuple[DatasetSpec, ...]:
 
 
 def class_lists(spec: AccuracyEstimationSpec) -> tuple[ClassList]:
-    """Return the names of the models' classes."""
     names, first = spec.names_of.load().classnames, spec.sources[0]
     return (ClassList(str(first), first.dataset, names, len(names)),)
 

@@ -124,7 +124,6 @@ class ModelGroups:
 
     @property
     def groups(self) -> list[list[Model]]:
-        """The models of every group."""
         return [[self.arrays.models[place] for place in places] for places in self.places]
 
     @cached_property
@@ -135,7 +134,6 @@ class ModelGroups:
 
     @property
     def key(self) -> tuple:
-        """The marks of kinds of shift and of shapes, for a figure."""
         return dots_key([condition.kind for condition in self.arrays.conditions], self.shapes)
 
     def mean(self, values: np.ndarray) -> np.ndarray:

@@ -165,7 +165,6 @@ LAYOUT = Layout(
 
 
 def report(run: RunFolder) -> Report:
-    """Return the report of a run."""
     results, arrays = read_results(run)
     uses = reference_uses(arrays.methods)
     by_use = {label: f"{name}, {use}" for name, labels in uses.items() for use, label in labels.items()}

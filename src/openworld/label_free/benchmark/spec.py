@@ -150,7 +150,6 @@ class AccuracyEstimationSpec:
 
     @property
     def source(self) -> ImageSelection:
-        """The labelled source set."""
         if self.held_out is not None:
             return replace(self._pool(self.train_part), limit=self.held_out)
         return self._pool(self.source_part)

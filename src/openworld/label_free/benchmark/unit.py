@@ -154,7 +154,6 @@ def _models_among(references) -> list:
 
 
 def _own_errors(answers: Answers, scale: float) -> dict[str, float]:
-    """Return calibration errors of the judged model, raw and with T."""
     return {kind: _error(answers.any.logits, each, answers.labels) for kind, each in ((RAW, 1.0), (SCALED, scale))}
 
 
@@ -163,7 +162,6 @@ def _error(logits: np.ndarray, scale: float, labels: np.ndarray) -> float:
 
 
 def _facts(task, source: Answers, machine: Machine) -> dict[str, Any]:
-    """Return what the unit was: conditions in the order of their numbers in tables and attachments."""
     spec, classifier, taxonomy = task.spec, task.judged.load(machine), taxonomy_of(task.spec.sources[0].dataset)
     history = classifier.history if task.judged.training else ()
     return {

@@ -6,14 +6,14 @@ fractions in [0, 1]; None is a number that cannot be told.
 """
 
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from openworld._errors import OpenworldError
 from openworld.datasets.names.forms import normalise_class_name
-from openworld.estimators.open_world import SHARE_MARGIN, OpenWorldOutputs, StreamBounds, TwoShares, stream_bounds
+from openworld.estimators.open_world import SHARE_MARGIN, OpenWorldOutputs, StreamBounds, stream_bounds
 from openworld.label_free.estimate.results import COUNT, IMAGES, SOURCE, TARGET, value_of
 from openworld.metrics import soft_openworld_auc
 from openworld.report.layout import ENTITY, METRIC, Brief, Layout, Pivot
@@ -60,12 +60,10 @@ class StreamQuality:
 
     @property
     def unknown(self) -> tuple[str, ...]:
-        """The stream's name where OpenworldAUC is not bounded."""
         return () if self.bounds.openworld_auc is not None else (self.target.name,)
 
     @property
     def alerts(self) -> tuple[str, ...]:
-        """No alert is raised on a bound."""
         return ()
 
 
@@ -80,7 +78,20 @@ def measure_quality(
     """Return what holds of a stream, from labels of base images in the source that the learner did not train on."""
     # Labels of the target are only compared with; `path` and `base_names` are files, for the command that plans labels.
     require_same_names(source, target)
-    labelled, warnings = _labelled_base(source)
+    if source.labels is None:
+        raise OpenworldError(
+            f"{source.name} has no labels; the source needs labelled base images that the learner was not trained on: "
+            "columns side and label, as `openworld predict ... --labelled --out` writes them."
+        )
+    labelled = np.flatnonzero(source.labels.base & source.labels.named & (source.labels.label >= 0))
+    if len(labelled) < LEAST:
+        raise OpenworldError(
+            f"{source.name} has {len(labelled)} labelled base image(s), and at least {LEAST} are needed, better 200; "
+            f"label {LEAST - len(labelled)} more that the learner was not trained on."
+        )
+    warnings, others = [], len(source) - len(labelled)
+    if others:
+        warnings.append(f"{others:,} images of {source.name} are of new classes or not labelled, and are not used")
     whole, rows = target, np.arange(len(target))
     if len(whole) > SAMPLE:
         rows = np.sort(np.random.default_rng(seed).choice(len(whole), SAMPLE, replace=False))
@@ -135,25 +146,6 @@ def require_same_names(source: OpenWorldStream, target: OpenWorldStream) -> None
                 f"{source.name} has {len(own)} {side} names and {target.name} {len(other)}, not the same: {what}; "
                 "write both with one learner and the same names in the same order."
             )
-
-
-def _labelled_base(source: OpenWorldStream) -> tuple[np.ndarray, list[str]]:
-    """Return the rows of labelled base images, and what is to be said about the others."""
-    labels = source.labels
-    if labels is None:
-        raise OpenworldError(
-            f"{source.name} has no labels; the source needs labelled base images that the learner was not trained on: "
-            "columns side and label, as `openworld predict ... --labelled --out` writes them."
-        )
-    rows = np.flatnonzero(labels.base & labels.named & (labels.label >= 0))
-    if len(rows) < LEAST:
-        raise OpenworldError(
-            f"{source.name} has {len(rows)} labelled base image(s), and at least {LEAST} are needed, better 200; label "
-            f"{LEAST - len(rows)} more that the learner was not trained on."
-        )
-    others = len(source) - len(rows)
-    unused = f"{others:,} images of {source.name} are of new classes or not labelled, and are not used"
-    return rows, [unused] if others else []
 
 
 def true_numbers(stream: OpenWorldStream) -> dict[str, float | None]:
@@ -244,23 +236,23 @@ def report(quality: StreamQuality) -> Report:
 
 def results_of(quality: StreamQuality) -> Results:
     """Return all rows; `images` says which image set a row is of."""
-    rows, bounds = [], quality.bounds
+    numbers, bounds = [], quality.bounds
     for place, facts in ((SOURCE, quality.source), (TARGET, quality.target)):
-        rows.append(Result("", IMAGES, Value(facts.images), place))
-        rows.append(Result("", NAMES["base"], Value(facts.base_names), place))
-        rows.append(Result("", NAMES["new"], Value(facts.new_names), place))
-        for quantity, value in facts.truth.items():
-            rows.append(Result("truth", CARDS[quantity], value_of(value, "its labels do not say"), place))
+        counts = {IMAGES: facts.images, NAMES["base"]: facts.base_names, NAMES["new"]: facts.new_names}
+        numbers += [("", metric, Value(count), place) for metric, count in counts.items()]
+        known = ((CARDS[quantity], value_of(value, "its labels do not say")) for quantity, value in facts.truth.items())
+        numbers += [("truth", metric, value, place) for metric, value in known]
     low, high = bounds.new_share or (None, None)
-    for metric, value in ((MOST, bounds.openworld_auc), (LEAST_SHARE, low), (MOST_SHARE, high)):
-        rows.append(Result("bounds", metric, value_of(value, bounds.reason), TARGET))
+    for metric, number in ((MOST, bounds.openworld_auc), (LEAST_SHARE, low), (MOST_SHARE, high)):
+        numbers.append(("bounds", metric, value_of(number, bounds.reason), TARGET))
     if bounds.shares is not None:
-        rows.append(Result("probabilities", NEW_SHARE, Value(bounds.shares.by_posterior), TARGET))
-        rows.append(Result("scores", NEW_SHARE, Value(bounds.shares.by_best_bin), TARGET))
-        rows.append(Result("scores", GAP, Value(bounds.shares.gap), TARGET))
-        rows.append(Result("probabilities", MOVED, Value(bounds.shares.confidence_moved), TARGET))
-        rows.append(Result("probabilities", MOVED_ERROR, Value(bounds.shares.confidence_error), TARGET))
-    return Results("estimate", tuple(rows))
+        shares = bounds.shares
+        by_scores = {NEW_SHARE: shares.by_best_bin, GAP: shares.gap}
+        by_posterior = {NEW_SHARE: shares.by_posterior, MOVED: shares.confidence_moved}
+        by_posterior[MOVED_ERROR] = shares.confidence_error
+        for entity, own in (("probabilities", by_posterior), ("scores", by_scores)):
+            numbers += [(entity, metric, Value(number), TARGET) for metric, number in own.items()]
+    return Results("estimate", tuple(Result(*number) for number in numbers))
 
 
 def sentences(quality: StreamQuality) -> list[str]:
@@ -282,7 +274,18 @@ def sentences(quality: StreamQuality) -> list[str]:
         )
         if given is not None and not low <= given <= high:
             shares += f" The share that was given, {percent(given)} %, lies outside."
-        said += [shares, *_signs(bounds.shares)]
+        said.append(shares)
+        parts = []
+        if "shares" in bounds.shares.signs:
+            parts.append(f"the two shares lie {100 * bounds.shares.gap:.0f} points apart")
+        if "confidence" in bounds.shares.signs:
+            moved = bounds.shares.confidence_moved
+            parts.append(f"zero-shot is {100 * abs(moved):.0f} points {'surer' if moved > 0 else 'less sure'}")
+        if parts:  # what a sign comes from no image says
+            said.append(
+                f"These images score otherwise than the model's own classes at home: {listed(parts)}. New classes do "
+                "that, and so does another appearance; without labels nothing tells the one from the other."
+            )
     if not quality.target.truth:
         reached = f"; {LABELS} labels gave it to 10 points on nine of ten streams" if quality.labels == LABELS else ""
         said.append(
@@ -291,18 +294,3 @@ def sentences(quality: StreamQuality) -> list[str]:
             f"are{reached}."
         )
     return said
-
-
-def _signs(shares: TwoShares) -> Iterator[str]:
-    """Yield how far the images score otherwise than base images at home; what that comes from no image says."""
-    parts = []
-    if "shares" in shares.signs:
-        parts.append(f"the two shares lie {100 * shares.gap:.0f} points apart")
-    if "confidence" in shares.signs:
-        way = "surer" if shares.confidence_moved > 0 else "less sure"
-        parts.append(f"zero-shot is {100 * abs(shares.confidence_moved):.0f} points {way}")
-    if parts:
-        yield (
-            f"These images score otherwise than the model's own classes at home: {listed(parts)}. New classes do that, "
-            "and so does another appearance; without labels nothing tells the one from the other."
-        )

@@ -185,7 +185,7 @@ class Quoting:
         if size not in self._learned:
             names = candidates(self.source, self.shifts) if self.first is None else self.estimators
             wanted = {name: self.estimators[name] for name in names if name in self.estimators}
-            progress = self._progress("learning from labelled shifts")
+            progress = self.progress and partial(self.progress, "learning from labelled shifts")
             self._learned[size] = learn_from_shifts(
                 wanted, self.source, self.shifts, self._all_nulls(n), seed=self.settings.seed, progress=progress
             )
@@ -207,7 +207,6 @@ class Quoting:
         return None if null is None else (null.mean, *null.range)
 
     def shift_test(self, n: int) -> ShiftTest:
-        """Return the test of the shift alarm for periods of about n images."""
         size, shifts = shared_size(n), self.measured.shifts
         if size not in shifts:
             rate, seed = self.settings.false_alarms, self.settings.seed
@@ -215,7 +214,6 @@ class Quoting:
         return shifts[size]
 
     def limit(self, n: int) -> AlarmLimit:
-        """Return k and h of the accuracy alarm for periods of about n images."""
         size, limits = shared_size(n), self.measured.limits
         if size not in limits:
             null, how = self.alarm_null(n), self.settings
@@ -254,9 +252,7 @@ class Quoting:
                     f"an alert needs what {name} says of sets like the source: give its partners' scores there, too "
                     "(--source-partner), or name another estimator."
                 )
-        alone = replace(
-            self, measured=Measured(quotes=dict(self.measured.quotes))
-        )  # sizes of alarms are none of quotes
+        alone = replace(self, measured=Measured(quotes=dict(self.measured.quotes)))  # sizes of alarms are none of it
         nulls = self._measure({"tested": Tested(alone, size)}, size, ALARM_SOURCES)
         if "tested" not in nulls:
             raise OpenworldError(
@@ -273,9 +269,8 @@ class Quoting:
 
     def _nulls(self, n: int, *, deciding: bool) -> dict[str, Null]:
         """Return those of the methods that the rules rest on, or of the others."""
-        size = shared_size(n)
-        self._measure_kinds(size, (deciding,))
-        return (self.measured.quotes if deciding else self.measured.others)[size]
+        self._measure_kinds(shared_size(n), (deciding,))
+        return (self.measured.quotes if deciding else self.measured.others)[shared_size(n)]
 
     def _measure_kinds(self, size: int, kinds: Sequence[bool]) -> None:
         """Measure what is missing of the deciding methods and of the others, on the same sets at once."""
@@ -295,7 +290,7 @@ class Quoting:
             held[deciding][size] = {name: null for name, null in nulls.items() if kind[name] is deciding}
 
     def _measure(self, estimators: Mapping[str, Any], n: int, sources: int | Mapping[str, int]) -> dict[str, Null]:
-        progress = self._progress("measuring the methods on sets like the source")
+        progress = self.progress and partial(self.progress, "measuring the methods on sets like the source")
         source = self.source if self.source.features is self.source.appearance is None else self._without_vectors
         return measure_null(estimators, source, n, sources=sources, seed=self.settings.seed, progress=progress)
 
@@ -303,9 +298,6 @@ class Quoting:
     def _without_vectors(self) -> Outputs:
         """The source as estimators need it, so that no draw of images copies features."""
         return replace(self.source, features=None, appearance=None)
-
-    def _progress(self, doing: str) -> Callable[[int], None] | None:
-        return self.progress and partial(self.progress, doing)
 
 
 @dataclass(frozen=True)

@@ -56,7 +56,6 @@ class Pass:
 
     @property
     def side(self) -> ScoredSet:
-        """What the estimate says of it."""
         accuracy = 1 - self.mistakes / self.labelled if self.labelled else None
         return ScoredSet(self.table.name, self.sample.n, self.outputs.classes, accuracy)
 
@@ -66,7 +65,6 @@ class Pass:
 
 
 def blocks_of(table: ScoreTable, doing: str, progress: Progress | None = None) -> Iterator[ScoreBlock]:
-    """Return the blocks of a table, while `progress` hears how far it is."""
     done = 0
     for block in table.blocks():
         yield block

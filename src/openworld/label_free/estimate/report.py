@@ -321,7 +321,6 @@ def _words(estimate: AccuracyEstimate) -> dict[str, dict[str, dict[str, str]]]:
 
 
 def _notes(estimate: AccuracyEstimate) -> Iterator[tuple[str, str]]:
-    """Yield what captions say of this estimate alone."""
     signs, sampled = estimate.quote.signs, max((chunk.sampled or 0 for chunk in estimate.chunks), default=0)
     if signs is not None:
         seen = "any fall might hide"

@@ -64,12 +64,11 @@ POWER = Metric("power", "power", "number", 3, 0, (None, None))
 
 def results_of(estimate: AccuracyEstimate) -> Results:
     """Return all rows; `images` says which image set a row is of."""
-    parts = (_image_sets, _whole, _methods, _chunks, _classes, _labelled_shifts)
+    parts = (_whole, _methods, _chunks, _classes, _labelled_shifts)
     return Results("estimate", tuple(row for part in parts for row in part(estimate)))
 
 
 def value_of(number: float | None, reason: str, intervals: tuple = ()) -> Value:
-    """Return a number with its intervals, or why there is none."""
     return Value(number, intervals, "" if number is not None else reason)
 
 
@@ -95,19 +94,17 @@ def _difference(accuracy: float | None, other: float | None, reason: str) -> Val
     return value_of(accuracy - other if known else None, reason)
 
 
-def _image_sets(estimate: AccuracyEstimate) -> Iterator[Result]:
+def _whole(estimate: AccuracyEstimate) -> Iterator[Result]:
+    """Yield the source and the target, and what is quoted of that, with the signs behind it."""
     for place, images in ((SOURCE, estimate.source), (TARGET, estimate.target)):
         yield Result("", IMAGES, Value(images.n), place)
         if images.accuracy is not None:
             yield Result("", TRUE, Value(images.accuracy), place)
     if estimate.shift is not None:
-        yield Result("", CLASS_SHIFT[0], Value(estimate.shift.distance), TARGET)
-        yield Result("", CLASS_SHIFT[1], Value(estimate.shift.chance), TARGET)
+        for metric, share in zip(CLASS_SHIFT, (estimate.shift.distance, estimate.shift.chance), strict=True):
+            yield Result("", metric, Value(share), TARGET)
     for place, share in zip((SOURCE, TARGET), estimate.agreement or (), strict=False):
         yield Result("reference", AGREEMENT, Value(share), place)
-
-
-def _whole(estimate: AccuracyEstimate) -> Iterator[Result]:
     true, quote = estimate.target.accuracy, estimate.quote
     yield Result(QUOTED, ESTIMATED, quoted_value(quote), TARGET)
     if quote.accuracy is not None:
@@ -118,11 +115,9 @@ def _whole(estimate: AccuracyEstimate) -> Iterator[Result]:
         adjusted = quote.signs.adjusted
         yield Result("", UNSEEN, Value(quote.signs.unseen), TARGET)
         for sign in quote.signs.signs:
-            yield Result(sign.name, SIGN_DISTANCE, Value(sign.distance), TARGET)
-            yield Result(sign.name, SIGN_P, Value(sign.p), TARGET)
-            yield Result(sign.name, SIGN_ADJUSTED, Value(adjusted[sign.name]), TARGET)
-            if sign.change is not None:
-                yield Result(sign.name, SIGN_CHANGE, Value(sign.change), TARGET)
+            numbers = {SIGN_DISTANCE: sign.distance, SIGN_P: sign.p, SIGN_ADJUSTED: adjusted[sign.name]}
+            numbers |= {} if sign.change is None else {SIGN_CHANGE: sign.change}
+            yield from (Result(sign.name, metric, Value(number), TARGET) for metric, number in numbers.items())
     if estimate.alarm is not None:
         yield from _alarm(estimate.alarm, TARGET)
     if estimate.labelled is not None:

@@ -110,7 +110,6 @@ class _Partner:
         self.name, self.blocks, self.held = table.name, table.blocks(), np.empty((0, 0))
 
     def take(self, count: int, place: str) -> np.ndarray:
-        """Return the next logits float[count, C]."""
         pieces, missing = [self.held], count - len(self.held)
         while missing > 0:
             block = next(self.blocks, None)

@@ -152,7 +152,6 @@ class _AtMost:
         return image.convert("RGB").resize((width, height), Image.Resampling.BICUBIC)
 
     def file_of(self, index: int) -> str | None:
-        """Return the path of the image as it was, if it has one."""
         return file_of(self.read, index)
 
 

@@ -4,7 +4,7 @@ A watch says what alarms and late labels say in the same sentences, of its perio
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import ceil
 
@@ -38,14 +38,12 @@ OF_OTHERS = (
 def sentences(estimate: AccuracyEstimate) -> list[str]:
     """Return everything that is to be said, the answer first."""
     said = [answer(estimate.quote, f"on {estimate.target.name} ({counted(estimate.target.n, 'image')})")]
-    said.append(f"Why: {estimate.quote.why}.")
-    parts = (lost, labelled_shifts, agreement, classes_moved, truth)
-    over = (over_time, causes, late_labels, alert, shift_alert)
-    return [*said, *filter(None, (part(estimate) for part in (*parts, *over, what_would_settle)))]
+    said += [f"Why: {estimate.quote.why}.", *_beside(estimate), *_of_labels(estimate), *_over_time(estimate)]
+    parts = (causes, late_labels, alert, shift_alert, what_would_settle)
+    return [*said, *filter(None, (part(estimate) for part in parts))]
 
 
 def answer(quote: Quote, of: str) -> str:
-    """Return what is quoted of a target or a period in one short sentence."""
     if quote.accuracy is None:
         between = f"between {percent(quote.low)} % and {percent(quote.high)} %"
         return f"The accuracy {of} cannot be told; it may lie {between}."
@@ -58,73 +56,59 @@ def _number(quote: Quote) -> str:
     return f"{percent(quote.accuracy)} % {bracketed((quote.low, quote.high))}, by {quote.method}"
 
 
-def lost(estimate: AccuracyEstimate) -> str:
-    """Return the source beside it."""
-    source, accuracy = estimate.source, estimate.quote.accuracy
+def _beside(estimate: AccuracyEstimate) -> Iterator[str]:
+    """Yield the source, what labelled shifts say, how far the methods agree, and whether classes moved."""
+    source, quote, learned = estimate.source, estimate.quote, estimate.learned_quote
     there = f"On the source it is {percent(source.accuracy)} % of {source.n:,} labelled images"
-    return f"{there}." if accuracy is None else f"{there}: {signed(accuracy - source.accuracy)} points here."
-
-
-def labelled_shifts(estimate: AccuracyEstimate) -> str:
-    """Return what labelled shifts say, where that is not what is quoted."""
-    learned = estimate.learned_quote
-    if learned is None or learned.why == estimate.quote.why:
-        return ""
-    if learned.accuracy is None:
-        return f"The labelled shifts are no help here: {learned.why}."
-    said = f"say {_number(learned)}: {learned.why}"
-    if estimate.learned.artificial:
-        return f"Corrupted copies {said}. They do not decide: they miss other kinds of shift more often."
-    return f"Labelled shifts {said}. The number stays, for no shift was found; its interval covers theirs."
-
-
-def agreement(estimate: AccuracyEstimate) -> str:
-    """Return how far the methods lie apart, each less what it is off on sets like the source."""
+    yield f"{there}." if quote.accuracy is None else f"{there}: {signed(quote.accuracy - source.accuracy)} points here."
+    if learned is not None and learned.why != quote.why:  # else they are what is quoted
+        said = "" if learned.accuracy is None else f"say {_number(learned)}: {learned.why}"
+        if not said:
+            yield f"The labelled shifts are no help here: {learned.why}."
+        elif estimate.learned.artificial:
+            yield f"Corrupted copies {said}. They do not decide: they miss other kinds of shift more often."
+        else:
+            yield f"Labelled shifts {said}. The number stays, for no shift was found; its interval covers theirs."
     numbers = results_of(estimate).where(metric=LESS_BIAS.key)
     answers = sorted((row.value.value, row.entity) for row in numbers)
-    if len(answers) < 2:
-        return ""
-    (low, lowest), (high, highest) = answers[0], answers[-1]
-    apart = f"{100 * (high - low):.1f} points apart"
-    apart = f"they agree ({apart})" if high - low <= AGREE else apart
-    rely = ": rely on none without some labels" if estimate.quote.accuracy is None and high - low > FAR else ""
-    return (
-        f"Corrected by what each is off on sets like the source, {len(answers)} methods say {percent(low)} % "
-        f"({lowest}) to {percent(high)} % ({highest}), {apart}{rely}."
-    )
+    if len(answers) > 1:
+        (low, lowest), (high, highest) = answers[0], answers[-1]
+        apart = f"{100 * (high - low):.1f} points apart"
+        apart = f"they agree ({apart})" if high - low <= AGREE else apart
+        rely = ": rely on none without some labels" if quote.accuracy is None and high - low > FAR else ""
+        yield (
+            f"Corrected by what each is off on sets like the source, {len(answers)} methods say {percent(low)} % "
+            f"({lowest}) to {percent(high)} % ({highest}), {apart}{rely}."
+        )
+    if estimate.shift is not None and estimate.shift.clear:
+        moved = f"total variation {estimate.shift.distance:.2f}; chance makes {estimate.shift.chance:.2f}"
+        yield f"The model predicts classes in other shares than on the source ({moved})."
 
 
-def classes_moved(estimate: AccuracyEstimate) -> str:
-    """Return whether classes are predicted in other shares than on the source."""
-    shift = estimate.shift
-    if shift is None or not shift.clear:
-        return ""
-    moved = f"total variation {shift.distance:.2f}; chance makes {shift.chance:.2f}"
-    return f"The model predicts classes in other shares than on the source ({moved})."
-
-
-def truth(estimate: AccuracyEstimate) -> str:
-    """Return what labels of the target say, where it has some."""
+def _of_labels(estimate: AccuracyEstimate) -> Iterator[str]:
+    """Yield what labels of the target say, where it has some."""
     true, quote = estimate.target.accuracy, estimate.quote
     if true is None:
-        return ""
+        return
     labels = f"The target has labels, which no method looked at: they say {percent(true)} %"
     if quote.accuracy is None:
-        return f"{labels}, {'within' if quote.low <= true <= quote.high else 'outside'} the bounds."
+        yield f"{labels}, {'within' if quote.low <= true <= quote.high else 'outside'} the bounds."
+        return
     nearest = min(estimate.answers, key=lambda method: abs(method.accuracy - true))
     beside = "" if nearest.name == quote.method else f"; nearest is {nearest.name} ({signed(nearest.accuracy - true)})"
-    return f"{labels}, so that {quote.method} is off by {signed(quote.accuracy - true)} points{beside}."
+    yield f"{labels}, so that {quote.method} is off by {signed(quote.accuracy - true)} points{beside}."
 
 
-def over_time(estimate: AccuracyEstimate) -> str:
-    """Return which chunks are lowest and highest, and how many cannot be told."""
+def _over_time(estimate: AccuracyEstimate) -> Iterator[str]:
+    """Yield which chunks are lowest and highest, and how many cannot be told."""
     known = sorted((chunk.quote.accuracy, chunk.label) for chunk in estimate.chunks if chunk.quote.accuracy is not None)
     every, unknown = len(estimate.chunks), len(estimate.chunks) - len(known)
-    if not known:
-        return f"Of none of {unknown} chunks the accuracy can be told." if every else ""
-    (low, lowest), (high, highest) = known[0], known[-1]
-    ends = f"from {percent(low)} % ({lowest}) to {percent(high)} % ({highest})"
-    return f"Over {every} chunks the accuracy runs {ends}{f'; of {unknown} it cannot be told' if unknown else ''}."
+    if known:
+        (low, lowest), (high, highest) = known[0], known[-1]
+        ends = f"from {percent(low)} % ({lowest}) to {percent(high)} % ({highest})"
+        yield f"Over {every} chunks the accuracy runs {ends}{f'; of {unknown} it cannot be told' if unknown else ''}."
+    elif every:
+        yield f"Of none of {unknown} chunks the accuracy can be told."
 
 
 def causes(estimate: AccuracyEstimate) -> str:
@@ -256,7 +240,6 @@ class Episode:
         return self.last + 1 - self.first
 
     def name(self, chunks: Sequence[Period]) -> str:
-        """Return from when to when it lasted."""
         first, last = chunks[self.first].label, chunks[self.last].label
         return first if self.first == self.last else f"{first} to {last}"
 

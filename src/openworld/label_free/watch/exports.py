@@ -73,7 +73,6 @@ def _values(period: Period) -> dict[str, Value]:
 
 
 def _numbers(state: WatchState) -> Iterator[tuple[str, float | int, str]]:
-    """Yield (name, number, what it is) of the numbers that there are."""
     of_last, of_labels = "Of the last finished period:", "Of the last period with enough drawn labels:"
     for period in state.records[-1:]:
         values = _values(period)

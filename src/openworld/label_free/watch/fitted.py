@@ -73,7 +73,6 @@ class Watch:
         return {need for name in self.names for need in find_estimator(name).needs} - {"labels"}
 
     def fit(self) -> dict[str, FittedEstimator]:
-        """Return the methods, fitted on the source."""
         return {name: find_estimator(name)().fit(self.outputs) for name in self.names}
 
     def quoting(self, measured: Measured, progress: Progress | None = None) -> Quoting:
@@ -136,7 +135,6 @@ def tables_of(outputs: Outputs) -> dict[str, np.ndarray]:
 
 
 def outputs_of(arrays: Mapping[str, np.ndarray], labels: np.ndarray | None = None) -> Outputs:
-    """Return outputs of what `tables_of` gave."""
     partners = [name for name in arrays if name.startswith("partner.")]
     partners = tuple(arrays[name] for name in sorted(partners, key=lambda name: int(name.partition(".")[2])))
     vectors = {name: arrays.get(name) for name in VECTORS}

@@ -79,7 +79,6 @@ class Follower:
 
     @property
     def measured_since(self) -> Measured:
-        """What was measured since the watch was fitted."""
         return self.quoting.measured.without(self.watch.measured)
 
     def look(self) -> Period | None:

@@ -39,22 +39,18 @@ class WatchView:
 
     @property
     def new(self) -> tuple[Period, ...]:
-        """The periods that the files of this call finished."""
         return tuple(record for file, _ in self.followed for record in self.state.records[file.first : file.last])
 
     @property
     def alerts(self) -> tuple[str, ...]:
-        """New periods in which an alarm stands that the accuracy is below the alert."""
         return tuple(period.label for period in self.new if period.alarming)
 
     @property
     def shift_alerts(self) -> tuple[str, ...]:
-        """New periods in which an alarm stands that the images are no longer like the source's."""
         return tuple(period.label for period in self.new if period.shifted)
 
     @property
     def unknown(self) -> tuple[str, ...]:
-        """New periods whose accuracy cannot be told."""
         return tuple(period.label for period in self.new if period.quote.accuracy is None)
 
 

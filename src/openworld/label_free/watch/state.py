@@ -75,7 +75,6 @@ class KeptPeriod:
 
     @classmethod
     def of(cls, watch: Watch, number: int, period: OpenPeriod) -> "KeptPeriod":
-        """Keep a period."""
         span, packed = period.span, None
         outputs = span.sample.outputs
         expected = confidences(outputs.logits, temperature_of(watch.outputs).value).astype(np.float32)
@@ -106,7 +105,6 @@ class KeptPeriod:
 
     @classmethod
     def in_state(cls, number: int, first: int, arrays: Mapping[str, np.ndarray]) -> "KeptPeriod":
-        """Return it of the arrays of a state."""
         rows, predicted, expected, packed = (arrays.get(f"kept.{number}.{name}") for name in ARRAYS)
         rows = first + np.arange(len(predicted)) if rows is None else rows
         return cls(number, first, rows, predicted, expected, packed)
@@ -130,7 +128,6 @@ class WatchState:
     sheets: tuple[SheetRecord, ...] = ()
 
     def write(self, path: Path) -> None:
-        """Write it in one step."""
         about = {name: getattr(self, name) for name in (*PLAIN, "records", "files", "sheets")}
         about |= {"measured": self.measured.about(), "kept": [period.number for period in self.kept], "opened": None}
         arrays = dict(self.measured.arrays())

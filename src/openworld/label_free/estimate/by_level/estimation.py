@@ -19,7 +19,7 @@ from openworld.label_free.estimate.by_level.reading import (
     names_present,
 )
 from openworld.label_free.estimate.reading import Progress
-from openworld.label_free.estimate.results import DIFFERENCE, ESTIMATED, IMAGES, NO_ACCURACY, TARGET, TRUE
+from openworld.label_free.estimate.results import DIFFERENCE, ESTIMATED, IMAGES, NO_ACCURACY, SOURCE, TARGET, TRUE
 from openworld.metrics import area_weights, curve_intervals, robustness
 from openworld.metrics.estimate import LEVEL, share_interval
 from openworld.results import METRICS, Metric, Result, Results, Value, interval_of
@@ -65,22 +65,18 @@ class CurveEstimate:
 
     @property
     def quoted(self) -> str:
-        """The method whose curve is quoted."""
         return self.methods[0]
 
     @property
     def area(self) -> Value:
-        """The area under the quoted curve."""
         return self.results.value(self.quoted, "auc", **TARGET)
 
     @property
     def alerts(self) -> tuple[str, ...]:
-        """Nothing: a curve is tested against no alert."""
         return ()
 
     @property
     def unknown(self) -> tuple[str, ...]:
-        """The stream's name where the quoted method gives no area."""
         return () if self.area.value is not None else (self.target.name,)
 
 
@@ -128,12 +124,10 @@ def estimate_curve(
     differ = [float(level.named_otherwise(zero_shot).mean()) if zero_shot in level.tables else None for level in images]
     names = (own.name if own else "source", *(level.name for level in behind))
     counts = [(len(home_rows), len(home_names)), *((len(level.rows), len(level.classes)) for level in behind)]
-    rows: list[Result] = []
+    rows = [Result("", IMAGES, Value(len(source)), SOURCE), Result("", IMAGES, Value(len(stream)), TARGET)]
     for place, level in enumerate(at.tolist()):
         where = {**TARGET, "level": level, "level_name": names[place]}
-        rows += [
-            Result("", metric, Value(n), where) for metric, n in zip((IMAGES, CLASSES), counts[place], strict=True)
-        ]
+        rows += [Result("", each, Value(n), where) for each, n in zip((IMAGES, CLASSES), counts[place], strict=True)]
         if truth[place] is not None:
             rows.append(Result("", TRUE, Value(truth[place]), where))
         if differ[place] is not None:
@@ -143,15 +137,15 @@ def estimate_curve(
             rows.append(Result(name, ESTIMATED, value, where))
             if place and truth[place] is not None and value.value is not None:
                 rows.append(Result(name, DIFFERENCE, Value(value.value - truth[place]), where))
-    for name in methods if own else ():
-        said = find_estimator(name)().fit(known).estimate(_unlabelled(stream, own), interval=False).accuracy
-        if said is not None:
-            where = {**TARGET, "level": 0.0, "level_name": own.name}
-            rows.append(Result(name, UNLABELLED, Value(said), where))
-    sides = {"source": len(source), "target": len(stream)}
-    rows += [Result("", IMAGES, Value(n), {"images": side}) for side, n in sides.items()]
+        for name in methods if own and not place else ():
+            said = find_estimator(name)().fit(known).estimate(_unlabelled(stream, own), interval=False).accuracy
+            rows += [] if said is None else [Result(name, UNLABELLED, Value(said), where)]
 
-    not_compared = _not_compared(methods, zero_shot)
+    not_compared = NO_ZERO_SHOT
+    if zero_shot:
+        resting = [name for name in methods if "reference" in find_estimator(name).needs]
+        why = BY_CONSTRUCTION.format(name=" and ".join(resting), table=zero_shot)
+        not_compared = NEEDS_LABELS + (why if resting and zero_shot == "reference" else UNSEEN)
     for name, accuracies in found.items():
         rows += _numbers(name, accuracies, at)
         rows += [Result(name, METRICS[key], Value(None, reason=not_compared), TARGET) for key in COMPARISONS]
@@ -163,7 +157,13 @@ def estimate_curve(
         bound = area_weights(at) @ np.array([1.0 if share is None else share for share in differ])
         rows.append(Result("zero-shot", BOUND, Value(float(bound)), TARGET))
         rows.append(Result("zero-shot", NAMED_DIFFERENTLY, Value(float(otherwise.mean())), TARGET))
-    wider = own is None and counts[0][1] > counts[1][1]
+    warnings = [f"{name}: {warning}" for name, accuracies in found.items() for warning in accuracies.warnings]
+    warnings += [] if stream.grouped_by else [NO_GROUPS]
+    if own is None and counts[0][1] > counts[1][1]:
+        warnings.append(
+            f"level 0 stands among {counts[0][1]} names and level {names[1]} among {counts[1][1]}: write -inf in the "
+            "source for names that have not come at level 0, or give the stream images of level 0"
+        )
     return CurveEstimate(
         results=Results("estimate", tuple(rows)),
         source=ScoredSet(source.name, len(source), source.logits.shape[1], right),
@@ -173,7 +173,7 @@ def estimate_curve(
         not_compared=not_compared,
         differing=None if otherwise is None else len(np.unique(stream.groups[otherwise])),
         grouped_by=stream.grouped_by,
-        warnings=tuple(dict.fromkeys(_warnings(found, stream, names[1], [n for _, n in counts[:2]] if wider else []))),
+        warnings=tuple(dict.fromkeys(warnings)),
     )
 
 
@@ -236,26 +236,3 @@ def _numbers(name: str, found: LevelAccuracies, at: np.ndarray) -> Iterator[Resu
 def _true(images: LevelScores) -> float | None:
     known = not (images.labels == UNKNOWN).any()
     return float((images.logits.argmax(axis=1) == images.labels).mean()) if known else None
-
-
-def _not_compared(methods: Sequence[str], zero_shot: str) -> str:
-    """Return why no difference to zero-shot is quoted."""
-    if not zero_shot:
-        return NO_ZERO_SHOT
-    resting = [name for name in methods if "reference" in find_estimator(name).needs]
-    if resting and zero_shot == "reference":
-        return NEEDS_LABELS + BY_CONSTRUCTION.format(name=" and ".join(resting), table=zero_shot)
-    return NEEDS_LABELS + UNSEEN
-
-
-def _warnings(
-    found: Mapping[str, LevelAccuracies], stream: LevelScores, first: str, names: Sequence[int]
-) -> Iterator[str]:
-    yield from (f"{name}: {warning}" for name, own in found.items() for warning in own.warnings)
-    if not stream.grouped_by:
-        yield NO_GROUPS
-    if names:
-        yield (
-            f"level 0 stands among {names[0]} names and level {first} among {names[1]}: "
-            "write -inf in the source for names that have not come at level 0, or give the stream images of level 0"
-        )

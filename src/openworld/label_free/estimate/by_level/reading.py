@@ -39,7 +39,6 @@ class LevelScores:
         return len(self.logits)
 
     def take(self, rows: np.ndarray) -> "LevelScores":
-        """Return some images."""
         tables = {name: table[rows] for name, table in self.tables.items()}
         own = {"logits": self.logits[rows], "labels": self.labels[rows], "groups": self.groups[rows]}
         return replace(self, **own, tables=tables)
