@@ -90,8 +90,12 @@ class CrossedBootstrap:
         """Test whether `label` errs less than `other` where both gave an estimate; p is not corrected yet."""
         sizes = [np.abs(self.arrays.signed_error[self.arrays.labels.index(name)]) for name in (label, other)]
         difference = sizes[0] - sizes[1]
-        mean = self.mean(difference, line)
-        p, reason = (None, NO_ESTIMATE) if mean is None else self._p_value(mean, difference, line)
+        mean, freedom = self.mean(difference, line), self.degrees_of_freedom(line)
+        p, reason = None, NO_ESTIMATE if mean is None else "" if freedom else NOTHING_TO_DRAW
+        if not reason:
+            error = float(self.replicates(difference, line).std(ddof=1))
+            reason = NO_VARIANCE if error <= ROUNDING else ""
+            p = None if reason else student_p(mean, error, freedom)
         interval = None if p is None else next(iter(self.intervals(difference, line)), None)
         return Comparison(label, other, ERROR, mean, p, reason, interval, self.arrays.place(line))
 
@@ -100,16 +104,6 @@ class CrossedBootstrap:
         labels = self.arrays.labels
         tests = (self.compare(label, other, line) for label in labels if label != other)
         return correct_for_many(tests, among=comb(len(labels), 2) if chosen else 0)
-
-    def _p_value(self, mean: float, difference: np.ndarray, line: str) -> tuple[float | None, str]:
-        """Two-sided p of a mean difference by Student's t; or why there is none."""
-        freedom = self.degrees_of_freedom(line)
-        if not freedom:
-            return None, NOTHING_TO_DRAW
-        error = float(self.replicates(difference, line).std(ddof=1))
-        if error <= ROUNDING:
-            return None, NO_VARIANCE
-        return student_p(mean, error, freedom), ""
 
     @cached_property
     def _models(self) -> np.ndarray:

@@ -44,13 +44,13 @@ class ModelSpec:
         if not (self.architecture or self.weights):
             raise OpenworldError("a model has an architecture, to be trained, or weights, to be loaded; give one.")
         if self.weights:
-            self._require_loadable()
+            self._settle_weights()
         if "checkpoints" in self.recipe:
             raise OpenworldError(f"checkpoints of {self.architecture} stand beside its recipe, not in it.")
         architecture = "" if self.architecture in LOADED_AS else self.architecture
         settle(self, label=self.label or architecture or self.weights.partition("/{")[0])
 
-    def _require_loadable(self) -> None:
+    def _settle_weights(self) -> None:
         if self.recipe:
             raise OpenworldError(f"weights {self.weights!r} are loaded, not trained; leave the recipe out.")
         if "{epoch}" in self.weights and not self.checkpoints:

@@ -40,7 +40,6 @@ from openworld.tables.stream import read_stream
 
 JSON, SCORES = "estimate.json", "scores"
 ENOUGH = 97  # labels at random tell any accuracy to ten points either way: 1.96^2 / 4 / .1^2
-Names = Path | str | Sequence[str] | None
 
 
 def estimate(
@@ -70,6 +69,8 @@ def estimate(
     require_folder("--out", out, own=(ESTIMATE,), inputs=inputs)
     if out is not None:
         (out / AUDIT).unlink(missing_ok=True)  # of an earlier call, maybe on other class names
+    if isinstance(options.get("classnames"), str | Path):
+        options["classnames"] = class_names(str(options["classnames"])).names
     facts = {**(made or {}), "openworld": __version__, "seed": str(seed)}
     found = answer(source, target, seed=seed, out=out, observer=observer, made=facts, **options)
     if out is not None:
@@ -100,7 +101,7 @@ def estimate_whole(
     *,
     model: Any = "",
     architecture: Sequence[str] = (),
-    classnames: Names = None,
+    classnames: Sequence[str] | None = None,
     template: str = "",
     reference: Any = "",
     partner: Sequence[Any] = (),
@@ -155,9 +156,8 @@ def estimate_whole(
             source, target, shifts, models, classnames, seed, facts, out, scratch, observer
         )
         facts |= checksums([*read, *(shift.place for shift in shifts if not shift.artificial)])
-        names = _names_in(classnames)
-        known = open_table(sources, classnames=names, partners=source_partner, title=title_of(source))
-        names = names or known.classnames
+        known = open_table(sources, classnames=classnames, partners=source_partner, title=title_of(source))
+        names = classnames or known.classnames
         unlabelled = open_table(
             targets, classnames=names, partners=target_partner, times=timestamps, title=title_of(target)
         )
@@ -184,7 +184,7 @@ def estimate_levels(
     *,
     levels: str = "",
     zero_shot: str = "",
-    classnames: Names = None,
+    classnames: Sequence[str] | None = None,
     estimator: Sequence[str] = (),
     seed: int = 0,
     out: Path | None = None,
@@ -195,9 +195,8 @@ def estimate_levels(
     places = (*source, *target)
     if any(isinstance(place, str | ImageSet) and are_images(place) for place in places):
         raise OpenworldError("--levels reads files of scores, and images came; score them first (openworld predict).")
-    names = _names_in(classnames)
-    known = read_scores(source, classnames=names, title=title_of(source))
-    stream = read_scores(target, levels=levels, classnames=names or known.names, title=title_of(target))
+    known = read_scores(source, classnames=classnames, title=title_of(source))
+    stream = read_scores(target, levels=levels, classnames=classnames or known.names, title=title_of(target))
     found = estimate_curve(known, stream, estimator, zero_shot, partial(observer.progress, total=None))
     return curve_report.report(replace(found, made={**made, **checksums(places)}))
 
@@ -206,7 +205,7 @@ def estimate_stream(
     source: Sequence[Any],
     target: Sequence[Any],
     *,
-    base_names: Names = None,
+    base_names: Path | str | Sequence[str] | None = None,
     new_share: float | None = None,
     seed: int = 0,
     out: Path | None = None,
@@ -233,10 +232,6 @@ def json_of(estimate: AccuracyEstimate) -> dict:
     return data | alerts | {"untold": list(estimate.unknown)}
 
 
-def _names_in(given: Names) -> Sequence[str] | None:
-    return class_names(str(given)).names if isinstance(given, str | Path) else given
-
-
 def _worksheet(
     estimate: AccuracyEstimate, source: ScoreTable, target: ScoreTable, wanted: int, out: Path | None, seed: int
 ) -> dict[str, bytes]:
@@ -259,7 +254,7 @@ def _scored(
     target: Sequence[Any],
     shifts: Sequence[NamedShift],
     models: dict[str, Any],
-    classnames: Names,
+    classnames: Sequence[str] | None,
     seed: int,
     made: dict[str, str],
     out: Path | None,
@@ -280,8 +275,7 @@ def _scored(
 
         folder = out / SCORES if out else Path(scratch.enter_context(ScratchFolder()))
         folder.mkdir(parents=True, exist_ok=True)
-        names = _names_in(classnames)
-        found = score_images(source, target, shifts, models, names, folder, made, observer, seed, out)
+        found = score_images(source, target, shifts, models, classnames, folder, made, observer, seed, out)
         return *found, (*found[0], *found[1])
     _refuse_models(models)
     return source, target, shifts, (*source, *target)

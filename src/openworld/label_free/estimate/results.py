@@ -64,8 +64,10 @@ POWER = Metric("power", "power", "number", 3, 0, (None, None))
 
 def results_of(estimate: AccuracyEstimate) -> Results:
     """Return all rows; `images` says which image set a row is of."""
-    parts = (_whole, _methods, _chunks, _classes, _labelled_shifts)
-    return Results("estimate", tuple(row for part in parts for row in part(estimate)))
+    rows = [*_whole(estimate), *_methods(estimate)]
+    for period in estimate.chunks:
+        rows += period_rows(period, {**TARGET, "chunk": period.number + 1, "chunk_name": period.label})
+    return Results("estimate", (*rows, *_classes(estimate), *_labelled_shifts(estimate)))
 
 
 def value_of(number: float | None, reason: str, intervals: tuple = ()) -> Value:
@@ -140,11 +142,6 @@ def _methods(estimate: AccuracyEstimate) -> Iterator[Result]:
             is_number = isinstance(detail, int | float) and not isinstance(detail, bool)
             if is_number and isfinite(detail):  # neither words nor a list
                 yield Result(method.name, Metric(name, name.replace("_", " "), *NUMBER), Value(detail), TARGET)
-
-
-def _chunks(estimate: AccuracyEstimate) -> Iterator[Result]:
-    for period in estimate.chunks:
-        yield from period_rows(period, {**TARGET, "chunk": period.number + 1, "chunk_name": period.label})
 
 
 def period_rows(period: Period, place: dict) -> Iterator[Result]:

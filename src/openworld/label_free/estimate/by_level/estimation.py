@@ -124,7 +124,7 @@ def estimate_curve(
     differ = [float(level.named_otherwise(zero_shot).mean()) if zero_shot in level.tables else None for level in images]
     names = (own.name if own else "source", *(level.name for level in behind))
     counts = [(len(home_rows), len(home_names)), *((len(level.rows), len(level.classes)) for level in behind)]
-    rows = [Result("", IMAGES, Value(len(source)), SOURCE), Result("", IMAGES, Value(len(stream)), TARGET)]
+    rows: list[Result] = []
     for place, level in enumerate(at.tolist()):
         where = {**TARGET, "level": level, "level_name": names[place]}
         rows += [Result("", each, Value(n), where) for each, n in zip((IMAGES, CLASSES), counts[place], strict=True)]
@@ -140,6 +140,7 @@ def estimate_curve(
         for name in methods if own and not place else ():
             said = find_estimator(name)().fit(known).estimate(_unlabelled(stream, own), interval=False).accuracy
             rows += [] if said is None else [Result(name, UNLABELLED, Value(said), where)]
+    rows += [Result("", IMAGES, Value(len(side)), place) for side, place in ((source, SOURCE), (stream, TARGET))]
 
     not_compared = NO_ZERO_SHOT
     if zero_shot:
