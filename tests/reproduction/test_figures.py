@@ -10,9 +10,8 @@ from openworld.papers import published_numbers
 from openworld.report.charts import Line, LineChart, Quantity
 from openworld.report.figure import Figure
 from openworld.report.series_style import series_styles
-from openworld.reproduction.comparison.page import comparison_report
+from openworld.reproduction.comparison.page import comparison_report, draw_plan, write_figures
 from openworld.reproduction.figures import ABSENT, FIGURES, find_figures
-from openworld.reproduction.figures.drawing import draw_plan, write_figures
 from openworld.reproduction.plan import PAPERS, plan
 from openworld.reproduction.settings import ReproductionSetup
 from openworld.runs import RunStore
@@ -133,7 +132,7 @@ def test_files_of_a_figure_that_could_not_be_made_are_removed(half_failed, monke
     assert {path.name for path in (folder / "figures").iterdir()} == {
         f"figure-11.{form}" for form in ("csv", "svg", "pdf")
     }
-    monkeypatch.setattr("openworld.reproduction.figures.drawing.find_spec", lambda name: None)
+    monkeypatch.setattr("openworld.reproduction.comparison.page.find_spec", lambda name: None)
     assert "pip install 'openworld[plots]'" in write_figures(made, folder / "figures", figures)
     assert [path.name for path in (folder / "figures").iterdir()] == ["figure-11.csv"]
 

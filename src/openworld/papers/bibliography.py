@@ -34,12 +34,10 @@ def _table() -> Mapping[str, Any]:
 
 
 def methods() -> Mapping[str, Mapping[str, list[str]]]:
-    """Return {kind: {name: keys of its entries}}."""
     return _table()["methods"]
 
 
 def entries() -> Mapping[str, Mapping[str, Any]]:
-    """Return {key: fields}, of which `type` is the type of the entry."""
     return _table()["entries"]
 
 

@@ -33,10 +33,8 @@ COCOOP: dict[str, list[float]] = _NOTES["cocoop"]
 
 
 def misprints_of(paper: str, table: str) -> tuple[Misprint, ...]:
-    """The known contradictions that concern one table."""
     return tuple(misprint for misprint in MISPRINTS if misprint.paper == paper and table in misprint.tables)
 
 
 def about_ours(paper: str, table: str) -> tuple[str, ...]:
-    """What a reader must know of our numbers of a table."""
     return tuple(note["what"] for note in _NOTES["ours"] if note["paper"] == paper and table in note["tables"])

@@ -48,7 +48,6 @@ class PaperRun:
         return self.datasets.get(full) or self.datasets.get(name) or full
 
     def method(self, label: str) -> str:
-        """Return what the paper calls a learner."""
         return self.methods.get(label, label)
 
     def read(self, load: Callable[[Path], Run]) -> Run:
@@ -63,7 +62,6 @@ class PaperRun:
 
     @cached_property
     def backbone(self) -> str:
-        """The model of the run."""
         resolved = RunStore(self.folder).description()["resolved"]
         return resolved.get("backbone", "") if isinstance(resolved, dict) else ""
 
@@ -88,7 +86,6 @@ class Cells:
     keys: Mapping[str, str] = field(default_factory=dict)  # the paper's metric -> that of the rows, if not `METRICS`'
 
     def has(self, row: PaperRow) -> bool:
-        """Whether a row is one of these."""
         place = row.result.where
         return place.keys() == self.where.keys() and all(
             wanted in (..., place[name]) for name, wanted in self.where.items()
@@ -110,10 +107,8 @@ def average_of(
     # It has the deviation over seeds and two intervals: over seeds (of the seeds' own means) and over the data sets,
     # both Student's t. Images of two data sets may be the same, so that no interval over images is given; one number
     # alone keeps its own intervals.
-    first, metric = numbers[0], METRICS[numbers[0].metric]
-    values = [number.number for number in numbers]
-    seeds = {len(number.per_seed) for number in numbers}
-    same_seeds = len(seeds) == 1 and seeds != {0}
+    first, metric, values = numbers[0], METRICS[numbers[0].metric], [number.number for number in numbers]
+    same_seeds = first.per_seed and len({len(number.per_seed) for number in numbers}) == 1
     per_seed = tuple(map(mean, zip(*(number.per_seed for number in numbers), strict=True))) if same_seeds else ()
     datasets = tuple(dict.fromkeys(name for number in numbers for name in number.datasets))
     over_data = student(values, metric, "data sets") if len(datasets) == len(values) else ()

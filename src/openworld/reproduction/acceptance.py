@@ -60,7 +60,6 @@ class Acceptance:
 
     @property
     def accepted(self) -> bool:
-        """Whether every number is within its tolerance."""
         return all(row["within"] for row in self.rows)
 
     @property

@@ -25,8 +25,6 @@ PAPERS_SHOTS = 16
 
 @dataclass(frozen=True)
 class AddedLearners:
-    """A file of learners to add: `[[learners]]`, as in the spec of a run."""
-
     learners: tuple[LearnerSpec, ...]
 
 
@@ -55,7 +53,6 @@ class Changes:
             raise OpenworldError(f"learners to add need distinct labels; they are {given}.")
 
     def __bool__(self) -> bool:
-        """Whether anything is otherwise."""
         return self != Changes()
 
     def methods(self, known: Mapping[str, LearnerSpec]) -> dict[str, LearnerSpec]:

@@ -59,7 +59,6 @@ class PlanCost:
 
     @property
     def sentence(self) -> str:
-        """All of it in words."""
         return (
             f"In all {self.units:,} units ({self.unit}), each counted once; {self.images:,} images; "
             f"{size_in_words(self.bytes)} of disk without --cache-limit. What is there already is not done again."

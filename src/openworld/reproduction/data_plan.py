@@ -36,7 +36,6 @@ class DataSetPlan:
 
     @property
     def needed(self) -> bool:
-        """Whether tables or figures cannot be made without it."""
         return not self.instead
 
 

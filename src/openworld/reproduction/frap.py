@@ -81,7 +81,6 @@ LAST = "last"
 
 
 def spellings(setup: ReproductionSetup) -> dict[str, str]:
-    """Every source by its two names, and every row."""
     worlds = _worlds(setup)
     rows = {row: row for world in worlds for row in world.rows}
     return rows | {name: world.title for world in worlds for name in (world.title, world.name)}
@@ -96,7 +95,6 @@ def belonging(setup: ReproductionSetup) -> tuple[str, ...]:
 
 
 def remarks(setup: ReproductionSetup, runs: Sequence[PlannedRun]) -> tuple[str, ...]:
-    """What sets these runs apart from the paper's, in sentences."""
     if setup.embedded:
         stand_ins = (
             "The rows are of the embedded world and stand for none of the paper's: only averages are put side by side, "

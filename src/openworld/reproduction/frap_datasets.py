@@ -1,20 +1,21 @@
-"""FRAP's ten source data sets with their shifts ("Bridging Domain Expertise and Generalization ...", appendix C).
+"""FRAP's ten source data sets with their shifts, from `frap-worlds.toml` ("Bridging Domain Expertise ...", appendix C).
 
-What the paper leaves open is taken from COT and ATC, whose benchmark it continues (luyuzhe111/COT @ 392c0ff and
-saurabhgarg1996/ATC_code @ 6f1e336): what is held out, and which files a name means. What is read otherwise where the
-published files are on disk: CIFAR-10-C, CIFAR-100-C, ImageNet-C and Tiny-ImageNet-C, the paper's own, in the place of
-corruptions that are made here; and a tiny-imagenet-200, for which else ATC's ImageNet-200 stands in.
+What is read otherwise where the published files are on disk: CIFAR-10-C, CIFAR-100-C, ImageNet-C and Tiny-ImageNet-C,
+the paper's own, in the place of corruptions that are made here; and a tiny-imagenet-200, for which else ATC's
+ImageNet-200 stands in.
 """
 
-from collections.abc import Iterator, Sequence
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 from openworld.classifiers import Recipe, published, published_architectures
 from openworld.datasets import SHIFTED
 from openworld.datasets.checking import is_there, lacking_corruptions
 from openworld.datasets.published.corrupted_files import NAMES
-from openworld.datasets.published.fmow import REGIONS
 from openworld.evaluations.image_selection import DatasetSpec
 from openworld.label_free.benchmark.spec import ModelSpec, TargetSpec
 
@@ -23,8 +24,6 @@ _CHECKPOINTS = 3  # of a training of which only the end is published: "different
 
 @dataclass(frozen=True)
 class SourceWorld:
-    """A source with its targets."""
-
     title: str
     name: str
     sources: tuple[DatasetSpec, ...]
@@ -53,11 +52,9 @@ class SourceWorld:
 
     @property
     def rows(self) -> tuple[str, ...]:
-        """The rows of the table that it gives."""
         return tuple(dict.fromkeys(filter(None, (*(target.row for target in self.targets), self.corruption_row))))
 
     def needs(self, row: str) -> frozenset[str]:
-        """The data sets that a row is made of, its source left out."""
         home = {source.dataset for source in self.sources}
         return frozenset(target.dataset for target in self.targets if target.row == row) - home
 
@@ -70,96 +67,21 @@ class SourceWorld:
         return replace(self, targets=targets, corruption_row=corrupted)
 
 
-_LARGE = 224  # pixels of a corrupted image of ImageNet
-_V2 = ("imagenetv2", "imagenetv2-threshold", "imagenetv2-top")
-
-
-def _breeds(name: str, title: str, short: str) -> SourceWorld:
-    """S: the subclasses of training, as they are, in ImageNetV2 and corrupted; N: the same of subclasses never seen."""
-    rows = {"source": f"{short}-S", "target": f"{short}-N"}
-    clean = [TargetSpec(name, "source", row=rows["source"], name="same subclasses")]
-    clean += [TargetSpec(name, "target", row=rows["target"], name="novel subclasses", corrupted_row=rows["target"])]
-    variants = [TargetSpec(name, f"{side} {version}", row=row) for side, row in rows.items() for version in _V2]
-    return SourceWorld(
-        title, name, (DatasetSpec(name, "source"),), (*clean, *variants), rows["source"], held_out=10_000, cut=_LARGE
-    )
-
-
-def _small(name: str, title: str, target: TargetSpec, row: str) -> SourceWorld:
-    return SourceWorld(title, name, (DatasetSpec(name),), (target,), row, held_out=10_000)
-
-
-_PERIODS = {"ood_validation": "2013 to 2015", "test": "from 2016"}
-_FMOW = tuple(
-    TargetSpec("fmow", region or None, part, "FMoW", f"{region or 'all regions'}, {period}")
-    for part, period in _PERIODS.items()
-    for region in ("", *REGIONS)
-)
-
-WORLDS: tuple[SourceWorld, ...] = (
-    SourceWorld(
-        "MNIST",
-        "mnist",
-        (DatasetSpec("mnist"),),
-        # Test parts alone, so that each of the three data sets weighs a third of the row.
-        tuple(TargetSpec(name, row="MNIST") for name in ("qmnist", "usps", "svhn")),
-    ),
-    _small("cifar10", "CIFAR-10", TargetSpec("cifar10.2", part="train", row="C10-N"), "C10-S"),
-    _small("cifar100", "CIFAR-100", TargetSpec("cifar100", row="C100-N"), "C100-S"),
-    SourceWorld(
-        "ImageNet",
-        "imagenet",
-        (DatasetSpec("imagenet"),),
-        tuple(TargetSpec(name, row="IN-N") for name in (*_V2, "imagenet-sketch")),
-        "IN-S",
-        held_out=50_000,
-        cut=_LARGE,
-    ),
-    SourceWorld(
-        "Tiny-ImageNet",
-        "imagenet-200",
-        (DatasetSpec("imagenet-200"),),
-        tuple(
-            TargetSpec("imagenet-200", variant, row="IN200-N") for variant in (*_V2, "imagenet-sketch", "imagenet-r")
+def _world(facts: Mapping[str, Any]) -> SourceWorld:
+    parts = {
+        "sources": tuple(DatasetSpec(*place) for place in facts.get("sources", [[facts["name"]]])),
+        "targets": tuple(TargetSpec(**target) for target in facts["targets"]),
+        "own_models": tuple(
+            ModelSpec(**model | {"checkpoints": tuple(model["checkpoints"])}).resolved("emoji-concepts")
+            for model in facts.get("own_models", ())
         ),
-        "IN200-S",
-        cut=_LARGE,
-    ),
-    SourceWorld("FMoW", "fmow", (DatasetSpec("fmow"),), _FMOW, source_part="validation"),
-    _breeds("living17", "Living-17", "L17"),
-    _breeds("nonliving26", "Nonliving-26", "NL26"),
-    _breeds("entity13", "Entity-13", "E13"),
-    _breeds("entity30", "Entity-30", "E30"),
-)
-"""In the order of Table 1."""
-
-_ARTISTS = {
-    "Emoji, same styles": ("noto", "fluent-emoji-flat", "emojione"),
-    "Emoji, other styles": ("noto-v1", "fluent-emoji", "twemoji"),
-    "Emoji, black and white": ("fluent-emoji-high-contrast", "emojione-monotone"),
-}
+    }
+    return SourceWorld(**facts | parts)
 
 
-def _small_network(architecture: str, epochs: int, checkpoints: tuple[int, ...]) -> ModelSpec:
-    return ModelSpec(architecture, checkpoints=checkpoints, recipe={"epochs": epochs}).resolved("emoji-concepts")
-
-
-EMBEDDED_WORLD = SourceWorld(
-    "Emoji",
-    "emoji",
-    tuple(DatasetSpec("emoji-concepts", style) for style in _ARTISTS["Emoji, same styles"]),
-    tuple(TargetSpec("emoji-concepts", style, row=row) for row, styles in _ARTISTS.items() for style in styles),
-    "Emoji, corrupted",
-    source_part="validation",
-    shots=16,
-    images=1000,
-    own_models=(
-        _small_network("convnet", 20, (5, 10, 20)),
-        _small_network("resnet-8", 12, (4, 8, 12)),
-        _small_network("densenet-18", 12, (4, 8, 12)),
-    ),
-)
-"""One hundred concepts as three artists drew them, then as five others did; its rows stand for none of the paper's."""
+_FILE = tomllib.loads(files("openworld.reproduction").joinpath("frap-worlds.toml").read_text(encoding="utf-8"))
+WORLDS: tuple[SourceWorld, ...] = tuple(map(_world, _FILE["worlds"]))
+EMBEDDED_WORLD = _world(_FILE["embedded"])
 
 TINY = "tiny-imagenet"
 STANDS_IN = "imagenet-200"
@@ -174,7 +96,6 @@ CORRUPTED = {
 
 
 def worlds_on_disk(root: Path) -> tuple[SourceWorld, ...]:
-    """Return the ten sources, read from what a folder holds."""
     worlds = []
     for world in WORLDS:
         if world.name == STANDS_IN and is_there(TINY, root):  # the same shifts, of its own classes

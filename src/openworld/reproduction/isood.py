@@ -18,8 +18,7 @@ from openworld.datasets.emoji.drawings import TARGET_STYLES
 from openworld.datasets.styles import STYLES as RESTYLED
 from openworld.datasets.templates import CLIP_80
 from openworld.detectors import PROFILES
-from openworld.evaluations.decomposed_zero_shot.entries import HalvesSpec, LabelledSetSpec
-from openworld.evaluations.decomposed_zero_shot.spec import DecomposedZeroShotSpec
+from openworld.evaluations.decomposed_zero_shot.spec import DecomposedZeroShotSpec, HalvesSpec, LabelledSetSpec
 from openworld.evaluations.entries import CellsSpec, DecompositionSpec, PoolSpec
 from openworld.evaluations.image_selection import DatasetSpec
 from openworld.ood.by_shift.spec import OODDetectionSpec
@@ -78,12 +77,10 @@ _TITLES = {"imagenet21k": "ImageNet-21K", "SynIS": "Syn-IS"}
 
 
 def default_tables(setup: ReproductionSetup) -> tuple[str, ...]:
-    """The tables that are made where none is named: on downloaded data all but those of generated images."""
     return tuple(number for number in TABLES[PAPER] if setup.embedded or number not in _GENERATED)
 
 
 def spellings(setup: ReproductionSetup) -> dict[str, str]:
-    """Both spellings of every data set."""
     return {title: title for title in (*_TITLES.values(), *ROWS.values())} | _TITLES | ROWS
 
 
@@ -183,7 +180,6 @@ def generated_runs(setup: ReproductionSetup) -> Iterator[PlannedRun]:
 
 
 def _kept(setup: ReproductionSetup) -> tuple[list[str], str]:
-    """The detectors that were asked for, and what they add to the name of a run."""
     kept = [name for name, detector in DETECTORS.items() if setup.keeps(name, detector)]
     return kept, setup.suffix(*(() if len(kept) == len(DETECTORS) else kept))
 
@@ -203,7 +199,6 @@ def _published(name: str, kept: Sequence[str], setup: ReproductionSetup) -> OODD
 
 
 def _network(kept: Sequence[str], setup: ReproductionSetup) -> tuple[JudgedSpec, ...]:
-    """The small network that is judged on embedded data."""
     epochs = max(FEWEST_EPOCHS, published("emoji-concepts").epochs // setup.quick)
     detectors, recipe = tuple(DETECTORS[name] for name in kept), {} if setup.quick == 1 else {"epochs": epochs}
     return (JudgedSpec("resnet-8", recipe=recipe, detectors=detectors, profile=PAPER),)
@@ -223,7 +218,6 @@ def _drawn(kept: Sequence[str], setup: ReproductionSetup) -> OODDetectionSpec:
 
 
 def _rendered(kept: Sequence[str], setup: ReproductionSetup) -> OODDetectionSpec:
-    """The run of `examples/syn-is-embedded.toml`, of its small network alone."""
     return OODDetectionSpec(
         models=_network(kept, setup),
         sources=(DatasetSpec(KNOWN, STYLE),),

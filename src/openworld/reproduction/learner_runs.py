@@ -1,13 +1,30 @@
 """What the plans of papers that tune learners share: which learners a table needs, on what, and how a run is called."""
 
+import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from importlib.resources import files
 from typing import Any
 
 from openworld.evaluations.entries import LearnerSpec
 from openworld.evaluations.image_selection import DatasetSpec
 from openworld.papers import TABLES
 from openworld.reproduction.settings import PlannedRun, ReproductionSetup
+
+PAPERS: Mapping[str, Mapping[str, Any]] = tomllib.loads(
+    files("openworld.reproduction").joinpath("papers.toml").read_text(encoding="utf-8")
+)
+"""Paper -> its methods, stand-ins and what is absent, from the file beside this one."""
+
+
+def methods_of(paper: str) -> dict[str, LearnerSpec]:
+    """Return {what a paper calls a method: the learner}."""
+    return {name: LearnerSpec(**{"learner": name} | entry) for name, entry in PAPERS[paper]["methods"].items()}
+
+
+def stand_ins_of(paper: str) -> dict[str, DatasetSpec]:
+    """Return {data set of a paper: what stands in for it on embedded data}."""
+    return {title: DatasetSpec(*place) for title, place in PAPERS[paper]["stand_ins"].items()}
 
 
 @dataclass(frozen=True)
@@ -22,8 +39,6 @@ class TableNeed:
 
 @dataclass(frozen=True)
 class LearnerPaper:
-    """A paper that tunes learners."""
-
     name: str
     task: str
     methods: Mapping[str, LearnerSpec]  # what the paper calls a method -> the learner
@@ -71,5 +86,4 @@ class LearnerPaper:
 def places_of(
     titles: Iterable[str], stand_ins: Mapping[str, DatasetSpec], setup: ReproductionSetup
 ) -> tuple[DatasetSpec, ...]:
-    """Return data sets of the paper, or what stands in for them, each once."""
     return tuple(dict.fromkeys(setup.place(title, stand_ins) for title in titles))

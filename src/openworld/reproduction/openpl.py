@@ -7,11 +7,9 @@ hardly any cost; distribution shift and co-evolution from one run that is tuned 
 from collections.abc import Iterator, Sequence
 
 from openworld.evaluations.dynamic.spec import OF_CLASSES, DynamicSpec
-from openworld.evaluations.entries import LearnerSpec
 from openworld.evaluations.image_selection import DatasetSpec
 from openworld.papers import SOURCE, TABLES, PaperTable, published_numbers
-from openworld.papers.tables import COOP_DATASETS
-from openworld.reproduction.learner_runs import LearnerPaper, TableNeed, places_of
+from openworld.reproduction.learner_runs import PAPERS, LearnerPaper, TableNeed, methods_of, places_of, stand_ins_of
 from openworld.reproduction.settings import PaperDefaults, PlannedRun, ReproductionSetup, fewer_targets
 
 PAPER = "openpl"
@@ -19,22 +17,7 @@ PUBLISHED_TASK = "openpl"
 
 DEFAULTS = PaperDefaults()
 
-_LEARNED = ("CoOp", "CoCoOp", "VPT", "MaPLe", "ProGrad", "KgCoOp", "RPO", "PromptSRC", "ProDA", "TCP")
-METHODS = {"CLIP": LearnerSpec("zero-shot")} | {name: LearnerSpec(name) for name in _LEARNED}
-"""What the paper calls a method -> the learner."""
-
-ABSENT = {"1": "it holds formulas and no results"}
-
-STAND_INS: dict[str, DatasetSpec] = {
-    **dict.fromkeys(COOP_DATASETS, DatasetSpec("emoji-concepts")),
-    **dict.fromkeys(("DTD", "EuroSAT"), DatasetSpec("emoji-subgroups")),
-    "ImageNetV2": DatasetSpec("emoji-concepts", "noto"),
-    "ImageNet-R": DatasetSpec("emoji-concepts", "fluent-emoji"),
-    "ImageNet-A": DatasetSpec("emoji-concepts", "fluent-emoji-high-contrast"),
-    "ImageNet-Sketch": DatasetSpec("emoji-concepts", "emojione-monotone"),
-}
-"""Two embedded data sets whose classes come and go; other artists' drawings of the same concepts for the variants."""
-
+METHODS, STAND_INS, ABSENT = methods_of(PAPER), stand_ins_of(PAPER), PAPERS[PAPER]["absent"]
 ENTERING = dict.fromkeys(STAND_INS, DatasetSpec("emoji-concepts-b")) | {
     title: STAND_INS[title] for title in ("DTD", "EuroSAT")
 }
@@ -51,13 +34,11 @@ _WORDS = {"shift": "distribution-shift", "co-evolution": "co-evolution"}
 
 
 def default_tables(setup: ReproductionSetup) -> tuple[str, ...]:
-    """Return the tables that are made where none is named."""
     # Two embedded data sets would fill the appendix with repetitions.
     return MAIN_TABLES if setup.embedded else tuple(TABLES[PAPER])
 
 
 def plan_runs(tables: Sequence[PaperTable], setup: ReproductionSetup) -> Iterator[PlannedRun]:
-    """The runs that the tables are read from, each one once."""
     needs = [need for table in tables for need in _needs(table, setup)]
     groups: dict[DatasetSpec, list[TableNeed]] = {}
     for need in needs:

@@ -7,13 +7,12 @@ come from one run that is tuned on ImageNet's base half, and so does recognition
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from openworld.evaluations.entries import LearnerSpec
 from openworld.evaluations.generalisation.spec import GeneralisationSpec
 from openworld.evaluations.image_selection import DatasetSpec
 from openworld.evaluations.recognition.spec import RecognitionSpec
 from openworld.papers import SOURCE, TABLES, PaperTable, published_numbers
 from openworld.papers.tables import COOP_DATASETS, VARIANTS
-from openworld.reproduction.learner_runs import LearnerPaper, TableNeed, places_of
+from openworld.reproduction.learner_runs import PAPERS, LearnerPaper, TableNeed, methods_of, places_of, stand_ins_of
 from openworld.reproduction.settings import PaperDefaults, PlannedRun, ReproductionSetup, fewer_targets
 
 PAPER = "openworldauc"
@@ -21,37 +20,7 @@ PUBLISHED_TASK = "base-to-new"
 
 DEFAULTS = PaperDefaults()
 
-METHODS: dict[str, LearnerSpec] = {
-    "CLIP": LearnerSpec("zero-shot"),
-    **{name: LearnerSpec(name) for name in ("CoOp", "MaPLe", "PromptSRC", "LoCoOp", "KgCoOp")},
-    "DePT-Kg": LearnerSpec("DePT"),
-    "Gallop": LearnerSpec("GalLoP"),
-    # Released with 16 tokens per expert; Table 7 counts 30,720 numbers, which is 4.
-    "DeCoOp": LearnerSpec("DeCoOp", settings={"classifier_context": 4}),
-    "TCP": LearnerSpec("TCP"),
-    "GMoP w/o Gate": LearnerSpec("GMoP", "GMoP, no gate", {"gate": "none"}),
-    "GMoP 0-1 Gate": LearnerSpec("GMoP", "GMoP, gate 0-1", {"gate": "0-1"}),
-    "GMoP": LearnerSpec("GMoP"),
-}
-"""What the paper calls a method -> the learner."""
-
-ABSENT = {
-    "1": "it lists properties of metrics and holds no results",
-    "5": "it is a truth table and holds no results",
-    "6": "it lists symbols and holds no results",
-}
-
-STAND_INS: dict[str, DatasetSpec] = {
-    **dict.fromkeys(COOP_DATASETS, DatasetSpec("emoji-concepts-b")),
-    **dict.fromkeys(("DTD", "EuroSAT"), DatasetSpec("emoji-subgroups")),
-    "ImageNet": DatasetSpec("emoji-concepts"),
-    "ImageNetV2": DatasetSpec("emoji-concepts", "noto"),
-    "ImageNet-Sketch": DatasetSpec("emoji-concepts", "emojione-monotone"),
-    "ImageNet-A": DatasetSpec("emoji-concepts", "fluent-emoji-high-contrast"),
-    "ImageNet-R": DatasetSpec("emoji-concepts", "fluent-emoji"),
-}
-"""Three embedded data sets for the paper's eleven; other artists' drawings of the same concepts for the variants."""
-
+METHODS, STAND_INS, ABSENT = methods_of(PAPER), stand_ins_of(PAPER), PAPERS[PAPER]["absent"]
 LEARNERS = LearnerPaper(PAPER, PUBLISHED_TASK, METHODS)
 """What the specs of all its runs have alike."""
 _OF_THE_PAPER = ("gates",)
@@ -66,7 +35,6 @@ _TITLES = {"domain generalisation": VARIANTS, "imbalance": TABLES[PAPER]["3"].da
 
 
 def plan_runs(tables: Sequence[PaperTable], setup: ReproductionSetup) -> Iterator[PlannedRun]:
-    """The runs that the tables are read from, each one once."""
     needs = [need for table in tables for need in _needs(table, setup)]
     crossing = [need for need in needs if need.task in _CROSSING]
     crossing_methods = {*LEARNERS.methods_of(crossing, setup)}

@@ -17,7 +17,6 @@ COMPLEXITY = "size"
 
 
 def paper_results(paper: str, table: str, runs: Sequence[PaperRun]) -> tuple[PaperResult, ...]:
-    """Return our numbers of a paper's table, read from runs of the evaluations that it is made of."""
     return read_numbers(paper_table(paper, table), runs)
 
 
@@ -37,7 +36,6 @@ def read_numbers(wanted: PaperTable, runs: Sequence[PaperRun]) -> tuple[PaperRes
 
 
 def _numbers(wanted: PaperTable, rows: Sequence[PaperRow], cells: Mapping[str, Sequence[Cells]]) -> list[PaperResult]:
-    """The numbers of the table's own data sets and methods, and the averages that it has."""
     printed = published_numbers(wanted.paper, wanted.number)
     methods, settings = ({getattr(number, name) for number in printed} for name in ("method", "setting"))
     numbers = [number for task in wanted.tasks for number in _of_task(rows, cells[task], wanted.metrics)]
@@ -90,7 +88,6 @@ def _of_task(rows: Sequence[PaperRow], cells: Sequence[Cells], metrics: Sequence
 
 
 def _by_method(numbers: Sequence[PaperResult]) -> list[list[PaperResult]]:
-    """The numbers of each method and metric."""
     groups: dict[tuple[str, str], list[PaperResult]] = {}
     for number in numbers:
         groups.setdefault((number.method, number.metric), []).append(number)

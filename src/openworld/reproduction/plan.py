@@ -42,8 +42,6 @@ NOT_ASKED_FOR = "none of its methods, or none of its data sets, is among those a
 
 @dataclass(frozen=True)
 class ReproductionPlan:
-    """What a reproduction runs."""
-
     paper: str
     setup: ReproductionSetup  # data, backbone, seeds; nothing left open
     runs: tuple[PlannedRun, ...]
@@ -55,18 +53,15 @@ class ReproductionPlan:
 
     @property
     def folder_name(self) -> str:
-        """What the folder of its runs is called where nobody says it."""
         return f"{self.paper}-{self.setup.backbone.rpartition('/')[2]}"
 
     @property
     def downloads(self) -> tuple[str, ...]:
-        """The data sets that must have been downloaded."""
         named = dict.fromkeys(image_set.dataset for run in self.runs for image_set in run.data)
         return tuple(name for name in (*PUBLISHED, *SHIFTED) if name in named)
 
     @property
     def units(self) -> int:
-        """How many records are made, over all runs: pairs of a learner and a seed, or judged models."""
         return sum(run.units for run in self.runs)
 
     @property
@@ -194,7 +189,6 @@ def choose_tables(
 
 
 def _read_from(runs: Iterable[PlannedRun]) -> tuple[set[str], set[str]]:
-    """Return the numbers of the tables, and of the figures, that are read from runs."""
     runs = list(runs)
     return {number for run in runs for number in run.tables}, {number for run in runs for number in run.figures}
 

@@ -21,8 +21,6 @@ SHOWN = (f"{KNOWN}/{STYLE}/test", f"emoji-concepts-b/{STYLE}/test")
 
 @dataclass(frozen=True)
 class RenderedTwin:
-    """A set of images to be made."""
-
     levels: int = 6
     each: int = 100
     backbone: str = "embedded"

@@ -33,8 +33,6 @@ _FEWEST_EPOCHS = 2  # the first of a warmed-up schedule hardly learns
 
 @dataclass(frozen=True)
 class PaperDefaults:
-    """What a paper uses where nothing else is asked for."""
-
     backbone: str = "ViT-B/16"
     seeds: tuple[int, ...] = (1, 2, 3)
 
@@ -74,13 +72,11 @@ class ReproductionSetup:
         return tuple(sentences)
 
     def settled(self, defaults: PaperDefaults) -> "ReproductionSetup":
-        """Return the same setup with what a paper uses in place of what is left open."""
         named = self.backbone or (EMBEDDED if self.embedded else defaults.backbone)
         return replace(self, backbone=named, seeds=self.seeds or defaults.seeds, defaults=defaults)
 
     @property
     def embedded(self) -> bool:
-        """Whether embedded data sets stand in for the paper's."""
         return self.data == EMBEDDED
 
     def keeps(self, method: str, learner: LearnerSpec) -> bool:
@@ -105,7 +101,6 @@ class ReproductionSetup:
         return DatasetSpec(NAMES[title], published_names=shared)
 
     def titles(self, data: Iterable[DatasetSpec]) -> dict[str, str]:
-        """What the paper calls each data set; what stands in keeps its own name."""
         known = {} if self.embedded else {name: title for title, name in NAMES.items()}
         return {str(image_set): known[image_set.dataset] for image_set in data if image_set.dataset in known}
 
@@ -128,13 +123,11 @@ class ReproductionSetup:
         return replace(learner, settings=override(settings, fewer))
 
     def views(self, published: PublishedTask) -> int:
-        """How many augmented views of every shot are encoded."""
         suited = self._suited(published).get("views", PUBLISHED_VIEWS)
         return suited if self.changes.views is None else self.changes.views
 
     @property
     def shots(self) -> int:
-        """Training images of each class."""
         return self.changes.shots or PAPERS_SHOTS
 
     def suffix(self, *parts: str) -> str:
@@ -152,8 +145,6 @@ class ReproductionSetup:
 
 @dataclass(frozen=True)
 class PlannedRun:
-    """One run of a plan."""
-
     name: str
     spec: Any
     datasets: Mapping[str, str] = field(default_factory=dict)  # what records call it -> the paper; no stand-ins
@@ -164,12 +155,10 @@ class PlannedRun:
 
     @property
     def units(self) -> int:
-        """How many records it makes."""
         return len(evaluation_of(self.spec).tasks(self.spec))
 
     @property
     def data(self) -> tuple[DatasetSpec, ...]:
-        """The data sets that it reads."""
         return tuple(evaluation_of(self.spec).data(self.spec))
 
 

@@ -1,24 +1,23 @@
 """The tables and figures of a plan beside the printed ones: compared, as files and on one self-contained page."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from openworld._errors import OpenworldError
-from openworld.papers import METRICS, PAPERS
-from openworld.papers.misprints import SHORT
-from openworld.report.charts import Cloud, Quantity, ScatterChart
+from openworld.papers import PAPERS
 from openworld.report.figure import Figure
 from openworld.report.page import Page, Section, write_page
 from openworld.report.report import Report
 from openworld.report.sentences import counted
 from openworld.report.series_style import SeriesStyle, series_styles
 from openworld.report.table import Cell, Column, Row, Table
-from openworld.reproduction.comparison.compare import RANKS, PaperComparison, compare_with_paper
+from openworld.reproduction.comparison.compare import PaperComparison, compare_with_paper
 from openworld.reproduction.comparison.orders import Agreement
-from openworld.reproduction.comparison.table import compared_results, details_of, table_of, write_comparison
-from openworld.reproduction.figures.drawing import MadeFigure, draw_plan, write_figures
+from openworld.reproduction.comparison.table import compared_results, table_of, write_comparison
+from openworld.reproduction.figures import FIGURES, FigureRuns
 from openworld.reproduction.paper_results import paper_results
 from openworld.reproduction.plan import ReproductionPlan
 from openworld.results import Metric, Value
@@ -26,8 +25,33 @@ from openworld.runs.atomic import write_file
 
 BASELINES = ("CLIP", "zero-shot", "zero-shot-ensemble")
 COUNT = Metric("cells", "cells", "count", 0, 0, (0.0, None))
-DRAWN = ("percent", "fraction")  # units of what is drawn against the printed numbers, where either way is better
-CHARTS = 12  # beyond, the numbers are in the tables
+STAND_IN = "Drawings that come with openworld stand in for the paper's data sets."
+DRAWINGS = ("svg", "pdf")
+
+
+@dataclass(frozen=True)
+class MadeFigure:
+    """A figure of a paper, made of our runs."""
+
+    paper: str
+    number: str
+    figure: Figure
+    remarks: tuple[str, ...] = ()
+    backbones: tuple[str, ...] = ()
+    datasets: tuple[str, ...] = ()
+
+    @property
+    def heading(self) -> str:
+        return f"{self.paper}, {self.figure.title}"
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        return (*self.figure.caption, *self.remarks)
+
+    def styled(self, styles: Mapping[str, SeriesStyle]) -> "MadeFigure":
+        """Return it with the colours that its series have on a page."""
+        own = {name: styles.get(name, style) for name, style in self.figure.styles.items()}
+        return replace(self, figure=replace(self.figure, styles=own))
 
 
 @dataclass(frozen=True)
@@ -46,7 +70,11 @@ class MadePlan:
             | {"numbers": compared_results([made]).records()}
             for made in self.comparisons
         ]
-        return [*tables, *(figure.plain for figure in self.figures)]
+        figures = [
+            {"figure": made.number, "title": made.heading, "says": list(made.sentences), "numbers": made.figure.rows()}
+            for made in self.figures
+        ]
+        return [*tables, *figures]
 
 
 def write_plan(plan: ReproductionPlan, folder: Path, failed: Collection[str] = (), **said: float | str) -> MadePlan:
@@ -75,19 +103,47 @@ def write_plan(plan: ReproductionPlan, folder: Path, failed: Collection[str] = (
     return MadePlan(tuple(comparisons), tuple(figures), page, not_written)
 
 
+def draw_plan(plan: ReproductionPlan, folder: Path, failed: Collection[str] = ()) -> list[MadeFigure]:
+    """Draw every figure of a plan; one of which no run is left is not made."""
+    data, made = {run.name: [run.datasets.get(str(each), str(each)) for each in run.data] for run in plan.runs}, []
+    for number, runs, remarks in plan.finished("figures", folder, failed):
+        wanted = FIGURES[plan.paper][number]
+        drawn = wanted.draw(FigureRuns(plan.paper, plan.setup, runs))
+        figure = replace(drawn, name=f"figure-{number}", title=wanted.heading)
+        remarks = (STAND_IN, *remarks) if plan.setup.embedded else remarks
+        backbones = tuple(dict.fromkeys(run.backbone for run in runs if run.backbone))
+        names = tuple(dict.fromkeys(name for run in runs for name in data[run.folder.name]))
+        made.append(MadeFigure(PAPERS[plan.paper], number, figure, remarks, backbones, names))
+    return made
+
+
+def write_figures(plan: ReproductionPlan, folder: Path, figures: Sequence[MadeFigure]) -> str:
+    """Write the numbers of every figure, and its drawings where matplotlib is there; return what is not written."""
+    # Files of an earlier call whose figure could not be made this time are removed.
+    made = {figure.number: figure.figure for figure in figures}
+    folder.mkdir(parents=True, exist_ok=True)
+    drawable = find_spec("matplotlib") is not None
+    for number in plan.figures:
+        path, figure = folder / f"figure-{number}", made.get(number)
+        drawn = DRAWINGS if drawable and figure and figure.charts else ()
+        for form in {"csv", *DRAWINGS} - ({"csv", *drawn} if figure else set()):
+            path.with_suffix(f".{form}").unlink(missing_ok=True)
+        if figure is not None:
+            write_file(path.with_suffix(".csv"), figure.csv.encode())
+        for form in drawn:
+            figure.save(path.with_suffix(f".{form}"))
+    return "" if drawable or not made else "SVG and PDF are not written: pip install 'openworld[plots]'."
+
+
 def write_comparison_page(
-    folder: Path | str,
-    comparisons: Sequence[PaperComparison],
-    figures: Sequence[MadeFigure] = (),
-    *,
-    output: Path | str | None = None,
+    folder: Path | str, comparisons: Sequence[PaperComparison], figures: Sequence[MadeFigure] = ()
 ) -> Path:
     """Write the page of tables and figures of a paper with ours, and all numbers of the tables as `results.parquet`."""
     page = comparison_report(comparisons, figures).html()
     Path(folder).mkdir(parents=True, exist_ok=True)
     if comparisons:
         write_file(Path(folder) / "results.parquet", compared_results(comparisons).to_parquet())
-    return write_page(folder, output, page)
+    return write_page(folder, None, page)
 
 
 def page_styles(comparisons: Sequence[PaperComparison], figures: Sequence[MadeFigure]) -> dict[str, SeriesStyle]:
@@ -117,12 +173,9 @@ def comparison_report(comparisons: Sequence[PaperComparison], figures: Sequence[
         ]
     sections = [Section("Every table", tables=(_overview(comparisons),))] if several else []
     for place, made in enumerate(comparisons, 1):
-        details = [Section("Intervals and tests", tables=(details_of(made, styles, f"details-{place}"),))]
-        details += [Section("What is known of the printed table", text=made.notes)] if made.notes else []
+        known = (Section("What is known of the printed table", text=made.notes),) if made.notes else ()
         table, text = table_of(made, styles, f"table-{place}"), made.sentences if several else ()
-        sections.append(Section(made.table.short_heading, text=text, tables=(table,), folded=tuple(details)))
-    against = against_printed(comparisons, styles)
-    sections += [Section(against.title, figures=(against,))] if against else []
+        sections.append(Section(made.table.short_heading, text=text, tables=(table,), folded=known))
     each = [f"{made.table.heading}: {made.sentences[0]}" for made in comparisons]
     each += [f"{made.heading}: {made.sentences[0]}" for made in figures]
     remarks = remarks if comparisons else [*each, *remarks]
@@ -159,33 +212,3 @@ def _overview(comparisons: Sequence[PaperComparison]) -> Table:
         rows.append(Row(made.table.short_heading, tuple(cells)))
     text = "Cells by the test of ours against the printed number; columns in which the orders of methods are related."
     return Table("overview", "Every table", text, "table", tuple(Column(COUNT, name) for name in titles), tuple(rows))
-
-
-def against_printed(tables: Sequence[PaperComparison], styles: dict[str, SeriesStyle]) -> Figure | None:
-    """Return one chart per table and metric with at least three methods on both sides; None where there is none."""
-    charts, rows = [], []
-    for made in tables:
-        for order in _orders(made):
-            metric = METRICS[order.metric]
-            if metric.unit not in DRAWN or not metric.better:
-                continue
-            rank = order.metric in RANKS
-            name, unit, digits = (metric.title, "number", 3) if rank else (f"{metric.title}, %", "percent", 1)
-            x, y = (Quantity(side, f"{side} {name}", unit, digits) for side in ("printed", "ours"))
-            clouds = {}
-            for method, (ours, printed) in order.methods.items():
-                clouds[method] = Cloud(((printed, ours),), text=f"printed {x.write(printed)}, ours {x.write(ours)}")
-                where = {"table": made.table.number, "metric": order.metric, "task": order.column, "method": method}
-                rows.append(where | {"printed": printed, "ours": ours})
-            of = SHORT.get(order.column, order.column)
-            title = f"{' '.join(filter(None, (metric.title, of)))}, Kendall's tau {order.tau:.2f}"
-            title = f"Table {made.table.number}, {title}" if len(tables) > 1 else title
-            charts.append(ScatterChart(title, x, y, clouds, "equal", named=True))
-    if not charts:
-        return None
-    drawn = charts[:CHARTS]
-    caption = (
-        "Each dot is one method: its printed number across, ours upwards, each averaged over its own data sets.",
-        f"Rising dots: both order the methods alike. {len(drawn)} of {counted(len(charts), 'panel')}.",
-    )
-    return Figure("against-printed", "Ours against printed", caption, tuple(drawn), styles, shared=tuple(rows))

@@ -1,6 +1,6 @@
 """A comparison as tables and as tidy rows: ours with its interval, then the printed number and the difference."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -12,7 +12,7 @@ from openworld.report.render.latex import as_tex, latex_table
 from openworld.report.series_style import SeriesStyle
 from openworld.report.table import Cell, Column, Row, Table
 from openworld.reproduction.comparison.compare import CellPair, PaperColumn, PaperComparison
-from openworld.results import TEXT, Result, Results, Value
+from openworld.results import Result, Results, Value
 
 LATEX_COLUMNS = 4
 NO_STYLES: Mapping[str, SeriesStyle] = {}
@@ -20,65 +20,40 @@ NOT_MEASURED = Value(None, reason="not measured")
 
 
 def table_of(comparison: PaperComparison, styles: Mapping[str, SeriesStyle] = NO_STYLES, name: str = "table") -> Table:
-    """Return the table of a comparison."""
-
-    def cell(pair: CellPair, column: PaperColumn) -> Cell:
-        if pair.ours is None:
-            return Cell(Value(pair.printed), bold=False) if column.printed_only else Cell(None, printed=pair.printed)
-        note = _verdict(pair, column)
-        return Cell(pair.ours.value, printed=pair.printed, difference=pair.difference, note=note)
-
-    shown = {"show": "deviation"} if comparison.show == "deviation" else {}
-    kinds = [(METRICS[column.metric], shown) for column in comparison.columns]
-    return _lay_out(comparison, kinds, cell, (name, comparison.table.heading, _caption(comparison)), styles)
-
-
-def details_of(comparison: PaperComparison, styles: Mapping[str, SeriesStyle], name: str) -> Table:
-    """Return the same table with the printed deviation, every interval and every test in words."""
-
-    def words(pair: CellPair, column: PaperColumn) -> str:
-        metric, value = METRICS[column.metric], pair.ours.value if pair.ours else None
-        parts = [] if value is None else [metric.write(value.value, 1)]
-        parts += [] if pair.printed is None else [f"printed {metric.write(pair.printed, 1)}"]
-        for each in value.intervals if value else ():
-            parts.append(f"{metric.write_interval(each, 1)} over {each.over} (n = {each.n})")
-        return "; ".join(filter(None, (*parts, _verdict(pair, column))))
-
-    names = (name, f"{comparison.table.short_heading}, intervals and tests", "Every 95 % interval and every test.")
-    return _lay_out(comparison, [(TEXT, {})] * len(comparison.columns), words, names, styles)
-
-
-def _lay_out(comparison: PaperComparison, kinds: Sequence, cell: Callable, names: tuple, styles: Mapping) -> Table:
-    """Rows and columns as printed; a column is headed by whatever tells it from the others."""
+    """Return the table of a comparison, rows and columns as printed; a column is headed by whatever tells it apart."""
     columns, several = [], len({column.metric for column in comparison.columns}) > 1
-    for column, (metric, shown) in zip(comparison.columns, kinds, strict=True):
+    shown = {"show": "deviation"} if comparison.show == "deviation" else {}
+    for column in comparison.columns:
         dataset = column.dataset.replace(AVERAGE, "")
         if column.dataset == AVERAGE and not column.task:
             at = (pair for (_, other), pair in comparison.pairs.items() if other == column and pair.ours)
             counts = sorted({len(pair.ours.datasets) for pair in at})
             dataset = f"{AVERAGE} of {' or '.join(map(str, counts))}" if counts else AVERAGE
         parts = [column.method, dataset, *(SHORT.get(text, text) for text in (column.task, column.setting))]
-        parts = [part for part in parts if part]
+        parts, metric = [part for part in parts if part], METRICS[column.metric]
         if not parts or several or column.printed_only:
-            parts.append(METRICS[column.metric].title)
+            parts.append(metric.title)
         columns.append(Column(metric, " ".join(parts) + (", printed" if column.printed_only else ""), **shown))
     rows = []
     for row in comparison.rows:
         pairs = [(comparison.pairs.get((row, column)), column) for column in comparison.columns]
-        cells = tuple(cell(pair, column) if pair else "" for pair, column in pairs)
+        cells = tuple(_cell(pair, column) if pair else "" for pair, column in pairs)
         label, series = row.removesuffix(" over the ten ratios"), row if row in styles else ""
         rows.append(Row(label, cells, series=series, rule=row == AVERAGE))
     label = {"dataset": "data set"}.get(comparison.table.rows, comparison.table.rows)
     best = {"method": "columns", "dataset": "rows"}.get(comparison.table.rows, "")
-    return Table(*names, label, tuple(columns), tuple(rows), best, LATEX_COLUMNS)
+    title, caption = comparison.table.heading, _caption(comparison)
+    return Table(name, title, caption, label, tuple(columns), tuple(rows), best, LATEX_COLUMNS)
 
 
-def _verdict(pair: CellPair, column: PaperColumn) -> str:
-    parts = [] if pair.deviation is None else [f"printed deviation {METRICS[column.metric].write(pair.deviation, 1)}"]
+def _cell(pair: CellPair, column: PaperColumn) -> Cell:
+    if pair.ours is None:
+        return Cell(Value(pair.printed), bold=False) if column.printed_only else Cell(None, printed=pair.printed)
+    notes = [] if pair.deviation is None else [f"printed deviation {METRICS[column.metric].write(pair.deviation, 1)}"]
     if pair.tested:
         p = pair.test.equivalence_p if pair.test.equivalent else pair.test.p
-        parts.append(f"{pair.verdict} (p {p:.2g})")
-    return "; ".join(parts)
+        notes.append(f"{pair.verdict} (p {p:.2g})")
+    return Cell(pair.ours.value, printed=pair.printed, difference=pair.difference, note="; ".join(notes))
 
 
 def _caption(comparison: PaperComparison) -> str:

@@ -77,12 +77,10 @@ def draw_alignment(given: FigureRuns, dataset: str) -> Figure:
 
 
 def _run_of(given: FigureRuns, dataset: str) -> PaperRun:
-    """The run of a data set, or what stands in for it."""
     return next((run for run in given.runs if dataset in run.datasets.values()), given.runs[0])
 
 
 def read_run(folder: Path) -> tuple[Results, RunArrays]:
-    """Return the results of a run, and its arrays."""
     return read_results(RunFolder.read(folder))
 
 

@@ -101,14 +101,12 @@ def _marginal(read: Read) -> Figure:
 
 
 def _drawn(given: FigureRuns, draw: Callable[[Read], Figure], data: str = "") -> Figure:
-    """A figure, with what stands in for its data."""
     figure = draw(given.runs[0].read(read_run))
     stand_in = (f"{STAND_INS[data]} for {data}.",) if data and given.setup.embedded else ()
     return replace(figure, caption=(*figure.caption, *stand_in))
 
 
 def read_run(folder: Path) -> Read:
-    """Return the results of a run, and what its records have in common."""
     return read_results(RunFolder.read(folder))
 
 

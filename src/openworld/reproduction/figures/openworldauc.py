@@ -4,7 +4,7 @@ The text that is published has neither the pictures nor their captions; what a p
 Where it names data sets for a figure of the main text and one of the appendix together, the former shows the first.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -34,8 +34,6 @@ RATIO = "new/base="
 DRAWN = ("OverallAcc", "HM", "AUROC", "OpenworldAUC")
 PARTS = {"BaseAcc": "base accuracy", "NewAcc": "new accuracy", "AUROC": "AUROC"}
 VALUE = Quantity("value", "%", ends=(0, 1))
-Panels = dict[str, dict[str, Line]]
-"""Data set -> its lines by name."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +66,6 @@ class BothSides:
         return bool({*self.datasets[OURS]} & {*self.datasets[PRINTED]})
 
     def methods(self, side: str) -> tuple[str, ...]:
-        """In order of appearance."""
         return tuple(dict.fromkeys(key[3] for key in self.values if key[0] == side))
 
     def mean(self, side: str, datasets: Sequence[str], method: str, metric: str) -> float | None:
@@ -113,60 +110,59 @@ def draw_plane(given: FigureRuns, tables: Sequence[PaperTable], axes: Mapping[st
     return _figure((caption, " ".join(filter(None, (apart, mended)))), charts, names=("panel", "method"))
 
 
-def _beside(both: BothSides, ours: Panels, printed: Panels, x: Quantity, *, named: bool = False) -> list[LineChart]:
-    """Ours and the printed lines of a data set in two charts on one range; of other data ours, then all printed."""
-    shared = [name for name in ours if name in printed] if both.same_data else []
-    order = [(name, side) for name in shared for side in (OURS, PRINTED)]
-    order = order or [*((name, OURS) for name in ours), *((name, PRINTED) for name in printed)]
-    charts = []
-    for name, side in order:
-        lines, beside = (ours if side == OURS else printed)[name], (ours.get(name, {}), printed.get(name, {}))
-        known = tuple(y for panel in beside for line in panel.values() for _, y in line.known)
-        charts.append(LineChart(f"{name}, {side}", x, replace(VALUE, covers=known), lines, named=named))
-    return charts
+def _beside(
+    both: BothSides, lines: Callable[[str, str], Mapping[str, Line]], x: Quantity, caption: Sequence[str], series: str
+) -> Figure:
+    """Return ours and the printed `lines` (side, data set) in two charts each; of other data ours, then all printed."""
+    drawn = {(name, side): lines(side, name) for side, names in both.datasets.items() for name in names}
+    drawn = {place: own for place, own in drawn.items() if own}
+    shared = [name for name, side in drawn if side == OURS and (name, PRINTED) in drawn] if both.same_data else []
+    order = [(name, side) for name in shared for side in (OURS, PRINTED)] or [*drawn]
+    charts = [
+        LineChart(f"{name}, {side}", x, VALUE, drawn[name, side], named=series == "metric") for name, side in order
+    ]
+    return _figure(caption, charts, names=("panel", series), together=2)
 
 
 def draw_profile(given: FigureRuns, table: PaperTable) -> Figure:
     """Return a line per method over the parts of OpenworldAUC, ours beside the printed ones."""
-    both, sides = BothSides.of(given, (table,)), {}
+    both = BothSides.of(given, (table,))
     analysed = [name for name in both.methods(OURS) if name in both.methods(PRINTED) or name.endswith(ADDED)]
     methods = {OURS: analysed or both.methods(OURS), PRINTED: both.methods(PRINTED)}
-    for side, datasets in both.datasets.items():
-        sides[side] = {name: {} for name in datasets}
-        for name in datasets:
-            for method in methods[side]:
-                values = [both.mean(side, (name,), method, part) for part in PARTS]
-                if any(value is not None for value in values):
-                    sides[side][name][method] = Line(range(len(PARTS)), values)
-    charts = _beside(both, sides[OURS], sides[PRINTED], Quantity("part", "", "number", labels=tuple(PARTS.values())))
+
+    def lines(side: str, name: str) -> dict[str, Line]:
+        known = {method: [both.mean(side, (name,), method, part) for part in PARTS] for method in methods[side]}
+        return {method: Line(range(len(PARTS)), own) for method, own in known.items() if {*own} != {None}}
+
     caption = ("What OpenworldAUC is made of: base and new images named right, and how well the two are told apart.",)
-    return _figure(caption, charts, names=("panel", "method"), together=2)
+    return _beside(both, lines, Quantity("part", "", "number", labels=tuple(PARTS.values())), caption, "method")
 
 
 def draw_mixes(given: FigureRuns) -> Figure:
     """Return a line per metric over the ratio of new to base images; the band is one deviation of a single draw."""
     both = BothSides.of(given, _RATIOS)
-    sides: dict[str, Panels] = {OURS: {}, PRINTED: {}}
-    for side, panels in sides.items():
-        for dataset in dict.fromkeys(key[1] for key in both.values if key[0] == side and key[3] == "TCP"):
-            for metric in DRAWN:
-                of = {
-                    float(setting.removeprefix(RATIO)): value
-                    for (at, name, setting, method, key), value in both.values.items()
-                    if (at, name, method, key) == (side, dataset, "TCP", metric) and setting.startswith(RATIO)
-                }
-                x, y = sorted(of), [of[ratio].value for ratio in sorted(of)]
-                spread = [of[ratio].deviation or 0 for ratio in x] if side == OURS else ()
-                ends = [[at + sign * by for at, by in zip(y, spread, strict=True)] for sign in (-1, 1) if spread]
-                panels.setdefault(dataset, {})[metric] = Line(x, y, *ends)
+
+    def lines(side: str, dataset: str) -> dict[str, Line]:
+        drawn = {}
+        for metric in DRAWN:
+            of = {
+                float(setting.removeprefix(RATIO)): value
+                for (at, name, setting, method, key), value in both.values.items()
+                if (at, name, method, key) == (side, dataset, "TCP", metric) and setting.startswith(RATIO)
+            }
+            x, y = sorted(of), [of[ratio].value for ratio in sorted(of)]
+            spread = [of[ratio].deviation or 0 for ratio in x] if side == OURS else ()
+            ends = [[at + sign * by for at, by in zip(y, spread, strict=True)] for sign in (-1, 1) if spread]
+            drawn |= {metric: Line(x, y, *ends)} if of else {}
+        return drawn
+
     axis = Quantity("ratio", "new images for one base image", "number", 6, log=True, at_values=True)
     caption = (
         "Four numbers of TCP while base or new images are left out: means over the seeds and over draws of the images, "
         "the band one standard deviation of a single draw. Printed are Tables 11 and 12, of one draw each.",
         "A metric that should tell learners apart must stay level: overall accuracy follows the larger side.",
     )
-    charts = _beside(both, sides[OURS], sides[PRINTED], axis, named=True)
-    return _figure(caption, charts, names=("panel", "metric"), together=2)
+    return _beside(both, lines, axis, caption, "metric")
 
 
 def draw_miss_hit(given: FigureRuns, table: PaperTable) -> Figure:
@@ -175,7 +171,7 @@ def draw_miss_hit(given: FigureRuns, table: PaperTable) -> Figure:
     for run in given.runs:
         for outcome in run.read(load):
             facts = {**outcome.facts, "learner": run.method(outcome.learner)}
-            if outcome.has_own_fit:
+            if outcome.facts.get("kind") in (None, "source"):  # fitted once, and scored in several places
                 by_title.setdefault(dataset_of(run, outcome), []).append(replace(outcome, facts=facts))
     shown = [name for name in table.datasets if name in by_title] or list(by_title)
     settings = {title: methods for title in shown for methods in by_setting(by_title[title]).values()}

@@ -1,11 +1,11 @@
 """Figures 6 and 10 to 13 of OpenworldAUC (Hua et al., 2025): K, shots, lambda and the mixture, run and drawn.
 
-The grids of K and lambda are printed in pictures only: {2, 3, 4, 5} and {0, 0.1, 0.5, 1, 2} are ours, around what is
-published. Which competitors are swept over the shots is not said: they are those of Table 14.
+What they vary stands in `papers.toml`. Which competitors are swept over the shots is not said: they are those of
+Table 14.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -16,24 +16,17 @@ from openworld.evaluations.recognition.paper import dataset_of
 from openworld.evaluations.recognition.results import AUC, learner_results
 from openworld.learners import override
 from openworld.papers import published_numbers
-from openworld.report.charts import IntervalChart, IntervalRow, Line, Quantity, Reference, Spot
+from openworld.report.charts import IntervalChart, IntervalRow, Quantity, Reference, Spot
 from openworld.report.figure import Figure
 from openworld.report.layout import Brief, Lines
 from openworld.report.series_style import series_styles
 from openworld.reproduction.figures.paper_figure import FigureRuns, PaperFigure
+from openworld.reproduction.learner_runs import PAPERS
 from openworld.reproduction.openworldauc import LEARNERS, METHODS, PUBLISHED_TASK, STAND_INS, recognition_spec
 from openworld.reproduction.settings import PlannedRun, ReproductionSetup
 from openworld.results import Result, Results
 
 METHOD, BASELINE = "GMoP", "CLIP"
-SHOTS = (1, 2, 4, 8, 16)
-Variants = Mapping[str, Mapping[str, Any]]
-"""What a variant of GMoP is called -> its settings, none of the published one."""
-
-PARTITIONS: Variants = {f"GMoP, K = {count}": {"detectors": count} for count in (2, 4, 5)}
-WEIGHTS: Variants = {f"GMoP, lambda = {weight:g}": {"alpha": weight} for weight in (0.0, 0.1, 1.0, 2.0)}
-MIXTURES: Variants = {"GMoP w/o ZS h": {"new_classifier": "tuned"}, "GMoP single prompt": {"single_prompt": True}}
-"""The new classes' names by a prompt that was tuned on base classes; one prompt for all three roles."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +37,7 @@ class FigureSweep:
     numbers: tuple[str, str]
     title: str
     datasets: tuple[str, ...]  # as the paper calls them; the main text shows the first
-    learners: Callable[[ReproductionSetup, DatasetSpec], Mapping[str, LearnerSpec]]  # (setup, data) -> what is compared
+    variants: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # of GMoP -> settings; {}: shots of several
     varies: str = ""  # the setting that differs, and its words; "" where learners stand below one another
     axis: str = ""
     printed: str = "printed"  # what Table 2 prints of it
@@ -62,66 +55,23 @@ class FigureSweep:
             methods = {learner.label: name for name, learner in learners.items()}
             yield PlannedRun(f"{self.name}-{data.dataset}{setup.suffix(*fewer)}", spec, setup.titles([data]), methods)
 
-
-def _variants(setup: ReproductionSetup, data: DatasetSpec, variants: Variants) -> dict[str, LearnerSpec]:
-    """The published mixture, then its variants, with the settings that suit the data."""
-    if not setup.keeps(METHOD, METHODS[METHOD]):
-        return {}
-    usual = setup.changes.methods(METHODS)[METHOD]
-    entries = {METHOD: usual} | {
-        name: replace(usual, label=name, settings=override(usual.settings, settings))
-        for name, settings in variants.items()
-    }
-    return {name: setup.learner(entry, data.dataset, PUBLISHED_TASK) for name, entry in entries.items()}
-
-
-def _competitors(setup: ReproductionSetup, data: DatasetSpec) -> dict[str, LearnerSpec]:
-    """CLIP and the methods of Table 14; of all methods those that are asked for, where any is."""
-    named = {BASELINE} | {number.method for number in published_numbers("openworldauc", "14")}
-    every = setup.methods(METHODS)
-    chosen = {name: entry for name, entry in every.items() if setup.learners or name in named or name not in METHODS}
-    return {name: setup.learner(entry, data.dataset, PUBLISHED_TASK) for name, entry in chosen.items()}
+    def learners(self, setup: ReproductionSetup, data: DatasetSpec) -> dict[str, LearnerSpec]:
+        """Return what is compared: the published mixture and its variants, or learners, with settings that suit."""
+        if self.variants:
+            entries = {METHOD: setup.changes.methods(METHODS)[METHOD]} if setup.keeps(METHOD, METHODS[METHOD]) else {}
+            for name, settings in self.variants.items() if entries else ():
+                usual = entries[METHOD]
+                entries[name] = replace(usual, label=name, settings=override(usual.settings, settings))
+        else:  # CLIP and the methods of Table 14; of all methods those that are asked for, where any is
+            named = {BASELINE} | {number.method for number in published_numbers("openworldauc", "14")}
+            every = setup.methods(METHODS).items()
+            entries = {name: own for name, own in every if setup.learners or name in named or name not in METHODS}
+        return {name: setup.learner(entry, data.dataset, PUBLISHED_TASK) for name, entry in entries.items()}
 
 
-SWEEPS = (
-    FigureSweep(
-        "partitions",
-        ("6a", "10"),
-        "number of pseudo base-to-new partitions K",
-        ("Flowers102", "SUN397"),
-        partial(_variants, variants=PARTITIONS),
-        "detectors",
-        "detector prompts K",
-        "printed at K = 3",
-    ),
-    FigureSweep(
-        "shots",
-        ("6b", "11"),
-        "training images of each class",
-        ("DTD", "OxfordPets"),
-        _competitors,
-        "shots",
-        "training images of each base class",
-        shots=SHOTS,
-    ),
-    FigureSweep(
-        "lambda",
-        ("6c", "12"),
-        "weight lambda of the detectors' cross-entropy",
-        ("Caltech101", "Food101"),
-        partial(_variants, variants=WEIGHTS),
-        "alpha",
-        "weight of the detectors' cross-entropy",
-        "printed at 0.5",
-    ),
-    FigureSweep(
-        "mixture",
-        ("6d", "13"),
-        "ablations of the mixture of prompts",
-        ("ImageNet", "StanfordCars", "DTD", "Flowers102", "SUN397", "UCF101"),
-        partial(_variants, variants=MIXTURES),
-        printed="printed of GMoP",
-    ),
+SWEEPS = tuple(
+    FigureSweep(**{name: tuple(each) if isinstance(each, list) else each for name, each in entry.items()})
+    for entry in PAPERS["openworldauc"]["sweeps"]
 )
 
 
@@ -159,7 +109,12 @@ def draw_sweep(given: FigureRuns, sweep: FigureSweep, datasets: Sequence[str]) -
         charts.append(IntervalChart(title, Quantity.of(AUC), intervals))
     for at, chart in enumerate(charts):
         if sweep.shots:
-            series = {method: _ring(line, printed.get((chart.title, method))) for method, line in chart.series.items()}
+            series = {}
+            for method, line in chart.series.items():  # a ring where the paper prints the method
+                area, most = printed.get((chart.title, method)), sweep.shots[-1]
+                rings = () if area is None else (Spot(most, area, f"printed {AUC.write(area)} %"),)
+                column = [area if shot == most else None for shot in line.x]
+                series[method] = replace(line, rings=rings, further={**line.further, "printed": column})
             charts[at] = replace(chart, series=series)
         elif (chart.title, METHOD) in printed:
             line = Reference(printed[chart.title, METHOD], sweep.printed, "y" if sweep.varies else "x")
@@ -184,10 +139,3 @@ def _rows(given: FigureRuns, sweep: FigureSweep) -> Iterator[Result]:
         for at in [value] if value is not None or not sweep.varies else every:  # untuned: the same at all shots
             place = {"data_set": dataset} | ({sweep.varies: at} if sweep.varies else {})
             yield from (row for row in learner_results(method, seeds, place) if row.metric == AUC)
-
-
-def _ring(line: Line, area: float | None) -> Line:
-    """A line over the shots, with a ring where the paper prints the method."""
-    rings = () if area is None else (Spot(SHOTS[-1], area, f"printed {AUC.write(area)} %"),)
-    printed = [area if shot == SHOTS[-1] else None for shot in line.x]
-    return replace(line, rings=rings, further={**line.further, "printed": printed})
