@@ -30,7 +30,7 @@ from openworld.estimators import Outputs, find_estimator
 from openworld.estimators.by_level import among
 from openworld.estimators.engine.temperature import probabilities, source_temperature
 from openworld.evaluations.dynamic import scenarios
-from openworld.evaluations.dynamic.predictions import ViewPredictions, predict_views
+from openworld.evaluations.dynamic.evaluation import ViewPredictions, predict_views
 from openworld.evaluations.views import ImagePool, pool_of_two
 from openworld.features import Encoding, encode
 from openworld.labels import curve_stream, estimate_curve, plan_curve

@@ -52,7 +52,6 @@ def find_evaluation(name: str) -> "Evaluation":
 
 
 def evaluation_of(spec) -> "Evaluation":
-    """Return the evaluation that a spec belongs to."""
     return find_evaluation(spec.protocol)
 
 

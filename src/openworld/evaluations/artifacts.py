@@ -106,7 +106,6 @@ class Stage:
 
 
 def missing(artifacts: Iterable[Artifact], machine: Machine) -> list[Artifact]:
-    """Return the artifacts that the cache does not have, each once."""
     distinct: dict[str, Artifact] = {}
     for artifact in artifacts:
         distinct.setdefault(artifact.key, artifact)
@@ -133,12 +132,10 @@ def build_artifact(kind: str, artifact: Mapping, machine: Mapping) -> UnitResult
 
 
 def cache_of(machine: Machine) -> Path:
-    """Return the folder in which everything is kept."""
     return machine.folder or default_cache()
 
 
 def folder_of(artifact: Artifact, machine: Machine) -> Path:
-    """Return the folder of an artifact in the cache."""
     return cache_of(machine) / artifact.key
 
 
@@ -160,7 +157,6 @@ def hash_of_files(paths: Iterable[Path]) -> str:
 
 
 def kept_file(artifact: Artifact, name: str, machine: Machine) -> Path:
-    """Return the path of a file of an artifact."""
     return require_intact(folder_of(artifact, machine) / name)
 
 

@@ -19,7 +19,6 @@ def require_data(spec) -> None:
 
 
 def class_lists(spec) -> tuple[ClassList, ...]:
-    """Return the names of every data set of a run, each list of names once; no image is read."""
     lists: dict[tuple, ClassList] = {}
     for class_list in evaluation_of(spec).class_lists(spec):
         met = tuple(sorted(class_list.against))

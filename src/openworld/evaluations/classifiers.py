@@ -82,7 +82,6 @@ class Checkpoint:
 
     @property
     def key(self) -> str:
-        """A hash of what it answers."""
         return digest([self.training.key, self.epoch])[:32] if self.training else _hash_of_folder(self.folder)
 
     def load(self, machine: Machine) -> Classifier:
@@ -98,12 +97,10 @@ def in_folder(folder: str, **of) -> Checkpoint:
 
 
 def of_reference(reference: ReferenceSpec) -> Checkpoint:
-    """Return the saved classifier of a reference that is one."""
     return in_folder(reference.classifier, architecture=reference.architecture)
 
 
 def _file(epoch: int, name: str) -> str:
-    """A file of a saved classifier, by the epoch after which it was saved."""
     return f"{epoch:05d}-{name}"
 
 

@@ -162,7 +162,6 @@ def effort(task: Learning, machine: Machine) -> tuple[float, ...]:
 
 
 def inputs_of(task: Learning, machine: Machine) -> dict[str, str]:
-    """Return fingerprints of the weights and images that a task reads, and `other_inputs`."""
     weights = machine.backbone(task.backbone).fingerprint
     images = {part: source.fingerprint for part, source in task.image_sets.items()}
     return {"weights": weights} | other_inputs(task, machine) | images
@@ -219,7 +218,6 @@ class EncodingStage:
     counted: str = "images"
 
     def work(self, crew: Crew, progress: Progress | None = None) -> int:
-        """Encode what is missing; return how many images that was."""
         # On a CPU one process has all cores busy already; where the cache has a limit, one process makes room.
         spread = crew.engine != "local" or (crew.workers > 1 and self.machine.device != "cpu")
         if spread and self.machine.cache_limit is None:
@@ -231,7 +229,6 @@ class EncodingStage:
         return Stage(self.doing, self.done, self.counted, self.machine, self._shards).work(crew, progress)
 
     def _shards(self) -> Iterator[EncodedShard]:
-        """Those that are not on disk."""
         for number, ((images, name), encodings) in enumerate(not_encoded(self.tasks, self.machine).items(), 1):
             clip = self.machine.backbone(name)
             for shard in missing_shards(clip, images.load(), encodings, cache=self.machine.folder):

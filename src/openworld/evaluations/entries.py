@@ -117,7 +117,6 @@ class EstimatorSpec:
         return replace(self, settings=written, reference=reference)
 
     def facts(self) -> dict[str, Any]:
-        """Return what a record holds of it."""
         return asdict(self) | {"settings": self._given, "reference": self.reference or None}
 
     @property
@@ -131,7 +130,6 @@ class EstimatorSpec:
 
     @property
     def needs(self) -> tuple[str, ...]:
-        """What `Outputs` must hold."""
         by_settings = ("reference",) if self.settings.get("frequencies") == "reference" else ()
         return tuple(dict.fromkeys((*find_estimator(self.estimator).needs, *by_settings)))
 
@@ -174,7 +172,6 @@ class ReferenceSpec:
 
     @property
     def is_model(self) -> bool:
-        """Whether it looks at pictures."""
         return self.name not in KNOW_NOTHING
 
 
@@ -256,7 +253,6 @@ class DecompositionSpec:
         return ("drew over", "pictures") if self.taught_by == "pictures" else ("read", "sentences")
 
     def build(self) -> Any:
-        """Return the method with its settings."""
         usual = PICTURED if (self.method, self.taught_by) == ("LAID", "pictures") else {}
         return read_spec(usual | self.settings, DECOMPOSITIONS[self.method])
 

@@ -43,12 +43,10 @@ class Answers:
 
     @property
     def any(self) -> Outputs:
-        """The outputs with the first reference."""
         return next(iter(self.outputs.values()))
 
     @property
     def accuracy(self) -> float:
-        """The share of images that the judged model names right."""
         return int((self.any.predictions == self.labels).sum()) / len(self.labels)
 
     def tau(self, reference: str, temperature: float) -> ReferenceTemperature:
@@ -82,7 +80,6 @@ def fit_all(specs: Sequence[EstimatorSpec], source: Answers, shifts: Mapping[str
 
 
 def outputs_for(spec: EstimatorSpec, answers: Answers) -> Outputs:
-    """Return outputs with the similarities of the estimator's reference."""
     return answers.outputs[spec.reference] if spec.reference else answers.any
 
 
@@ -131,7 +128,6 @@ def _fit(spec: EstimatorSpec, source: Answers, shifts: Mapping[str, Answers]) ->
 
 
 def _forgetful(spec: EstimatorSpec, answers: Answers) -> Outputs:
-    """What the estimator sees, with nothing found in it yet."""
     return replace(outputs_for(spec, answers))
 
 

@@ -157,7 +157,6 @@ class Evaluation:
                 object.__setattr__(self, name, usual)
 
     def _image_sets(self, spec) -> Iterable:
-        """Every image set that the tasks say they read."""
         every = (getattr(task, "image_sets", {}) for task in self.tasks(spec))
         return dict.fromkeys(images for sets in every for images in sets.values())
 

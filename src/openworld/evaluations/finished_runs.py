@@ -24,7 +24,6 @@ def evaluation_name(folder: Path | str) -> str:
 
 
 def read_report(folder: Path | str) -> Report:
-    """Return what the run in a folder says."""
     return _report(evaluation_name(folder)).report(RunFolder.read(folder))
 
 
@@ -50,7 +49,6 @@ def compare_runs(
 
 
 def _report(evaluation: str):
-    """The module that tells what a run of the evaluation says."""
     module = report_of(evaluation)
     if not module:
         raise OpenworldError(

@@ -25,7 +25,6 @@ def is_held(name: str) -> bool:
 
 
 def title_of(name: str) -> str:
-    """Return what people call it."""
     return name.removeprefix(MARK).rpartition("#")[0]
 
 
@@ -40,6 +39,5 @@ def held(name: str) -> Any:
 
 
 def release(*names: str) -> None:
-    """Forget objects that no unit needs any more."""
     for name in names:
         _HELD.pop(name, None)

@@ -64,12 +64,10 @@ class DatasetSpec(OwnData):
 
     @property
     def classnames(self) -> tuple[str, ...]:
-        """Its class names, in label order."""
         return self.images().load().classnames
 
     @property
     def split(self) -> ClassSplit:
-        """Its class names cut into base and new ones."""
         return self.images().load().split
 
     @property
@@ -82,7 +80,6 @@ class DatasetSpec(OwnData):
 
     @property
     def sides_in_words(self) -> str:
-        """How many classes are base, new, and left out."""
         cut, left_out = self.split, len(self.left_out)
         return f"{len(cut.base)} base + {len(cut.new)} new classes" + (f", {left_out} left out" if left_out else "")
 
@@ -92,7 +89,6 @@ class DatasetSpec(OwnData):
         return _CARDS[self.dataset].classes if known else len(self.classnames)
 
     def count_base(self) -> int:
-        """Return how many base classes it has; as `count_classes` does."""
         return len(self.split.base) if self.says_classes else (self.count_classes() + 1) // 2
 
     def count_images(self, part: str = "test") -> int:
@@ -149,7 +145,6 @@ class ImageSelection:
         return ", ".join(filter(None, (*map(str, self.sources), self.part, drawn, chosen, corrupted, self.appearance)))
 
     def load(self) -> ImageSet:
-        """Return the image set itself."""
         return _load(self)
 
     @property

@@ -56,17 +56,14 @@ class Learning(Spec):
 
     @property
     def name(self) -> str:
-        """What people call the unit of a task."""
         return f"{self.learner.label}, seed {self.seed}"
 
     @property
     def compared(self) -> tuple[LearnerSpec, ...]:
-        """The learners that are run."""
         return self.learners
 
     @property
     def whole_sets(self) -> Collection[ImageSelection]:
-        """All image sets of a task."""
         return self.image_sets.values()
 
     def resolved(self, dataset: str) -> list[LearnerSpec]:

@@ -83,7 +83,6 @@ class ModelOutputs:
         return [classifier for classifier in self.classifiers if not is_intact(folder / _file(classifier))]
 
     def _embed(self, images: ImageSet, shard: int, machine: Machine) -> None:
-        """Encode the shards of that number which are missing."""
         cores = self.threads if machine.device == "cpu" else None
         for name in self.backbones:
             clip, cache = machine.backbone(name), machine.folder

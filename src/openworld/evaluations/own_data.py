@@ -31,7 +31,6 @@ class KnownClasses:
 
     @property
     def says_classes(self) -> bool:
-        """Whether it says which classes are base or new."""
         return bool(self.base or self.new)
 
 

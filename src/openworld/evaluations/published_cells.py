@@ -81,7 +81,6 @@ def some_images(spec: CellsSpec, start: int, stop: int) -> ImageSet:
 
 @cached_here(maxsize=4)
 def _counted(spec: CellsSpec) -> tuple[tuple[Path, int], ...]:
-    """Every list, and how many images it names."""
     return tuple((file, len(_text(file).splitlines())) for file, _, _ in _all_files(spec))
 
 
@@ -105,7 +104,6 @@ def _text(file: Path) -> str:
 
 
 def _lines(file: Path) -> list[str]:
-    """The path of every image of a list."""
     paths = [line.strip().removeprefix("./") for line in _text(file).splitlines()]
     for number, path in enumerate(paths, 1):
         if not path:
@@ -115,7 +113,6 @@ def _lines(file: Path) -> list[str]:
 
 
 def _said(path: str) -> tuple[str, str]:
-    """Class and style that a path tells."""
     plain = path if "//" not in path and "/./" not in path else PurePosixPath(path).as_posix()
     folders, _, name = plain.rpartition("/")
     generated = _GENERATED.fullmatch(name.rpartition(".")[0] or name)

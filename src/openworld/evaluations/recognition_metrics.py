@@ -107,13 +107,11 @@ def overall_accuracy(base: Table, new: Table) -> float | None:
 
 
 def sides(table: Table) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
-    """The table of base images, and that of new ones."""
     is_base = table["side"] == "base"
     return rows_of(table, is_base), rows_of(table, ~is_base)
 
 
 def rows_of(table: Table, rows: np.ndarray) -> dict[str, np.ndarray]:
-    """Some rows of a table, by position or mask."""
     return {name: column[rows] for name, column in table.items()}
 
 

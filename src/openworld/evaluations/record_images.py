@@ -40,7 +40,6 @@ def thumbnails(table: Mapping[str, np.ndarray], picture: Callable, folder: str =
 
 
 def thumbnail(image) -> bytes:
-    """Return a PIL image as PNG, at most 64 pixels wide and high."""
     image.thumbnail((64, 64))
     file = io.BytesIO()
     image.save(file, "PNG", optimize=True)

@@ -34,7 +34,6 @@ def rows_of_unit(
 
 
 def read_rows(record: Record) -> Results:
-    """Return the rows of a unit."""
     if ROWS not in record.attachments:
         raise OpenworldError(
             f"record {record.name!r} has no rows of results: another version of openworld wrote it, or another "
@@ -44,5 +43,4 @@ def read_rows(record: Record) -> Results:
 
 
 def rows_of_run(run: RunFolder) -> tuple[Results, ...]:
-    """Return the rows of every unit, in the order of the records; raises as `read_rows` does."""
     return tuple(map(read_rows, run.records))

@@ -55,7 +55,6 @@ class RunOptions:
 
     @property
     def cache_bytes(self) -> int | None:
-        """How many bytes the cache may take; None for any number."""
         return parse_size(self.cache_limit, "--cache-limit") if self.cache_limit else None
 
     @property
@@ -65,7 +64,6 @@ class RunOptions:
 
     @property
     def title(self) -> str:
-        """What its bars begin with."""
         return self.series.title if self.series else ""
 
 
@@ -146,7 +144,6 @@ def _require_room_for_contexts(spec: Any, machine: Any) -> None:
 
 
 def _tables_of(part: Any) -> Iterator[dict[str, Any]]:
-    """Every table of a spec, in order."""
     if isinstance(part, dict):
         yield part
     for entry in part.values() if isinstance(part, dict) else part if isinstance(part, list) else ():
@@ -195,7 +192,6 @@ def _unit_bytes(spec: Any) -> int | None:
 
 
 def headline(spec, options: RunOptions) -> str:
-    """Return a line that says what is run on what, and where."""
     precision = getattr(spec, "precision", "float32")
     choice = " (found)" if options.device == "auto" else ""
     on_ray = " on Ray" if options.engine == "ray" else ""
@@ -219,7 +215,6 @@ def _provenance(spec, machine, command: Sequence[str]) -> dict:
 
 
 def _take_over(units, store: RunStore, options: RunOptions, spec) -> None:
-    """Copy the records of units that another run of the series has done already."""
     folders = list(options.series.siblings) if options.series else []
     # Of a spec of several data sets, a run of one of them may lie beside its folder.
     if not options.series and getattr(spec, "datasets", ()):

@@ -35,7 +35,6 @@ class Machine:
 
     @property
     def folder(self) -> Path | None:
-        """The cache as a path."""
         return None if self.cache is None else Path(self.cache)
 
     @property
@@ -70,7 +69,6 @@ def encoded_part(task, part: str, machine: Machine) -> Features:
 
 
 def encoded_parts(task, machine: Machine) -> dict[str, Features]:
-    """Return the features of every image set that a task reads, by the part that it plays."""
     return {part: encoded_part(task, part, machine) for part in task.image_sets}
 
 
@@ -81,7 +79,6 @@ class Clock:
         self._device, self._stopped, self._seconds = machine.device, time.perf_counter(), {}
 
     def stop(self, stage: str) -> None:
-        """End a stage, and begin the next."""
         now = time.perf_counter()
         self._seconds[stage], self._stopped = now - self._stopped, now
 

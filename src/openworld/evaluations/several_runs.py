@@ -24,8 +24,6 @@ MEANS = "Every data set counts the same, whatever its size; mean ranks: 1 = best
 
 @dataclass(frozen=True)
 class SeveralRuns:
-    """The results of runs by the name of their data set."""
-
     evaluation: str  # of all of them
     results: Mapping[str, Results]  # {data set: what its run measured}
 

@@ -118,21 +118,17 @@ class ShiftSpec(ShiftImages, Division):
 
     @property
     def _pool_images(self) -> list[tuple[str, ImageSelection]]:
-        """Its image sets, with what people call them."""
         entries = enumerate(zip(self.ground.pool, self.ground.tested, strict=True), 1)
         return [(f"pool {number}: {entry.style}", images) for number, (entry, images) in entries]
 
 
 @dataclass(frozen=True, eq=False)
 class PoolLevels:
-    """Where the images of a pool stand."""
-
     levels: dict[str, np.ndarray]  # int64[n] from 0 by half
     counts: dict[str, int]  # how many levels there are
     cuts: dict[str, tuple[float, ...]] | None = None  # where levels begin; None where levels are given
 
     def grid(self, kept: np.ndarray, least: int) -> ShiftGrid:
-        """The grid of some of the images, int64 places among the n."""
         semantic, covariate = (self.levels[half][kept] for half in HALVES)
         return ShiftGrid(semantic, covariate, (self.counts["covariate"], self.counts["semantic"]), least)
 

@@ -85,7 +85,6 @@ class DecompositionFit:
         keep(folder_of(self, machine), {_DECOMPOSITION: fitted.to_bytes()}, about)
 
     def load(self, machine: Machine) -> Decomposition:
-        """Return the fitted decomposition; refuse one that is gone from the cache, or damaged."""
         return _decomposition(kept_file(self, _DECOMPOSITION, machine))
 
 
@@ -124,7 +123,6 @@ class DegreeMeasurement:
         keep(folder_of(self, machine), {_DEGREES: content}, about)
 
     def load(self, machine: Machine) -> "Degrees":
-        """Return the degrees; refuse those that are gone from the cache, or damaged."""
         return Degrees(**load_file(kept_file(self, _DEGREES, machine)))
 
 

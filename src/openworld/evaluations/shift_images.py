@@ -52,8 +52,6 @@ class ShiftImages(KnownClasses):
 
 @dataclass(frozen=True, kw_only=True)
 class ShiftGround(ShiftImages):
-    """The images of a run."""
-
     id_part: str = "test"  # of the sources, what is tested and never learned from
     cells: CellsSpec | None = None  # a division that is given, instead of a pool
 
@@ -75,7 +73,6 @@ class ShiftGround(ShiftImages):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The in-distribution classes, in label order."""
         return self.training.load().classnames
 
     def load_pool(self) -> Pool:

@@ -46,7 +46,6 @@ class ImagePool:
 
     @cached_property
     def labels(self) -> np.ndarray:
-        """int64[N], the class of every image."""
         return np.concatenate([part.labels for part in self.parts])
 
     @cached_property

@@ -19,8 +19,6 @@ KINDS = {
 
 @dataclass(frozen=True)
 class ChosenImage:
-    """One image: its row in the per-image table, and the accuracy of its class and the images behind it."""
-
     place: int
     class_accuracy: float
     class_images: int
@@ -28,8 +26,6 @@ class ChosenImage:
 
 @dataclass(frozen=True)
 class AlbumImage:
-    """One image as the page shows it."""
-
     address: str | None  # of its thumbnail; None where none was kept
     name: str
     caption: str
@@ -39,8 +35,6 @@ class AlbumImage:
 
 @dataclass(frozen=True)
 class AlbumPart:
-    """Images under one heading."""
-
     heading: str
     images: tuple[AlbumImage, ...]
 

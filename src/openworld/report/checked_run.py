@@ -33,7 +33,6 @@ class CheckedRun:
 
     @property
     def exit_code(self) -> int:
-        """0 holds, 3 broken, 4 cannot be told."""
         return EXIT_CODES[self.decision]
 
 

@@ -55,7 +55,6 @@ def tell_audits(audits: Sequence[Audit], folder: Path | None, say: Callable[[str
 
 
 def keep_audits(audits: Sequence[Audit], folder: Path) -> None:
-    """Write the whole audit into a folder, unless it lies there."""
     data = json_text({"audits": [audit.to_dict() for audit in audits]}).encode()
     path = folder / FILE
     if not path.is_file() or path.read_bytes() != data:

@@ -19,7 +19,6 @@ def csv_address(text: str) -> str:
 
 
 def data_address(media_type: str, content: bytes) -> str:
-    """`content` as a `data:` address of the given media type."""
     return f"data:{media_type};base64,{base64.b64encode(content).decode()}"
 
 

@@ -20,21 +20,25 @@ FORMATS = (".pdf", ".svg", ".png")
 
 
 class Chart(Protocol):
-    """What every chart offers; `alone` says that it is the only one of its figure."""
+    """What every chart offers; `alone` says that it is the only one of its figure.
+
+    One whose size on paper depends on its content has `paper_width`, the least inches, and `paper_height(width)` too.
+    """
 
     title: str
 
-    def rows(self) -> Iterator[dict]: ...
+    def rows(self) -> Iterator[dict]:
+        """Yield the numbers behind it, a row per bar, dot, point or cell."""
 
-    def svg(self, styles: Mapping[str, SeriesStyle], *, alone: bool = False) -> Markup: ...
+    def svg(self, styles: Mapping[str, SeriesStyle], *, alone: bool = False) -> Markup:
+        """Return the drawing for a page."""
 
-    def draw(self, axes, styles: Mapping[str, SeriesStyle]) -> None: ...
+    def draw(self, axes, styles: Mapping[str, SeriesStyle]) -> None:
+        """Draw on matplotlib axes."""
 
 
 @dataclass(frozen=True)
 class DrawnChart:
-    """A chart as a drawing for the page, and its title."""
-
     title: str
     svg: Markup
 
@@ -94,7 +98,6 @@ class Figure:
 
     @cached_property
     def panels(self) -> tuple[DrawnChart, ...]:
-        """The charts as drawings for a page."""
         alone = len(self.charts) == 1
         return tuple(DrawnChart(chart.title, chart.svg(self.styles, alone=alone)) for chart in self.charts)
 

@@ -10,8 +10,6 @@ from openworld.results.settings_diff import flat_settings
 
 @dataclass(frozen=True)
 class LearnerFacts:
-    """How a learner came to be."""
-
     learner: str
     settings: dict[str, Any]
     backbone: str
@@ -32,10 +30,6 @@ class LearnerFacts:
         if self.images is not None and self.epochs:
             parts.append(f"{counted(self.images, 'image')} of {counted(self.views, 'view')}, seed {self.seed}")
         yield ", ".join([*parts, f"{counted(self.parameters, 'number')} learned"])
-        yield settings_line(self.settings)
-
-
-def settings_line(settings: dict[str, Any]) -> str:
-    """Return settings in one line, those of a schedule under its name: "words none, schedule.epochs 50"."""
-    words = {"None": "none", "True": "yes", "False": "no"}
-    return ", ".join(f"{name} {words.get(str(value), value)}" for name, value in flat_settings(settings).items())
+        words = {"None": "none", "True": "yes", "False": "no"}  # "words none, schedule.epochs 50"
+        flat = flat_settings(self.settings).items()
+        yield ", ".join(f"{name} {words.get(str(value), value)}" for name, value in flat)

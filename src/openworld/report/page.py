@@ -37,8 +37,6 @@ RESULTS_BYTES = 200_000  # all results are offered on a page while they take no 
 
 @dataclass(frozen=True)
 class Section:
-    """A part of a page."""
-
     heading: str
     text: tuple[str, ...] = ()
     tables: tuple[Table, ...] = ()
@@ -68,9 +66,6 @@ class Page:
 def render(page: Page, results: Results, *, audits: Sequence[Audit] = (), made: Sequence[ProvenancePart] = ()) -> str:
     """Return the page as HTML text; the same bytes for the same page."""
 
-    def drawn_table(table: Table) -> Markup:
-        return html_table(table, page.styles, download=csv_address(csv_table(table)))
-
     by_class = {style.css_class: style for style in page.styles.values()}
     for figure in figures_of(page.sections):  # which may have series of their own
         for style in figure.styles.values():
@@ -90,7 +85,7 @@ def render(page: Page, results: Results, *, audits: Sequence[Audit] = (), made: 
         legend_of=page.series,
         verdict=page.verdict,
         sections=within_budget(page.sections),
-        table=drawn_table,
+        table=lambda table: html_table(table, page.styles, download=csv_address(csv_table(table))),
         numbers=csv_address(numbers) if results and len(numbers) <= RESULTS_BYTES else "",
         many_numbers=f"All {len(results):,} numbers are in results.parquet in the folder of the run, times in "
         "times.parquet."
@@ -131,7 +126,6 @@ def _count_numbers(section: Section) -> int:
 
 
 def figures_of(sections: Sequence[Section]) -> Iterator[Figure]:
-    """Yield the figures of sections and of what is folded in them."""
     for section in sections:
         yield from section.figures
         yield from figures_of(section.folded)

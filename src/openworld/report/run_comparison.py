@@ -79,7 +79,6 @@ def _undefined(pairs: Sequence[Pair]) -> tuple[str, ...]:
 
 
 def _table(compared: RunComparison, metric: Metric, pairs: Sequence[Pair]) -> Table:
-    """A row per pair of which at least one run has a number."""
     pairs = [pair for pair in pairs if pair.first.metric == metric]
     columns = (Column(metric, "first"), Column(metric, "second"), Column(TEXT, "second − first"))
     rows = tuple(Row(_title(pair), _cells(pair)) for pair in pairs)
@@ -95,7 +94,6 @@ def _table(compared: RunComparison, metric: Metric, pairs: Sequence[Pair]) -> Ta
 
 
 def _has_number(pair: Pair) -> bool:
-    """Whether at least one of the two runs has the number."""
     return pair.first.value.value is not None or pair.second.value.value is not None
 
 

@@ -117,7 +117,6 @@ def below_chance(tests: Iterable[Comparison], inside: str, named: int = 4) -> st
 
 
 def none_or(count: int) -> str:
-    """A count, or the word for none."""
     return f"{count:,}" if count else "none"
 
 

@@ -22,5 +22,4 @@ def level_map(title: str, cells: Mapping[Place, ChartCell], shape: Place, side: 
 
 
 def place_text(place: Place) -> str:
-    """A place in words, such as "covariate 1, semantic 0"."""
     return f"covariate {place[0]}, semantic {place[1]}"

@@ -17,7 +17,6 @@ FONT = 'svg { font-family: system-ui, "Segoe UI", Roboto, "Liberation Sans", Ari
 
 
 def standalone(drawn: Markup, styles: dict[str, SeriesStyle]) -> str:
-    """The text of an SVG file, on white paper."""
     head, _, body = str(drawn).partition(">")
     sheet = re.sub(r"/\*.*?\*/", "", asset("page.css"), flags=re.DOTALL)
     sheet = re.sub(r"@media[^{]*\{(?:[^{}]*\{[^{}]*\})*[^{}]*\}", "", sheet)  # what holds on every screen and in print

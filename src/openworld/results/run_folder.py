@@ -3,14 +3,12 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from openworld._errors import OpenworldError
 
 if TYPE_CHECKING:
     from openworld.runs import Record
-
-Schema = TypeVar("Schema")
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,22 +47,6 @@ class RunFolder:
             raise OpenworldError(f"{folder} holds no record, so there is nothing to report on; start the run again.")
         name = resolved.get("protocol", "") if isinstance(resolved, Mapping) else ""
         return cls(Path(folder), name, records, description["given"], resolved, tuple(description["provenance"]))
-
-    def metrics(self, schema: type[Schema]) -> tuple[Schema, ...]:
-        """The metrics of every record as instances of the dataclass that they were written from.
-
-        Raises:
-            OpenworldError: metrics of another evaluation, or of another version.
-        """
-        from openworld.runs import read_spec
-
-        metrics = []
-        for record in self.records:
-            try:
-                metrics.append(read_spec(record.metrics, schema))
-            except OpenworldError as error:
-                raise OpenworldError(f"record {record.name!r} of {self.folder} is of another kind: {error}") from error
-        return tuple(metrics)
 
     @property
     def data(self) -> Mapping[str, str]:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from openworld import OpenworldError
-from openworld.evaluations.dynamic.predictions import predict_view, predict_views
+from openworld.evaluations.dynamic.evaluation import predict_view, predict_views
 from openworld.evaluations.dynamic.scenarios import co_evolution, distribution_shift, emerging_classes, varying_ratio
 from openworld.evaluations.views import ImagePool, pool_of_two
 from openworld.learners import LEARNERS

@@ -5,8 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from openworld.evaluations.generalisation.report import all_results, report_of
-from openworld.evaluations.generalisation.target_means import target_means
+from openworld.evaluations.generalisation.report import all_results, report_of, target_means
 from openworld.evaluations.recognition.outcome import load
 from openworld.evaluations.recognition.results import join
 from openworld.evaluations.recognition_metrics import LOSSES

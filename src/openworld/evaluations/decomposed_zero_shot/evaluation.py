@@ -76,7 +76,6 @@ def accuracies(
 
 
 def class_lists(spec: DecomposedZeroShotSpec) -> tuple[ClassList]:
-    """Return the names that images are given."""
     names, first = spec.names_of.load().classnames, spec.sets[0]
     return (ClassList(str(first), first.dataset, names, len(names)),)
 

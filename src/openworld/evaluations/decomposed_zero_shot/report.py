@@ -24,7 +24,6 @@ LAYOUT = Layout(
 
 
 def report(run: RunFolder) -> Report:
-    """Return the report of a run."""
     results = read_results(run)
     seeds = " ".join(map(str, sorted({seed for row in results for seed in row.seeds})))
     methods = [name for name in results.entities if name not in ("", ANY)]

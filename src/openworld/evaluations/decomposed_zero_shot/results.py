@@ -17,5 +17,4 @@ FEW_CLASSES = "there are fewer than five classes"
 
 
 def read_results(run: RunFolder) -> Results:
-    """Return every number of a run."""
     return Results("decomposed-zero-shot", join_seeds(rows_of_run(run)))

@@ -6,23 +6,77 @@ class text, with whole features and with either half, as they are and in other a
 unit; before the units, stages encode the images and fit the decompositions.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Literal
+from pathlib import Path
+from typing import Any, Literal
 
 from openworld._arrays import require_at_least, require_seeds
+from openworld._errors import OpenworldError, unknown_name
 from openworld.backbones import known_name
-from openworld.datasets import templates
+from openworld.datasets import DATASETS, templates
+from openworld.datasets.corruptions import CORRUPTIONS, SEVERITIES
 from openworld.datasets.names.class_names import class_names
 from openworld.datasets.names.forms import normalise_class_name
+from openworld.datasets.styles import STYLES
 from openworld.evaluations.artifacts import Stage
-from openworld.evaluations.decomposed_zero_shot.entries import HalvesSpec, LabelledSetSpec
-from openworld.evaluations.entries import require_distinct, settle
+from openworld.evaluations.entries import DecompositionSpec, require_distinct, settle
 from openworld.evaluations.evaluation import Spec, entry_of
-from openworld.evaluations.image_selection import DatasetSpec, ImageSelection
+from openworld.evaluations.image_selection import DRAWINGS, DatasetSpec, ImageSelection
 from openworld.evaluations.model_outputs import ModelOutputs
 from openworld.evaluations.runtime import Machine, backbone
 from openworld.evaluations.shift_degrees import DecompositionFit, split_of
+from openworld.shifts import DECOMPOSITIONS
+from openworld.shifts.appearance import PLAIN
+
+
+@dataclass(frozen=True)
+class HalvesSpec:
+    method: str  # a key of `openworld.shifts.DECOMPOSITIONS`
+    label: str = ""  # what tables call it; needed where one method runs with several settings
+    settings: dict[str, Any] = field(default_factory=dict)  # its own, where they differ from its defaults
+
+    def __post_init__(self):
+        settle(self, label=self.label or self.method)
+        self.split_by("embedded", 0)
+
+    @property
+    def has_seeds(self) -> bool:
+        return hasattr(DECOMPOSITIONS[self.method], "loss")
+
+    def split_by(self, backbone: str, seed: int, templates: tuple[str, ...] = ()) -> DecompositionSpec:
+        """Return the decomposition with the model whose features are split, a seed, and the sentences that teach."""
+        return DecompositionSpec(backbone, self.method, self.settings, seed, templates)
+
+
+@dataclass(frozen=True)
+class LabelledSetSpec(DatasetSpec):
+    """Labelled images whose classes are named."""
+
+    part: str = "test"
+    row: str = ""  # what tables call it; entries of one row are averaged. By default the data set and its domain
+    # Appearances in turn: "plain", names of `datasets.styles.STYLES`, or a corruption with its severity ("fog 3").
+    looks: tuple[str, ...] = (PLAIN,)
+    as_drawn: bool = False  # of embedded drawings, every one once, as it is, on white
+
+    def __post_init__(self):
+        super().__post_init__()
+        name = ", ".join(filter(None, (Path(self.dataset).name, self.domain)))
+        settle(self, row=self.row or name)
+        known = (PLAIN, *STYLES, *(f"{corruption} {severity}" for corruption in CORRUPTIONS for severity in SEVERITIES))
+        printed = {look.replace("_", " "): look for look in known}  # as pages write it
+        settle(self, looks=tuple(printed.get(look, look) for look in self.looks))
+        require_distinct({f"looks of {name}": self.looks})
+        for appearance in self.looks:
+            if appearance not in known:
+                raise unknown_name("appearance", appearance, known)
+        if self.as_drawn and not (self.dataset in DATASETS and self.dataset.startswith(DRAWINGS)):
+            raise OpenworldError(f"{self.dataset!r} holds no embedded drawings to show as drawn; leave as_drawn out.")
+
+    def title(self, appearance: str) -> str:
+        """What its images are called in one of its appearances."""
+        name = f"{self.row}: {Path(self.dataset).name}"
+        return ", ".join(filter(None, (name, self.domain, self.part, "as drawn" if self.as_drawn else "", appearance)))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,12 +126,10 @@ class DecomposedZeroShotSpec(Spec):
 
     @property
     def names_of(self) -> ImageSelection:
-        """Whose class names count."""
         return self.sets[0].images(self.sets[0].part)
 
     @property
     def teaching(self) -> tuple[str, ...]:
-        """The names that decompositions are taught by."""
         kept = {} if self.tested_teach else {normalise_class_name(name) for name in self.names_of.load().classnames}
         lists = (
             class_names(each).names if each.endswith(".txt") else DatasetSpec(each).classnames for each in self.names
@@ -86,7 +138,6 @@ class DecomposedZeroShotSpec(Spec):
 
     @property
     def name(self) -> str:
-        """What people call the unit of a task."""
         return f"{self.method.label}, seed {self.seed}" if self.method.has_seeds else self.method.label
 
     @cached_property
@@ -102,7 +153,6 @@ class DecomposedZeroShotSpec(Spec):
 
     @cached_property
     def split(self) -> DecompositionFit:
-        """The decomposition of a task, and what it is fitted on."""
         how = self.method.split_by(self.backbone, self.seed, self.sentences)
         return split_of(how, self.names, self.teaching, self.threads)
 
@@ -128,14 +178,12 @@ def preparations(spec: DecomposedZeroShotSpec, machine: Machine) -> tuple[Stage,
 
 
 def summary(spec: DecomposedZeroShotSpec) -> list[str]:
-    """What is run on what, in a few words each."""
     rows = dict.fromkeys(entry.row for entry in spec.sets)
     methods = " + ".join(method.label for method in spec.methods)
     return [" + ".join(rows), f"{len(spec.image_sets)} image set(s)", methods]
 
 
 def inputs(task: DecomposedZeroShotSpec, machine: Machine) -> dict[str, str]:
-    """Fingerprints of everything that a unit reads: a result depends on them."""
     fingerprints = {name: images.fingerprint for name, images in task.image_sets.items()}
     weights = backbone(task.backbone, machine.device).fingerprint
     return fingerprints | {"weights": weights, "decomposition": task.split.key}

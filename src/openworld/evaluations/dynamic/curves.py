@@ -40,7 +40,6 @@ class ViewAnswers:
     correct: tuple[np.ndarray, ...]
 
     def same_images(self, other: "ViewAnswers") -> bool:
-        """Whether both saw the same images, level by level."""
         pairs = zip(self.images + self.groups, other.images + other.groups, strict=False)
         return len(self.images) == len(other.images) and all(np.array_equal(ours, theirs) for ours, theirs in pairs)
 
@@ -59,12 +58,10 @@ class ScenarioCurves:
 
     @property
     def title(self) -> str:
-        """Scenario and image sets in words."""
         return _title(self.where)
 
     @property
     def learners(self) -> tuple[str, ...]:
-        """In the order of the run."""
         return tuple(self.curves)
 
     @cached_property

@@ -5,6 +5,7 @@ What it says of a view becomes rows and facts, and the tables of the scenario ru
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,6 @@ from openworld.datasets.names.forms import normalise_class_name
 from openworld.evaluations.class_lists import meeting, variants
 from openworld.evaluations.dynamic import scenarios
 from openworld.evaluations.dynamic.curves import Scenario
-from openworld.evaluations.dynamic.predictions import ViewPredictions, predict_views
 from openworld.evaluations.dynamic.scenarios import ScenarioRun
 from openworld.evaluations.dynamic.spec import BASELINE, OF_CLASSES, DynamicSpec, summary, tasks
 from openworld.evaluations.encoding import learning
@@ -24,8 +24,9 @@ from openworld.evaluations.learning import fit, training_facts
 from openworld.evaluations.record_images import with_names
 from openworld.evaluations.rows import rows_of_unit
 from openworld.evaluations.runtime import Clock, Machine, encoded_parts
-from openworld.evaluations.views import ImagePool, pool_of_two
-from openworld.features import Features
+from openworld.evaluations.views import ImagePool, SharedAnswer, pool_of_two
+from openworld.features import Features, View
+from openworld.learners import Answer, FittedLearner
 from openworld.results import METRICS, Result, Value, interval_of
 from openworld.runs import UnitResult
 
@@ -114,6 +115,44 @@ def _take_over(task: DynamicSpec, pool: ImagePool) -> ScenarioRun:
     return scenarios.co_evolution(pool.labels, source, new, task.seed, task.levels, **limits)
 
 
+@dataclass(frozen=True, eq=False)
+class ViewPredictions:
+    view: View
+    logits: np.ndarray  # float32[n, c] of its images among its classes
+    baseness: np.ndarray | None  # float32[n]; None where there is nothing to detect
+
+
+def predict_views(
+    fitted: FittedLearner, pool: ImagePool, runs: Sequence[ScenarioRun]
+) -> Iterator[Iterator[ViewPredictions]]:
+    """Yield the answers in the views of each run on a pool, whose base and new classes are those of all its runs."""
+    if fitted.learner.depends_on_other_names:
+        yield from (map(partial(predict_view, fitted, pool, run), run.views) for run in runs)
+        return
+    images = np.unique(np.concatenate([view.images for run in runs for view in run.views]))
+    shared = SharedAnswer(fitted, pool, images, runs[0].base, runs[0].new)
+    for run in runs:
+        yield (_predictions(run, view, shared.of(view)) for view in run.views)
+
+
+def predict_view(fitted: FittedLearner, pool: ImagePool, run: ScenarioRun, view: View) -> ViewPredictions:
+    """Predict one view from its own text bank: nothing is sliced. What `predict_views` must equal."""
+    is_new = np.isin(view.classes, run.new)
+    base, new = view.classes[~is_new], view.classes[is_new]
+    if not len(base):  # no name in the view was trained on, though a text bank wants a base name
+        if fitted.learner.depends_on_other_names:  # a further name would matter: all are given as base names
+            return ViewPredictions(view, pool.answer(fitted, view.images, view.classes, run.new[:0]).logits, None)
+        return ViewPredictions(view, pool.answer(fitted, view.images, run.base[:1], view.classes).logits[:, 1:], None)
+    return _predictions(run, view, pool.answer(fitted, view.images, base, new))
+
+
+def _predictions(run: ScenarioRun, view: View, answer: Answer) -> ViewPredictions:
+    """Of base names alone the logits that a learner has for these, if it has, and nothing to detect."""
+    if np.isin(view.classes, run.new).any():
+        return ViewPredictions(view, answer.logits, answer.baseness)
+    return ViewPredictions(view, answer.logits if answer.base_logits is None else answer.base_logits, None)
+
+
 def _images(task: DynamicSpec, pooled: PooledRuns, number: int) -> dict[str, np.ndarray]:
     """The images of the pool of scenario run `number`, by part and id as in its other tables."""
     pool, tables = pooled.pool, []
@@ -185,12 +224,10 @@ def tables(rows: Sequence[Rows]) -> dict[str, Columns]:
 
 
 def stacked(parts: Sequence[Columns]) -> Columns:
-    """Tables of the same columns, one behind the other."""
     return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
 
 def _predict_classes(predictions: ViewPredictions) -> np.ndarray:
-    """int64[n], the class that every image is given."""
     return predictions.view.classes[predictions.logits.argmax(axis=1)]
 
 
@@ -212,7 +249,6 @@ def class_lists(spec: DynamicSpec) -> Iterator[ClassList]:
 
 
 def tunings(spec: DynamicSpec) -> Iterator[Tuning]:
-    """Return what learners are tuned on and asked about."""
     if set(spec.scenarios) & set(OF_CLASSES):
         yield from (Tuning(data, (data,)) for data in spec.datasets)
     if set(spec.scenarios) - set(OF_CLASSES):

@@ -58,7 +58,6 @@ LAYOUT = Layout(
 
 
 def report(run: RunFolder) -> Report:
-    """Return the report of a run."""
     results, units = read_results(run), [record.metrics for record in run.records]
     learners = tuple(dict.fromkeys(unit["learner"] for unit in units))
     baseline = next(unit["learner"] for unit in units if unit["yardstick"])

@@ -41,7 +41,6 @@ AREA_RANK = Metric("area_rank", "mean rank of AUC", "fraction", 2, -1, (1.0, Non
 
 
 def read_results(run: RunFolder) -> Results:
-    """Return every number of a run."""
     curves = scenario_curves(run)
     names = dict.fromkeys(each.where["scenario"] for each in curves)
     scenarios = [Average(tuple(each for each in curves if each.where["scenario"] == name)) for name in names]
@@ -80,17 +79,14 @@ class Average:
 
     @property
     def learners(self) -> tuple[str, ...]:
-        """In the order of the run."""
         return self.curves[0].learners
 
     @property
     def levels(self) -> tuple[float, ...]:
-        """Of change, of the first run."""
         return self.curves[0].levels
 
     @property
     def where(self) -> Mapping[str, str]:
-        """The place of its results."""
         first = self.curves[0].where
         return first if len(self.curves) == 1 else {"scenario": first["scenario"]}
 

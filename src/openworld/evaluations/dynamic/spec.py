@@ -109,24 +109,20 @@ class DynamicSpec(Learning):
 
     @property
     def data(self) -> DatasetSpec:
-        """What a task tunes on."""
         return self.datasets[0] if self.of_classes else self.source
 
     @property
     def name(self) -> str:
-        """What people call the unit."""
         return f"{self.learner.label}, {self.data}, {self.tuned_on}, seed {self.seed}"
 
     @property
     def tuned_on(self) -> str:
-        """Which classes are, in words."""
         if not self.of_classes:
             return "all classes"
         return "base classes" if self.data.says_classes else "base half"
 
     @property
     def of_classes(self) -> bool:
-        """Whether base classes are tuned on, not all."""
         return self.scenarios[0] in OF_CLASSES
 
     @cached_property
@@ -178,7 +174,6 @@ def tasks(spec: DynamicSpec) -> list[DynamicSpec]:
 
 
 def summary(spec: DynamicSpec) -> list[str]:
-    """Scenarios with their numbers of data sets, learners and shots, in a few words each."""
     runs = [f"{len(getattr(spec, DATA[scenario]))} x {scenario}" for scenario in spec.scenarios]
     tuned_on = (spec.source, *spec.datasets)
     shots = shots_asked(spec.shots, *(entry.dataset for entry in tuned_on))

@@ -66,7 +66,6 @@ def evaluate(task: GeneralisationSpec, machine: Machine) -> UnitResult:
 
 
 def _target_facts(task: GeneralisationSpec, images: EncodedTarget) -> dict[str, Any]:
-    """Return what a record says of a target."""
     target, source = images.target, task.source
     known = DATASETS.get(target.data.dataset)
     same = target.data.dataset == source.dataset

@@ -36,7 +36,6 @@ class EncodedTarget:
 
     @cached_property
     def split(self) -> ClassSplit:
-        """All class names, base names first."""
         return ClassSplit.joined(self.base.classnames, self.new.classnames)
 
     @property
@@ -61,12 +60,10 @@ class EncodedTarget:
         return np.argsort(self._ids, kind="stable")
 
     def path_of(self, number: int) -> str:
-        """The path of the image with an id."""
         images, row = self._locate(number)
         return images.path_of(row)
 
     def image(self, number: int):
-        """The image with an id."""
         images, row = self._locate(number)
         return images.image(row)
 

@@ -1,25 +1,116 @@
-"""What a run of generalisation shows: learners by targets (OpenworldAUC's Tables 4 and 13), as of recognition."""
+"""What a run of generalisation shows: learners by targets (OpenworldAUC's Tables 4 and 13), as of recognition.
+
+Means are over the targets of one kind, with their tests. The source is no target of its own: it is what the targets are
+compared with. Images that targets share, such as the source's base images beside the new classes of several data sets,
+count once in the interval of the mean.
+"""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from itertools import combinations
 
-from openworld.evaluations.generalisation.target_means import TargetMean, target_means
 from openworld.evaluations.recognition import report as recognition
+from openworld.evaluations.recognition.comparison import AUC, Place, average_over_seeds
 from openworld.evaluations.recognition.outcome import outcomes
-from openworld.evaluations.recognition.results import AUC, RecognitionResults, SettingResults, join
+from openworld.evaluations.recognition.results import RecognitionResults, SettingResults, join
+from openworld.metrics import MetricEstimate, mean_over_sets, paired_test
 from openworld.report.report import Report
-from openworld.report.sentences import listed
-from openworld.results import METRICS, Results, RunFolder
+from openworld.report.sentences import counted, listed
+from openworld.results import (
+    METRICS,
+    Comparison,
+    Result,
+    Results,
+    RunFolder,
+    comparison_of,
+    correct_for_many,
+    interval_of,
+)
+from openworld.results.join import mean_of
 
 compare = recognition.compare
 
 EVALUATION = "generalisation"
+NOUNS = {"variant": "variant", "other": "other data set"}
+"""Kind of target -> what targets of it are called."""
+
+ONCE = ("tuned_parameters", "fit_seconds", "score_seconds")
+"""What is the same at every target, or nearly."""
+
 NAMED = 6
 """Classes left out that are named; of more, their number."""
 
 
+@dataclass(frozen=True, eq=False)
+class TargetMean:
+    """The targets of one kind: the results on each, their means, and the tests between these."""
+
+    kind: str  # a key of NOUNS
+    source: SettingResults  # the results on what was tuned on
+    targets: tuple[SettingResults, ...]  # in the order of the run
+    results: Results  # means over the targets
+
+    @property
+    def counted(self) -> str:
+        return counted(len(self.targets), NOUNS[self.kind])
+
+
+def target_means(results: RecognitionResults) -> tuple[TargetMean, ...]:
+    """Return the means over every kind of target of a run of generalisation; () where learners lack targets."""
+    by_kind: dict[str | None, list[SettingResults]] = {}
+    for setting in results.settings:
+        by_kind.setdefault(setting.first.facts.get("kind"), []).append(setting)
+    sources = by_kind.get("source", [])
+    targets = {kind: tuple(by_kind[kind]) for kind in NOUNS if kind in by_kind}
+    complete = all(target.learners == results.learners for settings in targets.values() for target in settings)
+    if len(sources) != 1 or not complete:
+        return ()
+    return tuple(TargetMean(kind, sources[0], each, _mean(kind, each)) for kind, each in targets.items())
+
+
+def _mean(kind: str, targets: Sequence[SettingResults]) -> Results:
+    """The means of every number over the targets of a kind, and the tests between them."""
+    place = {"setting": f"mean over {counted(len(targets), NOUNS[kind])}"}
+    # Groups of images are numbered over all targets; the base images that other data sets share keep theirs.
+    pairs = [target.first.test.groups for target in targets]
+    beyond = 1 + max(int(side.max(initial=0)) for pair in pairs for side in pair)
+    groups = [
+        (base if kind == "other" else base + number * beyond, new + number * beyond)
+        for number, (base, new) in enumerate(pairs, 1)
+    ]
+    rows, estimates = [], {}
+    for learner in targets[0].learners:
+        averages = [average_over_seeds([outcome.test for outcome in target.outcomes[learner]]) for target in targets]
+        estimates[learner] = None if None in averages else mean_over_sets(averages, groups)
+        rows += _results(targets, learner, estimates[learner], place)
+
+    tests = []
+    for pair in combinations(estimates, 2):
+        compared = [estimates[name] for name in pair]
+        if None in compared:
+            reason = "their seeds were not scored on the same images"
+            tests.append(Comparison(*pair, AUC, None, None, reason, where=place))
+        else:
+            tests.append(comparison_of(*pair, AUC, paired_test(*compared), where=place))
+    return Results("generalisation", tuple(rows), correct_for_many(tests))
+
+
+def _results(
+    targets: Sequence[SettingResults], learner: str, estimate: MetricEstimate | None, place: Place
+) -> Iterator[Result]:
+    """The means of every number over the targets; seeds are joined where they are the same at every target."""
+    for row in targets[0].results.where(entity=learner):
+        key = row.metric.key
+        if row.where != targets[0].place or not all(target.find(learner, key) for target in targets):
+            continue
+        if key in ONCE:
+            yield replace(row, where=place)
+        else:
+            over_images = interval_of(estimate and estimate.interval(), "images") if row.metric == AUC else ()
+            yield mean_of([target.result(learner, key) for target in targets], place, over_images)
+
+
 def report(run: RunFolder) -> Report:
-    """Return the report of a run."""
     return report_of(run, join(outcomes(run)))
 
 

@@ -37,8 +37,6 @@ Kind = Literal["source", "variant", "other"]
 
 @dataclass(frozen=True)
 class Target:
-    """Where a learner is scored."""
-
     kind: Kind  # what it is to the source
     data: DatasetSpec
     part: str  # its name among `GeneralisationSpec.image_sets`
@@ -101,12 +99,10 @@ class GeneralisationSpec(Learning):
 
     @property
     def by_wordnet(self) -> bool:
-        """Whether classes are compared by WordNet's names too."""
         return self.wordnet and bool(source_names(self.source).wordnet_ids)
 
     @cached_property
     def targets(self) -> tuple[Target, ...]:
-        """The source itself, its variants, the other data sets."""
         variants = [Target("variant", variant, f"variant {place}") for place, variant in enumerate(self.variants)]
         others = [
             Target("other", other, f"other {place}", left_out_of(self.source, other, self.by_wordnet))
@@ -116,7 +112,6 @@ class GeneralisationSpec(Learning):
 
 
 def tasks(spec: GeneralisationSpec) -> list[GeneralisationSpec]:
-    """Every (learner, seed), learners in the order of the spec."""
     return [
         spec.only(learner=learner, seed=seed) for learner in spec.resolved(spec.source.dataset) for seed in spec.seeds
     ]
@@ -128,7 +123,6 @@ def inputs(task: GeneralisationSpec, machine: Machine) -> dict[str, str]:
 
 
 def summary(spec: GeneralisationSpec) -> list[str]:
-    """What is run on what, in a few words each."""
     counts = {"variant": len(spec.variants), "other data set": len(spec.others)}
     targets = [counted(count, name) for name, count in counts.items() if count]
     shots = shots_asked(spec.shots, spec.source.dataset)
@@ -166,7 +160,6 @@ def source_names(source: DatasetSpec) -> ClassNames:
 
 
 def kept_classes(names, left_out) -> np.ndarray:
-    """int64[c], the classes that are not left out."""
     gone = {overlap.name for overlap in left_out}
     return np.array([number for number, name in enumerate(names) if name not in gone], dtype=np.int64)
 

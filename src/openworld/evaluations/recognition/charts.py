@@ -1,12 +1,11 @@
-"""What rows of recognition cannot hold: Miss/Hit curves, what one setting of a learner does, and images worth seeing.
+"""What rows of recognition cannot hold: Miss/Hit curves, and images worth seeing.
 
 MissRate(t) is the share of base images rejected or misnamed at threshold t, HitRate(t) the share of new images
 flagged and named right; the area under the curve is OpenworldAUC (Hua et al., 2025, Section 4.2). A learner's curve is
 the mean of its seeds' curves at equal miss rates, so its area is the mean of their OpenworldAUC.
 """
 
-import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -19,20 +18,15 @@ from openworld.report.album import KINDS, Album, AlbumImage, AlbumPart, ChosenIm
 from openworld.report.charts import Line, LineChart, Quantity, Reference, Region, Spot
 from openworld.report.data_files import data_address
 from openworld.report.figure import Figure
-from openworld.report.layout import Brief, Lines
 from openworld.report.sentences import percent
 from openworld.report.series_style import SeriesStyle
 from openworld.results import Results
-from openworld.results.settings_diff import flat_settings
 
 MISS_GRID = tuple(round(float(miss), 4) for miss in np.linspace(0.0, 1.0, 101))
 MISSED = Quantity("miss_rate", "base images missed, %", ends=(0, 1))
 HIT = Quantity("hit_rate", "new images hit, %", ends=(0, 1))
 CORNER = Region((0, 0.5), (0.5, 1), "few misses, many hits")
 RULES = {"miss_rate": "x", "hit_rate": "y"}
-FEWEST = 3
-"""Values of a hyperparameter that make a line."""
-
 Learners = Mapping[str, Sequence[Outcome]]
 
 
@@ -106,52 +100,7 @@ def _wide(charts: Sequence[LineChart]) -> tuple[dict, ...]:
     )
 
 
-def setting_sweep(
-    settings: Mapping[str, Learners], results: Results, styles: Mapping[str, SeriesStyle]
-) -> Figure | None:
-    """Return a chart per hyperparameter that takes FEWEST values or more while all others stand still, or None."""
-    rows, of_method = [], {}
-    for title, learners in settings.items():
-        for method, key, entries in _sweeps(learners):
-            of_method[method] = styles[next(iter(entries.values()))]
-            for value, learner in entries.items():
-                row = results.result(learner, "openworld_auc", setting=title)
-                rows.append(
-                    replace(row, entity=method, where={"varied": f"{method}: {key}", "setting": title, "value": value})
-                )
-    per = ("setting", "varied") if len(settings) > 1 else ("varied",)
-    part = Lines(name="setting", title="What does a setting do?", metrics=("openworld_auc",), along="value", per=per,
-                 beside=("setting",), note="Entries of one learner that differ in this setting alone.")  # fmt: skip
-    return part.figure(Brief(Results("recognition", tuple(rows)), label="method"), of_method)
-
-
-def _sweeps(learners: Learners) -> Iterator[tuple[str, str, dict[float, str]]]:
-    """Yield (method, name of a numeric setting, {value: learner}): most entries that agree in everything else."""
-    by_method: dict[str, list[tuple[str, dict]]] = {}
-    for learner, outcomes in learners.items():
-        first, *others = (flat_settings(outcome.facts.get("detail", {}).get("chosen") or {}) for outcome in outcomes)
-        method = outcomes[0].facts.get("method")
-        defined = all(outcome.area is not None for outcome in outcomes)
-        if first and method and defined and all(chosen == first for chosen in others):
-            by_method.setdefault(method, []).append((learner, first))
-    for method, entries in by_method.items():
-        for key in dict.fromkeys(key for _, chosen in entries for key, value in chosen.items() if _is_number(value)):
-            groups: dict[str, dict[float, str]] = {}
-            for learner, chosen in entries:
-                if _is_number(chosen.get(key)):
-                    rest = json.dumps({name: value for name, value in chosen.items() if name != key}, sort_keys=True)
-                    groups.setdefault(rest, {})[chosen[key]] = learner
-            longest = max(groups.values(), key=len)
-            if len(longest) >= FEWEST:
-                yield method, key, dict(sorted(longest.items()))
-
-
-def _is_number(value) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
 def albums(results: RecognitionResults) -> list[Album]:
-    """An album per setting: of its best learner, first seed."""
     count = {1: 8, 2: 6}.get(len(results.settings), 4)
     left, albums = THUMBNAIL_BYTES, []
     for setting in results.settings:

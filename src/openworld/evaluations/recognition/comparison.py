@@ -235,7 +235,6 @@ def _learners(outcomes: Sequence[Outcome], most: int = 4) -> str:
 
 
 def _unpaired(run: Mapping[tuple, BySeed], shared: Mapping[tuple, list[int]], name: str) -> Iterator[str]:
-    """Sentences on records of a run that have no partner."""
     for key, outcomes in run.items():
         alone = sorted(set(outcomes) - set(shared.get(key, ())))
         if alone:

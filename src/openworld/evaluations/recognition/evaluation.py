@@ -102,7 +102,6 @@ def _facts(task: RecognitionSpec, names: Sequence[str], base_count: int) -> dict
 
 
 def _rows(task: RecognitionSpec, tables: Mapping[str, Mapping], tuned_parameters: int) -> dict[str, bytes]:
-    """Return the rows of a unit: every number of what a learner said of test and of validation images."""
     learner, images = task.learner.label, tables["images"]
     rows = [*recognition_rows(images, learner)]
     mixes = {"factor": task.imbalance_factor, "ratios": task.ratios, "resamples": task.resamples}

@@ -66,7 +66,6 @@ class OperatingSpec:
 
     @property
     def costs(self) -> Costs | None:
-        """The costs, where they are the rule."""
         return Costs(**self.numbers) if self._priced else None
 
     @property
@@ -76,12 +75,10 @@ class OperatingSpec:
 
     @property
     def numbers(self) -> dict[str, float]:
-        """The numbers of the rule by their keys in a spec."""
         return {name: value for name, value in vars(self).items() if value is not None}
 
     @property
     def needs_new(self) -> bool:
-        """Whether the rule needs validation images of new classes."""
         return self.miss_rate is None
 
 

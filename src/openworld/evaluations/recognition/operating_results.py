@@ -37,10 +37,6 @@ class LearnerOperatingPoint:
         row = self.on_validation.get("baseness_threshold")
         return dict(zip(row.seeds, row.per_seed, strict=True)) if row else {}
 
-    def rate(self, name: str) -> Value:
-        """A rate, or the cost, on test images."""
-        return self.on_test[name].value
-
     def reached(self, name: str) -> float | None:
         """What the thresholds reach on validation images, mean over the seeds; None where that is not known."""
         return self.on_validation[name].value.value if name in self.on_validation else None
@@ -83,10 +79,10 @@ def sentence(point: LearnerOperatingPoint) -> str:
     """What a learner does at its operating point, in a sentence for whoever runs it."""
     if point.reason:
         return f"{point.learner} has no threshold by this rule: {point.reason}."
-    new = f"of 100 new ones, {_of_hundred(point.rate('hit'))} are flagged and named right"
-    if point.rate("hit").value is None:
+    new = f"of 100 new ones, {_of_hundred(point.on_test['hit'].value)} are flagged and named right"
+    if point.on_test["hit"].value.value is None:
         new = "of new ones nothing is known, there was none in the test"
-    missed = _of_hundred(point.rate("miss"))
+    missed = _of_hundred(point.on_test["miss"].value)
     return f"{point.learner}: of 100 base images, {missed} are flagged or misnamed; {new}."
 
 
@@ -95,7 +91,7 @@ def whether_it_holds(point: LearnerOperatingPoint) -> str:
     if point.reason:
         return f"no threshold: {_limit(point)}"
     name, key = ("miss", "miss_rate") if "miss_rate" in point.rule else ("hit", "hit_rate")
-    interval = point.rate(name).over("images")
+    interval = point.on_test[name].value.over("images")
     if key not in point.rule or interval is None:
         return ""
     required = point.rule[key]
@@ -140,7 +136,6 @@ def _limit(point: LearnerOperatingPoint) -> str:
 
 
 def _of_hundred(rate: Value) -> str:
-    """A rate and its interval as counts of a hundred."""
     if rate.value is None:
         return "an unknown number"
     interval = rate.over("images")

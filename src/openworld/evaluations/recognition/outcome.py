@@ -55,17 +55,14 @@ class ImageScores:
 
     @property
     def n_base(self) -> int:
-        """Number of base images."""
         return int(self.is_base.sum())
 
     @property
     def n_new(self) -> int:
-        """Number of new images."""
         return len(self.is_base) - self.n_base
 
     @property
     def n_groups(self) -> int:
-        """Number of groups of images that are not independent."""
         return self.result.n_groups
 
     def __len__(self) -> int:
@@ -113,12 +110,10 @@ class Outcome:
 
     @property
     def learner(self) -> str:
-        """Its label."""
         return self.facts["learner"]
 
     @property
     def seed(self) -> int:
-        """Of its training."""
         return self.facts["seed"]
 
     @property
@@ -130,11 +125,6 @@ class Outcome:
     def group_name(self) -> str:
         """What images that are not independent have in common ("drawing"); "" where every image stands alone."""
         return "" if self.test.n_groups == len(self.test) else self.facts.get("group_name") or "group"
-
-    @property
-    def has_own_fit(self) -> bool:
-        """Whether no other outcome is of the same fit: a learner is fitted once and scored in several places."""
-        return self.facts.get("kind") in (None, "source")
 
 
 def load(folder) -> tuple[Outcome, ...]:
@@ -196,7 +186,6 @@ def _target_outcomes(record: Record) -> Iterator[Outcome]:
 
 
 def _thumbnails(record: Record, folder: str) -> Callable[[int], bytes | None]:
-    """Read the thumbnail of an image id from a folder of the record's attachments."""
     kept = set(record.attachments)
 
     def thumbnail(number: int) -> bytes | None:
@@ -239,7 +228,6 @@ class Setting:
 
 
 def setting_of(outcome: Outcome) -> Setting:
-    """The setting of an outcome."""
     parts = {name: outcome.facts.get(name) for name in Setting.__annotations__}
     return Setting(**parts | {"shots": parts["shots"] or None})
 

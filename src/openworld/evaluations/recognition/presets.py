@@ -1,41 +1,19 @@
-"""Named runs: what `openworld demo` does."""
+"""Named runs, from `presets.toml` beside this file: what `openworld demo` does."""
 
-from dataclasses import replace
+import tomllib
+from importlib.resources import files
 
 from openworld._errors import unknown_name
-from openworld.evaluations.entries import LearnerSpec
 from openworld.evaluations.recognition.spec import RecognitionSpec
-from openworld.learners import override
+from openworld.runs import read_spec
 
-PUBLISHED = RecognitionSpec(
-    views=2,
-    learners=(
-        LearnerSpec("zero-shot"),
-        LearnerSpec("CoOp", settings={"context_length": 4}),
-        LearnerSpec("KgCoOp", settings={"words": "an icon of a"}),
-        LearnerSpec("GMoP"),
-    ),
-)
-"""The papers' settings, but for two: the embedded CLIP has read a few words at a time, "an icon of a" and a name."""
-
-_FEW_EPOCHS = {"CoOp": 10, "KgCoOp": 20, "GMoP": 10}
-
-QUICK = replace(
-    PUBLISHED,
-    learners=tuple(
-        replace(entry, settings=override(entry.settings, {"schedule.epochs": _FEW_EPOCHS[entry.learner]}))
-        if entry.learner in _FEW_EPOCHS
-        else entry
-        for entry in PUBLISHED.learners
-    ),
-)
-"""A fifth of the papers' epochs: for a first impression, not for ranking the methods."""
-
-PRESETS = {"published": PUBLISHED, "quick": QUICK}
+_FILE = files("openworld.evaluations.recognition").joinpath("presets.toml").read_text(encoding="utf-8")
+PRESETS = {name: read_spec(spec, RecognitionSpec) for name, spec in tomllib.loads(_FILE).items()}
+PUBLISHED = PRESETS["published"]
 
 
 def preset(name: str) -> RecognitionSpec:
-    """A named run: four learners, three seeds, one hundred concepts of the embedded world in twemoji style."""
+    """Return a named run."""
     if name not in PRESETS:
         raise unknown_name("preset", name, PRESETS)
     return PRESETS[name]

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from openworld.evaluations.predictions import prediction_parts
-from openworld.evaluations.recognition.charts import albums, miss_hit, setting_sweep
+from openworld.evaluations.recognition.charts import albums, miss_hit
 from openworld.evaluations.recognition.class_imbalance import MIXED, VARIANCES
 from openworld.evaluations.recognition.comparison import compare_outcomes
 from openworld.evaluations.recognition.operating_results import (
@@ -15,7 +15,7 @@ from openworld.evaluations.recognition.operating_results import (
     whether_it_holds,
     why_none,
 )
-from openworld.evaluations.recognition.outcome import Outcome, outcomes
+from openworld.evaluations.recognition.outcome import outcomes
 from openworld.evaluations.recognition.results import RecognitionResults, SettingResults, join
 from openworld.evaluations.recognition_metrics import LOSSES
 from openworld.metrics import CLOSED_SET
@@ -51,7 +51,6 @@ KNOWN_FROM_DOMAINS = ("as given", "same domain", "other domain")
 
 
 def report(run: RunFolder) -> Report:
-    """Return the report of a run of recognition, or of predictions that were scored."""
     all_pairs = isinstance(run.resolved, Mapping) and bool(run.resolved.get("all_pairs"))
     return story_of(run, join(outcomes(run), all_pairs=all_pairs))
 
@@ -100,7 +99,6 @@ def grouped(results: RecognitionResults) -> str:
 
 
 def styles(results: RecognitionResults) -> dict[str, SeriesStyle]:
-    """Return the style of every learner, on the whole page."""
     return series_styles(results.learners, results.baselines)
 
 
@@ -129,11 +127,6 @@ def _charts(results: RecognitionResults) -> Iterator[Part]:
     yield Ranks("critical-difference", "Which ranks differ?", ("mean_rank",), per=SETTING)
     if len({setting.key.shots for setting in results.settings}) > 1:
         yield Lines("shots", "What do more images buy?", MAIN[:1], along="shots", per=("task", "target", "domain"))
-    yield Own(
-        "setting",
-        "What does a setting do?",
-        draw=lambda brief: [setting_sweep(_learners(brief), brief.results, brief.styles)],
-    )
     yield Bars(
         "points-lost",
         "Where the points are lost",
@@ -177,15 +170,12 @@ def _charts(results: RecognitionResults) -> Iterator[Part]:
     yield Own("images", "The images", draw=lambda brief: albums(brief.source))
 
 
-def _learners(brief: Brief) -> dict[str, Mapping[str, tuple[Outcome, ...]]]:
-    return {setting.title: setting.outcomes for setting in brief.source.settings}
-
-
 def _miss_hit(brief: Brief) -> list:
     points = [point for setting in brief.source.settings for point in setting.operating_points]
     rule = points[0].rule if points else None
     front = [setting.best for setting in brief.source.settings]
-    return [miss_hit(_learners(brief), brief.styles, results=brief.results, rule=rule, front=(brief.baseline, *front))]
+    learners = {setting.title: setting.outcomes for setting in brief.source.settings}
+    return [miss_hit(learners, brief.styles, results=brief.results, rule=rule, front=(brief.baseline, *front))]
 
 
 def operating_parts(results: RecognitionResults) -> Iterator[tuple[SettingResults, Pivot]]:
@@ -246,7 +236,6 @@ def decisions(results: RecognitionResults) -> tuple[Decision, ...]:
 
 
 def decision_results(results: RecognitionResults) -> Results:
-    """Return every number of the operating points."""
     whole = results.results()
     return replace(whole, rows=tuple(row for row in whole if "rule" in row.where), comparisons=())
 
@@ -272,13 +261,12 @@ def _sentences(results: RecognitionResults) -> Iterator[str]:
 
 
 def _subtitle(results: RecognitionResults) -> list[str]:
-    """What, on what, with what: all that the settings have in common."""
     first, *others = (_describe(setting) for setting in results.settings)
     return [part for part in first if all(part in other for other in others)]
 
 
 def _describe(setting: SettingResults) -> list[str]:
-    key, seeds, facts = setting.key, setting.most_seeds, setting.first.facts
+    key, facts, seeds = setting.key, setting.first.facts, max(map(setting.seeds, setting.learners), key=len)
     left_out = facts.get("left_out", ())
     parts = {
         key.domains: bool(key.domains),

@@ -65,12 +65,10 @@ class SettingResults:
 
     @property
     def place(self) -> Place:
-        """Where its results are."""
         return {"setting": self.title, **self.key.place}
 
     @property
     def learners(self) -> tuple[str, ...]:
-        """In the order of the run."""
         return tuple(self.outcomes)
 
     @property
@@ -79,11 +77,9 @@ class SettingResults:
         return self.outcomes[self.learners[0]][0]
 
     def result(self, learner: str, metric: str, **place: str | float) -> Result:
-        """A result of a learner; `place` is what tells it apart within the setting, such as a mix."""
         return self.results.result(learner, metric, **self.place, **place)
 
     def value(self, learner: str, metric: str, **place: str | float) -> Value:
-        """The value of `result`."""
         return self.result(learner, metric, **place).value
 
     def find(self, learner: str, metric: str) -> Value | None:
@@ -95,13 +91,7 @@ class SettingResults:
         return self.value(learner, AUC.key).value if learner in self.outcomes else None
 
     def seeds(self, learner: str) -> tuple[int, ...]:
-        """The seeds of a learner."""
         return tuple(outcome.seed for outcome in self.outcomes[learner])
-
-    @property
-    def most_seeds(self) -> tuple[int, ...]:
-        """The seeds of the learner with most."""
-        return max(map(self.seeds, self.learners), key=len)
 
     @property
     def closed_set(self) -> bool:
@@ -110,18 +100,15 @@ class SettingResults:
 
     @property
     def headline(self) -> Metric:
-        """The metric by which its learners are compared."""
         return METRICS["auroc"] if self.closed_set else AUC
 
     @property
     def best(self) -> str:
-        """The learner of the largest headline number; of several the first."""
         found = standing({learner: self.value(learner, self.headline.key).value for learner in self.learners})
         return self.learners[0] if found is None else found.names[0]
 
     @property
     def untuned(self) -> tuple[str, ...]:
-        """The learners that tune nothing."""
         return tuple(name for name, seeds in self.outcomes.items() if seeds[0].facts.get("tuned_parameters") == 0)
 
     @property
@@ -152,12 +139,10 @@ class RecognitionResults:
 
     @cached_property
     def learners(self) -> tuple[str, ...]:
-        """Every learner of the run, in order of appearance."""
         return tuple(dict.fromkeys(learner for setting in self.settings for learner in setting.learners))
 
     @property
     def baselines(self) -> tuple[str, ...]:
-        """The learners that tune nothing."""
         return tuple(dict.fromkeys(learner for setting in self.settings for learner in setting.untuned))
 
     def results(self) -> Results:
@@ -214,7 +199,6 @@ def join(outcomes: Sequence[Outcome], *, all_pairs: bool = False) -> Recognition
 def _setting_results(
     key: Setting, title: str, learners: Mapping[str, tuple[Outcome, ...]], all_pairs: bool
 ) -> SettingResults:
-    """Return the results of the learners of one setting, and the tests between them."""
     setting = SettingResults(key, title, learners, Results("recognition", ()))
     place = setting.place
     rows = [row for learner, seeds in learners.items() for row in learner_results(learner, seeds, place)]
@@ -325,7 +309,6 @@ def _hm_of_means(rows: Mapping[str, Result], average: SeedAverage | None) -> Res
 
 
 def _counts(setting: SettingResults) -> Iterator[Result]:
-    """Yield what the numbers of a setting rest on, as results of nobody."""
     first, place = setting.first, setting.place
     yield from (replace(row, where={**place, **row.where}) for row in first.rows if not row.entity)
     for side in ("base", "new"):

@@ -136,7 +136,6 @@ class RecognitionSpec(OwnData, Learning):
         return tuple(replace(self, datasets=(), **entry) for entry in said)
 
     def _take_folders(self) -> None:
-        """Name the data set after the folder of base images."""
         if not (isinstance(self.new, str) and Path(self.new).is_dir()):
             raise OpenworldError(f"base is the folder {self.base}, and new is {self.new!r}; give a folder for each.")
         if self.dataset not in (RecognitionSpec.dataset, self.base):
@@ -145,22 +144,18 @@ class RecognitionSpec(OwnData, Learning):
 
     @property
     def every_shots(self) -> tuple[int, ...]:
-        """The numbers of shots, in the order of the run."""
         return self.shots if isinstance(self.shots, tuple) else (self.shots,)
 
     @property
     def trained(self) -> DatasetSpec:
-        """What is tuned on."""
         return DatasetSpec(self.dataset, self.train_domain, **own_data(self))
 
     @property
     def tested(self) -> DatasetSpec:
-        """What is tested on."""
         return DatasetSpec(self.dataset, self.test_domain, **own_data(self))
 
     @property
     def scored_validation(self) -> ScoredValidation:
-        """Of which classes a unit scores validation images."""
         return scored_validation(self.dataset, self.train_domain, self.operating, self.keep_validation)
 
     @property
@@ -184,7 +179,6 @@ class RecognitionSpec(OwnData, Learning):
 
 
 def tasks(spec: RecognitionSpec) -> list[RecognitionSpec]:
-    """Every (data set, learner, shots, seed), data sets and learners in the order of the spec."""
     return [
         each.only(learner=learner, shots=shots, seed=seed)
         for each in spec.each
@@ -201,7 +195,6 @@ def title(spec: RecognitionSpec, task: RecognitionSpec) -> str:
 
 
 def summary(spec: RecognitionSpec) -> list[str]:
-    """What is run on what, in a few words each."""
     shots = shots_asked(" ".join(map(str, spec.every_shots)), *(each.dataset for each in spec.each))
     if spec.datasets:
         sizes = [f"{each.dataset} ({each.tested.sides_in_words})" for each in spec.each]

@@ -18,14 +18,11 @@ from openworld.results import RunFolder
 
 @dataclass(frozen=True, eq=False)
 class ThresholdChoice:
-    """The thresholds that a rule chooses in a finished run."""
-
     run: RunFolder
     recognition: RecognitionResults
     decisions: tuple[Decision, ...]
 
     def report_of_run(self) -> Report:
-        """Return the report of the run with the decision in it."""
         return story_of(self.run, self.recognition)
 
     def commands(self, decision: Decision) -> list[str]:

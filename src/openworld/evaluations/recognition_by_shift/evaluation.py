@@ -221,13 +221,11 @@ def _scores_of(table: Table) -> tuple[np.ndarray, np.ndarray]:
 
 
 def class_lists(spec: RecognitionByShiftSpec) -> tuple[ClassList]:
-    """Return base names, then new ones."""
     split, first = names_of(spec.ground), spec.sources[0]
     return (ClassList(f"{first} and the pool", first.dataset, split.names, len(split.base)),)
 
 
 def backbones(spec: RecognitionByShiftSpec) -> tuple[str, ...]:
-    """Return those of the learners, the degrees and the references."""
     references = [reference.backbone for reference in spec.references if reference.backbone]
     return tuple(dict.fromkeys([spec.backbone, spec.decomposition.backbone, *references]))
 

@@ -34,7 +34,6 @@ NO_ESTIMATE = "the cell is N/A, or nothing can be said of it"
 
 
 def estimated(part: str) -> Metric:
-    """Return the metric of a part as estimated."""
     return Metric(f"estimated_{part}", OPEN_WORLD[part], better=0)
 
 
@@ -46,5 +45,4 @@ def off_by(part: str, bias: bool = False) -> Metric:
 
 
 def cell(row: int, column: int) -> dict[str, int]:
-    """Return the place of a cell: its levels from 0, the nearest."""
     return {"covariate_level": row, "semantic_level": column}

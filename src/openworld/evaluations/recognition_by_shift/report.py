@@ -138,7 +138,6 @@ LAYOUT = Layout(
 
 
 def report(run: RunFolder) -> Report:
-    """Return the report of a run."""
     results, units = read_results(run), [record.metrics for record in run.records]
     facts, seeds = units[0], " ".join(map(str, sorted({unit["seed"] for unit in units})))
     styles = ", ".join(facts["pool"]["styles"])
@@ -159,7 +158,6 @@ def report(run: RunFolder) -> Report:
 
 
 def _data(units: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """What was tuned on what, for the subtitle."""
     facts = units[0]
     named = ([source.get("dataset"), source.get("domain")] for source in facts["sources"])
     yield f"tuned on {' + '.join(', '.join(filter(None, parts)) for parts in named)}"
@@ -170,7 +168,6 @@ def _data(units: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 
 
 def _warnings(units: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """A sentence per estimator that warned, with its first warning."""
     each = [unit["estimation"]["warnings"] for unit in units if "estimation" in unit]
     for name in dict.fromkeys(name for warnings in each for name in warnings):
         of_name = [warnings[name] for warnings in each if name in warnings]

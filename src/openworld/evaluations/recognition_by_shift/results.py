@@ -59,7 +59,6 @@ def baseline_of(run: RunFolder) -> str:
 
 
 def read_results(run: RunFolder) -> Results:
-    """Return every number of a run."""
     by_learner: dict[str, list[Record]] = {}
     for record in sorted(run.records, key=lambda record: record.metrics["seed"]):
         by_learner.setdefault(record.metrics["learner"], []).append(record)
@@ -215,7 +214,6 @@ def _errors(estimator: str, off: np.ndarray, where: Mapping) -> Iterator[Result]
 
 
 def _mean(values: np.ndarray) -> Value:
-    """The mean of what is there."""
     known = values[np.isfinite(values)]
     return Value(float(known.mean()) if known.size else None, reason="" if known.size else UNDEFINED)
 

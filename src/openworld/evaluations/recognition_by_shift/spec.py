@@ -83,7 +83,6 @@ class RecognitionByShiftSpec(ShiftSpec, Learning):
 
     @cached_property
     def ground(self) -> ShiftGround:
-        """The images of the run."""
         return part_of(self, ShiftGround, id_part=self.base_part, cells=None)
 
     def _require_fresh_pool(self) -> None:
@@ -133,12 +132,10 @@ class RecognitionByShiftSpec(ShiftSpec, Learning):
 
     @property
     def shift_backbones(self) -> tuple[str, ...]:
-        """The references look at all images."""
         return tuple(dict.fromkeys(reference.backbone for reference in self.references))
 
     @property
     def outputs(self) -> tuple[ModelOutputs, ...]:
-        """What is embedded for the degrees and for the references."""
         if not self.references:
             return self.shift_outputs
         validation = ModelOutputs("validation images", self.validation, (), self.shift_backbones, self.threads)
@@ -185,20 +182,17 @@ def require(tasks: Sequence[RecognitionByShiftSpec], machine: Machine) -> None:
 
 
 def tasks(spec: RecognitionByShiftSpec) -> list[RecognitionByShiftSpec]:
-    """Every (learner, seed), learners in the order of the spec."""
     learners = spec.resolved(spec.sources[0].dataset)
     return [spec.only(learner=learner, seed=seed) for learner in learners for seed in spec.seeds]
 
 
 def preparations(spec: RecognitionByShiftSpec, machine: Machine) -> tuple:
-    """Return the stages: encoding, running models, fitting the decomposition, and measuring the degrees."""
     planned = tasks(spec)
     first = planned[0]
     return EncodingStage(planned, machine), *first.shift_stages(machine, lambda: first.outputs)
 
 
 def summary(spec: RecognitionByShiftSpec) -> list[str]:
-    """What is run on what, in a few words each."""
     sides = []
     if spec.says_classes:
         split, left_out = names_of(spec.ground), len(spec.ground.left_out)
@@ -213,5 +207,4 @@ def summary(spec: RecognitionByShiftSpec) -> list[str]:
 
 
 def inputs(task: RecognitionByShiftSpec, machine: Machine) -> dict[str, str]:
-    """Fingerprints of everything that a unit reads: a result depends on them."""
     return inputs_of(task, machine) | task.weights(machine) | {"decomposition": task.split.key}

@@ -31,21 +31,17 @@ class BarChart:
 
     @property
     def paper_width(self) -> float:
-        """The least inches on paper: the names, and room for the bars."""
         return 2.2 + widest(self.series, POINTS) / 72
 
     def paper_height(self, width: float) -> float:
-        """Inches on paper."""
         return 0.6 + 0.2 * len(self.series)
 
     def rows(self) -> Iterator[dict]:
-        """Yield a row per bar."""
         for name, values in self.series.items():
             filled = values or [None] * len(self.parts)
             yield {"series": name} | {part.key: value for part, value in zip(self.parts, filled, strict=True)}
 
     def svg(self, styles: Mapping[str, SeriesStyle], *, alone: bool = False) -> Markup:
-        """Return the drawing for a page."""
         width, bar, gap = ALONE if alone else AMONG_MANY
         names = {name: name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…" for name in self.series}
         left = max(64.0, 12 + widest(names.values(), PIXELS))
@@ -76,7 +72,6 @@ class BarChart:
         return drawing(width, height, f"Stacked bars. {first.title}: {'; '.join(texts)}.", drawn)
 
     def draw(self, axes, styles: Mapping[str, SeriesStyle]) -> None:
-        """Draw on matplotlib axes."""
         count = len(self.series)
         paper.set_title(axes, self.title)
         axes.set(xlim=(0, 100), ylim=(-0.5, count - 0.5), xlabel="points of 100")

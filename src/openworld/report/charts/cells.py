@@ -52,7 +52,6 @@ class ChartCell:
 
     @property
     def opacity(self) -> float:
-        """How dark it is, where it has a shade."""
         return PALEST + (DARKEST - PALEST) * abs(self.shade)
 
     @property
@@ -121,7 +120,6 @@ class CellChart:
                 yield at | cell.row
 
     def svg(self, styles: Mapping[str, SeriesStyle], *, alone: bool = False) -> Markup:
-        """Return the drawing for a page."""
         # A page draws the only chart of a figure larger: more units then keep its type as large as elsewhere.
         columns, floors = len(self.column_labels), self._floors()
         side = self.side or max(SIDE, LEAST * (1.6 if alone else 1.0) / max(len(self.row_labels), columns))
@@ -178,7 +176,6 @@ class CellChart:
         return element("g", element("title", cell.hint), *parts) if cell.hint else Markup("").join(parts)
 
     def draw(self, axes, styles: Mapping[str, SeriesStyle]) -> None:
-        """Draw on matplotlib axes."""
         columns, shift, floors = len(self.column_labels), 0.0 if self.on_borders else 0.5, self._floors()
         paper.set_title(axes, self.title)
         axes.set(xlim=(0, columns), ylim=(0, floors[-1]), aspect="equal")

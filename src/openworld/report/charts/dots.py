@@ -63,7 +63,6 @@ class DotsChart:
     small: bool = False
 
     def rows(self) -> Iterator[dict]:
-        """Yield a row per dot."""
         for group in self.groups:
             for x, y in group.points:
                 yield {"kind": group.kind, "shape": group.shape, self.x.key: x, self.y.key: y}
@@ -90,7 +89,6 @@ class DotsChart:
         return drawing(plot.width, plot.height, label, parts)
 
     def draw(self, axes, styles: Mapping[str, SeriesStyle]) -> None:
-        """Draw on matplotlib axes."""
         x, y, guides, layers = self._plane()
         paper.set_axes(axes, self.title, x, y)
         paper.references(axes, self)

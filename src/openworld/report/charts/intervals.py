@@ -40,21 +40,17 @@ class IntervalChart:
 
     @property
     def paper_width(self) -> float:
-        """The least inches on paper: the names, and room for the intervals."""
         return 1.6 + widest(self.series, POINTS) / 72
 
     def paper_height(self, width: float) -> float:
-        """Inches on paper."""
         return 0.8 + 0.22 * len(self.series)
 
     def rows(self) -> Iterator[dict]:
-        """Yield a row per series."""
         for name, row in self.series.items():
             low, high = row.interval or (None, None)
             yield {"series": name, self.x.key: row.value, "low": low, "high": high} | row.further
 
     def svg(self, styles: Mapping[str, SeriesStyle], *, alone: bool = False) -> Markup:
-        """Return the drawing for a page."""
         count, x = len(self.series), self._axis()
         left = max(LEFT, 16 + widest(self.series, PIXELS))
         # Names of references stand above the plot, one over the other where they would meet.
@@ -83,7 +79,6 @@ class IntervalChart:
         return drawing(WIDTH, plot.height, f"{self.x.title} by {count} methods{ends}.", parts)
 
     def draw(self, axes, styles: Mapping[str, SeriesStyle]) -> None:
-        """Draw on matplotlib axes."""
         x, count, scaled = self._axis(), len(self.series), self.x.scaled
         names = tuple(reversed(self.series))
         paper.set_axes(axes, self.title, x, Axis("", -0.5, count - 0.5, tuple(map(float, range(count))), names))

@@ -33,7 +33,6 @@ class Line:
 
     @property
     def known(self) -> list[tuple[float, float]]:
-        """The points that have a value."""
         return [(x, y) for x, y in zip(self.x, self.y, strict=True) if y is not None]
 
     @property
@@ -91,7 +90,6 @@ class LineChart:
         return chosen if chosen and len(names) > CROWDED else names
 
     def rows(self) -> Iterator[dict]:
-        """Yield a row per point."""
         for name, line in (*self.series.items(), *self.points.items()):
             further = getattr(line, "further", {})
             for place, (x, y) in enumerate(zip(line.x, line.y, strict=True)):
@@ -100,7 +98,6 @@ class LineChart:
                 yield {"series": name, self.x.key: at, self.y.key: y} | ends | {k: v[place] for k, v in further.items()}
 
     def svg(self, styles: Mapping[str, SeriesStyle], *, alone: bool = False) -> Markup:
-        """Return the drawing for a page."""
         lines, named = self.lines, (alone or self.named) and not self.points
         plot = plane(*self._axes(), alone=alone or self.named, beside=lines if named else ())
         parts = []
@@ -119,7 +116,6 @@ class LineChart:
         return drawing(plot.width, plot.height, f"{self.y.title} by {self.x.title}, {len(lines)} lines.", parts)
 
     def draw(self, axes, styles: Mapping[str, SeriesStyle]) -> None:
-        """Draw on matplotlib axes."""
         paper.set_axes(axes, self.title, *self._axes())
         for region in self.regions:
             (left, low), (right, high) = drawn_points(self, zip(region.x, region.y, strict=True))

@@ -34,7 +34,6 @@ class Quantity(Metric):
         return cls(metric.key, metric.title + unit, metric.unit, metric.digits, **options)
 
     def scaled(self, value: float) -> float:
-        """Return the value in the unit that is drawn."""
         return value if self.labels else self.scale * value
 
     def write(self, value: float | None, extra: int = 0) -> str:

@@ -29,11 +29,9 @@ class RankChart:
 
     @property
     def paper_width(self) -> float:
-        """The least inches on paper: names on both sides of an axis."""
         return 1.6 + sum(widest(half, POINTS) for half in self._halves()) / 72
 
     def paper_height(self, width: float) -> float:
-        """Inches on paper."""
         return 0.9 + 0.14 * len(self._halves()[0]) + 0.05 * len(self.bars)
 
     @property
@@ -47,12 +45,10 @@ class RankChart:
         return bars
 
     def rows(self) -> Iterator[dict]:
-        """Yield a row per series."""
         for name, rank in self.series.items():
             yield {"series": name, "mean_rank": rank, "critical_difference": self.difference} | self.further
 
     def svg(self, styles: Mapping[str, SeriesStyle], *, alone: bool = False) -> Markup:
-        """Return the drawing for a page."""
         count, bars, halves = len(self.series), self.bars, self._halves()
         left = 30 + widest(self.series, PIXELS)
         right, floor = left + AXIS, TOP + 12 + STEP * len(bars)
@@ -91,7 +87,6 @@ class RankChart:
         return drawing(AXIS + 2 * left, height, f"Mean ranks: {text}.", parts)
 
     def draw(self, axes, styles: Mapping[str, SeriesStyle]) -> None:
-        """Draw on matplotlib axes."""
         count, bars, halves = len(self.series), self.bars, self._halves()
         depth = len(bars) * 0.5 + len(halves[0]) + 1
         paper.set_title(axes, self.title)

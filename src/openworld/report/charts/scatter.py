@@ -53,18 +53,15 @@ class ScatterChart:
 
     @property
     def clouds(self) -> dict[str, Cloud]:
-        """The series that have a dot."""
         return {name: cloud for name, cloud in self.series.items() if cloud.dots}
 
     def rows(self) -> Iterator[dict]:
-        """Yield a row per dot."""
         for name, cloud in self.series.items():
             for place, (x, y) in enumerate(cloud.dots):
                 further = {key: values[place] for key, values in cloud.further.items()}
                 yield {"series": name, self.x.key: x, self.y.key: y} | further
 
     def svg(self, styles: Mapping[str, SeriesStyle], *, alone: bool = False) -> Markup:
-        """Return the drawing for a page."""
         clouds, named = self.clouds, self.named is not None and (alone or self.named)
         x, y, guides = self._plane()
         plot = plane(x, y, alone=alone, near=clouds if named else ())
@@ -100,7 +97,6 @@ class ScatterChart:
         return drawing(plot.width, plot.height, text, parts)
 
     def draw(self, axes, styles: Mapping[str, SeriesStyle]) -> None:
-        """Draw on matplotlib axes."""
         x, y, guides = self._plane()
         paper.set_axes(axes, self.title, x, y)
         for points, text in guides:

@@ -43,7 +43,6 @@ def caption(
     *,
     noted: bool = True,
 ) -> str:
-    """Return the caption of a table."""
     metrics, entities = {row.metric.key: row.metric for row in rows}, {row.entity for row in rows}
     over = _intervals(rows if spanned is None else spanned)
     over = f"; {DEVIATION}" if getattr(part, "show", "") == "deviation" else over

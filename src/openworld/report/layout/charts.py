@@ -36,7 +36,6 @@ class Charts(Part):
     """A part that is one figure."""
 
     def figure(self, brief: Brief, styles: Mapping[str, SeriesStyle]) -> Figure | None:
-        """Return the figure; None where no row is drawn."""
         rows = [row for row in self.rows_of(brief.results) if row.value.value is not None]
         charts = tuple(self._charts(brief, styles)) if rows else ()
         if not charts:
@@ -51,11 +50,9 @@ class Charts(Part):
         return Figure(self.name, self.title, about, charts[:most], styles, small=small, names=("panel", series))
 
     def rows_of(self, results: Results) -> list[Result]:
-        """Return the rows that it draws."""
         return [row for _, row in self.take(results, self._required)]
 
     def names(self, results: Results) -> list[str]:
-        """Return the names of the series that it draws."""
         return list(dict.fromkeys(row.entity for row in self.rows_of(results)))
 
     def _legend(self, rows: Sequence[Result]) -> str:
@@ -66,7 +63,6 @@ class Charts(Part):
     _spread = "bars"
 
     def _panels(self, brief: Brief, required: Sequence[str]) -> Iterator[tuple[str, list[Result]]]:
-        """Yield (title, rows) of every chart."""
         keys = [key for key in (*self.per, METRIC, ENTITY) if key not in required]
         groups = self.groups(brief.results, required)
         several = len({tuple(key_of(rows[0], key) for key in self.per) for rows in groups}) > 1
@@ -270,7 +266,6 @@ class Scatter(Charts):
                     yield ScatterChart(own, x, Quantity.of(metrics[main]), clouds, self.guide, named=named)
 
     def _numbers(self, row: Result) -> Iterator[tuple[Key, float | None]]:
-        """Yield (dot, number) of a row."""
         place = tuple(key_of(row, key) for key in self.dots if key != SEED)
         if SEED in self.dots:
             yield from (((*place, seed), number) for seed, number in zip(row.seeds, row.per_seed, strict=True))

@@ -208,7 +208,6 @@ def _content(cell):
 
 
 def _numbers(test: Comparison) -> tuple[str, ...]:
-    """The keys of its place that are numbers, such as levels."""
     return tuple(key for key, value in test.where.items() if not isinstance(value, str))
 
 

@@ -95,7 +95,6 @@ class Ranks(Charts):
                 yield RankChart(title, means, distance.value, further)
 
     def figure(self, brief: Brief, styles: Mapping[str, SeriesStyle]) -> Figure | None:
-        """Return the diagrams, and why others are not drawn."""
         drawn = super().figure(brief, styles)
         missing = [
             row.value.reason

@@ -70,7 +70,6 @@ def markdown_table(table: Table) -> str:
 
 
 def piped(cells: Iterable[str]) -> str:
-    """One line of a Markdown table."""
     return f"| {' | '.join(cells)} |"
 
 

@@ -92,7 +92,6 @@ def _sign(sign: str) -> str:
 
 
 def _greek(sign: str) -> str:
-    """The command of a Greek letter; "" of any other sign."""
     if sign in GREEK or sign in LATIN_CAPITALS:
         return LATIN_CAPITALS.get(sign) or rf"$\{GREEK[sign]}$".replace(r"$\o$", "o")
     words = unicodedata.name(sign, "").split()

@@ -116,7 +116,6 @@ def _beside(cell: Cell, style: _Style) -> str:
 
 
 def _with_sign(text: str) -> str:
-    """A difference that was written by a metric without signs."""
     return text if text[:1] in ("+", MINUS, DASH) or not text.strip("0.,") else f"+{text}"
 
 

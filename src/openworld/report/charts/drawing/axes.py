@@ -31,11 +31,9 @@ class Axis:
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """What is written at the ticks."""
         return self.names or tuple(f"{tick:g}" for tick in self.ticks)
 
     def share(self, value: float) -> float:
-        """Where `value` lies along the axis: 0 at its beginning, 1 at its end."""
         return (value - self.low) / (self.high - self.low)
 
 
@@ -50,7 +48,6 @@ class LogAxis:
 
     @classmethod
     def around(cls, title: str, values: Sequence[float]) -> "LogAxis":
-        """An axis that holds all `values`, of which 0 means none and at least one is larger, on round ticks."""
         positive = [value for value in values if value > 0]
         low, high = _round_below(min(positive)), _nice_step(max(positive))
         low, high = (_round_below(low * 0.9), _nice_step(high * 1.1)) if low == high else (low, high)
@@ -62,7 +59,6 @@ class LogAxis:
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """What is written at the ticks."""
         return tuple(map(_abbreviate, self.ticks))
 
     @property
@@ -71,7 +67,6 @@ class LogAxis:
         return 0.12 if 0 in self.ticks else 0.0
 
     def share(self, value: float) -> float:
-        """Where `value` lies along the axis: 0 at its beginning, 1 at its end."""
         if value <= 0:
             return self.break_share / 2
         # Room at both ends, so that no dot sits on the break or on the frame.

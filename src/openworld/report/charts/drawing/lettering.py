@@ -38,7 +38,6 @@ def text_width(text: str, size: float) -> float:
 
 
 def widest(texts: Iterable[str], size: float) -> float:
-    """Return the width of the widest text; 0 where there is none."""
     return max((text_width(text, size) for text in texts), default=0.0)
 
 

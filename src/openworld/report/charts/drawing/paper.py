@@ -21,7 +21,6 @@ def text(name: str) -> str:
 
 
 def line(axes, points, **style) -> None:
-    """Draw a line through points (x, y), or a mark at each."""
     axes.plot(*zip(*points, strict=True), **style)
 
 
@@ -38,7 +37,6 @@ def set_title(axes, title: str) -> None:
 
 
 def set_axes(axes, title: str, x: Axis | LogAxis, y: Axis) -> None:
-    """Set title, ranges, ticks and grid."""
     set_title(axes, title)
     axes.set(xlabel=text(x.title), ylabel=text(y.title), ylim=(y.low, y.high), axisbelow=True)
     if isinstance(x, LogAxis):
@@ -78,7 +76,6 @@ def _set_log(axes, x: LogAxis) -> None:
 
 
 def mark_style(style: SeriesStyle) -> dict:
-    """Return how the marks of a series are drawn."""
     size = 8 if style.marker == "star" else 5
     edge = {"markeredgecolor": "white", "markeredgewidth": 0.4}
     return {"color": style.light, "marker": MARKERS[style.marker], "markersize": size} | edge
@@ -92,7 +89,6 @@ def line_style(style: SeriesStyle, *, back: bool, top: bool) -> dict:
 
 
 def ring(axes, x: float, y: float, colour: str) -> None:
-    """Draw a ring around a point."""
     axes.plot([x], [y], "o", markersize=8, markerfacecolor="none", markeredgecolor=colour, zorder=5)
 
 

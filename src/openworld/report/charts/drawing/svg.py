@@ -49,7 +49,6 @@ class Frame:
 
     @property
     def box(self) -> tuple[float, float, float, float]:
-        """The plot's own (left, top, right, bottom) in user units."""
         top, right, bottom, left = self.margins
         return left, top, self.width - right, self.height - bottom
 
@@ -59,12 +58,10 @@ class Frame:
         return left + self.x.share(value) * (right - left)
 
     def up(self, value: float) -> float:
-        """The vertical position of `value` in user units (SVG counts downwards)."""
         _, top, _, bottom = self.box
         return bottom - self.y.share(value) * (bottom - top)
 
     def axes(self) -> Markup:
-        """Grid, tick labels and axis titles."""
         left, high, right, low = self.box
         parts = []
         lengths = [text_width(label, PIXELS) for label in self.x.labels]
@@ -78,11 +75,11 @@ class Frame:
             parts.append(element("text", label, x=left - 6, y=self.up(tick) + 4, class_="tick end"))
         parts.append(element("text", self.x.title, x=(left + right) / 2, y=low + 34, class_="title mid"))
         middle = (low + high) / 2
-        parts.append(upright_title(self.y.title, middle))
+        turn = f"rotate(-90 13 {_short(middle)})"
+        parts.append(element("text", self.y.title, x=13, y=middle, transform=turn, class_="title mid"))
         return Markup("").join(parts)
 
     def place(self, point: Point) -> Point:
-        """Where the point (x, y) lies in user units."""
         return self.across(point[0]), self.up(point[1])
 
     def line(self, points: Sequence[Point], **attributes) -> Markup:
@@ -98,13 +95,7 @@ class Frame:
 
 
 def joined(points: Iterable[Point]) -> str:
-    """Points as the attribute of a polyline or polygon."""
     return " ".join(f"{_short(x)},{_short(y)}" for x, y in points)
-
-
-def upright_title(title: str, middle: float) -> Markup:
-    """The title of an axis that runs upwards, at the left edge of a drawing."""
-    return element("text", title, x=13, y=middle, transform=f"rotate(-90 13 {_short(middle)})", class_="title mid")
 
 
 def sample(*content: Markup) -> Markup:
