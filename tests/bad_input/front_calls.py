@@ -98,7 +98,7 @@ CALLS = {
     "cite": generated(cite, {"run": RUN}),
     "compare": front(ow.compare, {"first": RUN, "second": OTHER, "metric": "auroc"}),
     "decide": front(
-        until("openworld.evaluations.recognition.threshold_choice.outcomes")(ow.decide),
+        until("openworld.evaluations.recognition.report.outcomes")(ow.decide),
         {"run": RUN, "miss_rate": 0.25},
         free=("learner",),
     ),

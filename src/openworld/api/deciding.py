@@ -60,7 +60,7 @@ def decide(
         OpenworldError: no rule or two, a run without validation images, an unknown learner.
     """
     from openworld.evaluations.recognition.operating_point import OperatingSpec
-    from openworld.evaluations.recognition.threshold_choice import choose_thresholds
+    from openworld.evaluations.recognition.report import choose_thresholds
     from openworld.results import RunFolder
 
     costs = {"base_missed": cost_miss, "new_unhit": cost_unhit, "base_kept": cost_kept, "new_hit": cost_hit}

@@ -6,7 +6,6 @@ An artifact is a shard of an image set, with the bytes that encoding the whole w
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 import torch
 
@@ -32,22 +31,8 @@ from openworld.learners.engine.requirements import offers_everything, require_ab
 from openworld.runs import digest
 
 
-class EncodingTask(Protocol):
-    """What a task offers that reads encoded images; one of a learner is a `Learning` spec."""
-
-    name: str
-    backbone: str
-
-    @property
-    def image_sets(self) -> Mapping[str, ImageSelection]:
-        """The image sets that it reads, by the part that each plays; "train" is what is learned from."""
-
-    def encoding(self, part: str) -> Encoding:
-        """What is encoded of a part."""
-
-
 def encode_tasks(
-    tasks: Sequence[EncodingTask],
+    tasks: Sequence[Learning],
     machine: Machine,
     progress: Callable[[int, int], None] | None = None,  # called with (images done, images to be encoded)
     workers: int = 1,  # whose training sets must have room, where the cache has a limit
@@ -67,7 +52,7 @@ def encode_tasks(
 
 
 def not_encoded(
-    tasks: Sequence[EncodingTask], machine: Machine, workers: int = 1
+    tasks: Sequence[Learning], machine: Machine, workers: int = 1
 ) -> dict[tuple[ImageSelection, str], list[Encoding]]:
     """Return {(image set, backbone): the encodings to make before the tasks begin}, for what is not on disk."""
     missing: dict[tuple[ImageSelection, str], list[Encoding]] = {}
@@ -82,7 +67,7 @@ EncodedSet = tuple[ImageSelection, str, Encoding]
 """An image set, the name of a backbone, and how it is encoded."""
 
 
-def _made_first(tasks: Sequence[EncodingTask], machine: Machine, workers: int) -> list[EncodedSet]:
+def _made_first(tasks: Sequence[Learning], machine: Machine, workers: int) -> list[EncodedSet]:
     """Return what, of all that the tasks read, is encoded before they begin."""
     needed = dict.fromkeys(
         (source, task.backbone, task.encoding(part))
@@ -127,11 +112,11 @@ def _of_set(entry: EncodedSet, machine: Machine) -> tuple:
     return machine.backbone(name), source.load(), encoding
 
 
-def in_order(tasks: Sequence[EncodingTask], machine: Machine) -> list[EncodingTask]:
+def in_order(tasks: Sequence[Learning], machine: Machine) -> list[Learning]:
     """The tasks as they come; where the cache has a limit, all that use a training set one after the other."""
     if machine.cache_limit is None:
         return list(tasks)
-    of_training_set: dict[EncodedSet, list[EncodingTask]] = {}
+    of_training_set: dict[EncodedSet, list[Learning]] = {}
     for task in tasks:
         of_training_set.setdefault((task.image_sets["train"], task.backbone, task.encoding("train")), []).append(task)
     return [task for same in of_training_set.values() for task in same]
@@ -211,7 +196,7 @@ class EncodedShard:
 class EncodingStage:
     """The stage that encodes what tasks read; see `openworld.evaluations.artifacts.Stage`."""
 
-    tasks: Sequence[EncodingTask]
+    tasks: Sequence[Learning]
     machine: Machine
     doing: str = "encoding"
     done: str = "encoded"

@@ -5,10 +5,10 @@ published_tables(paper)            what each table shows, on what, read from whi
 MISPRINTS                          where the printed numbers contradict one another
 """
 
-from openworld.papers.metrics import METRICS
 from openworld.papers.misprints import MISPRINTS, Misprint, misprints_of
 from openworld.papers.numbers import (
     AVERAGE,
+    METRICS,
     PRINTED_SEEDS,
     PublishedNumber,
     paper_table,
