@@ -22,8 +22,7 @@ from openworld.runs.atomic import remove, write_file
 from openworld.runs.lock import file_lock
 from openworld.runs.store import LOCKS
 
-MANIFEST = "manifest.json"
-"""Written last into the folder of an artifact, which is whole with it."""
+MANIFEST = "manifest.json"  # written last into the folder of an artifact, which is whole with it
 
 Progress = Callable[[int, int], None]
 

@@ -63,8 +63,7 @@ def not_encoded(
     return missing
 
 
-EncodedSet = tuple[ImageSelection, str, Encoding]
-"""An image set, the name of a backbone, and how it is encoded."""
+EncodedSet = tuple[ImageSelection, str, Encoding]  # an image set, the name of a backbone, and how it is encoded
 
 
 def _made_first(tasks: Sequence[Learning], machine: Machine, workers: int) -> list[EncodedSet]:

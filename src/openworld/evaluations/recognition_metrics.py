@@ -13,8 +13,7 @@ Table = Mapping[str, np.ndarray]
 MEASURED = ("side", "score", "correct", "group", "label", "joint_prediction", "confidence")
 """The columns of a per-image table that its numbers rest on."""
 
-OF_NEW_NAMES = ("new_accuracy", "harmonic_mean", "correct_auroc")
-"""What a classifier of base names alone does not have."""
+OF_NEW_NAMES = ("new_accuracy", "harmonic_mean", "correct_auroc")  # what a classifier of base names alone does not have
 
 LOSSES = {
     "wrong_base": Metric("wrong_base", "wrong base names", better=-1),

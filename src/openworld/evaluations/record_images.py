@@ -9,8 +9,7 @@ from openworld.report import album
 from openworld.tables.coded import Coded
 
 Table = Mapping[str, np.ndarray]
-NUMBERED = ("label", "prediction", "joint_prediction")
-"""Columns that hold numbers of classes."""
+NUMBERED = ("label", "prediction", "joint_prediction")  # columns that hold numbers of classes
 
 
 def with_names(table: Table, classnames: Sequence[str], path_of: Callable[[int], str] | None = None) -> dict:

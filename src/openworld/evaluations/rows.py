@@ -12,8 +12,7 @@ from openworld._errors import OpenworldError
 from openworld.results import Result, Results, RunFolder
 from openworld.runs import Record
 
-ROWS = "rows.parquet"
-"""The attachment of a record with its rows."""
+ROWS = "rows.parquet"  # the attachment of a record with its rows
 
 
 def results_of_unit(

@@ -15,8 +15,7 @@ from openworld.backbones.precision import Precision, allow_tf32
 from openworld.datasets import ImageSet
 from openworld.features import Encoding, Features, encode, is_encoded, stream
 
-PLAIN = Encoding()
-"""Embeddings of images as they are."""
+PLAIN = Encoding()  # embeddings of images as they are
 
 
 @dataclass(frozen=True)

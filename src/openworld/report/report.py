@@ -30,8 +30,7 @@ if TYPE_CHECKING:
 FORMS = ("csv", "json", "parquet", "markdown", "latex")
 """CSV, JSON and Parquet hold all results, a row per number; Markdown and LaTeX the tables."""
 
-IMAGES = "images"
-"""The table of a record with a row per image."""
+IMAGES = "images"  # the table of a record with a row per image
 
 
 class Named(dict):

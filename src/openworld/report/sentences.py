@@ -4,17 +4,14 @@ from collections.abc import Collection, Iterable, Sequence
 
 from openworld.results import METRICS, SIGNIFICANCE, Comparison, Metric, Standing
 
-HOLM = f"Holm, {100 * SIGNIFICANCE:.0f}\u00a0%"
-"""How p-values are corrected, and what counts as significant."""
+HOLM = f"Holm, {100 * SIGNIFICANCE:.0f}\u00a0%"  # how p-values are corrected, and what counts as significant
 
-percent = Metric("share", "share").write
-"""A fraction in [0, 1] as percent with one decimal: 0.4696 is 47.0."""
+percent = Metric("share", "share").write  # a fraction in [0, 1] as percent with one decimal: 0.4696 is 47.0
 
 signed = Metric("difference", "difference", "points").write
 """A difference of fractions in points, with its sign: 0.109 is +10.9."""
 
-seconds = METRICS["fit_seconds"].write
-"""A duration for people: 19 s, 5.7 min."""
+seconds = METRICS["fit_seconds"].write  # a duration for people: 19 s, 5.7 min
 
 
 def listed(names: Sequence[str]) -> str:

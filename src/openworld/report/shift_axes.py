@@ -8,11 +8,9 @@ AXES = {"semantic": "meaning", "covariate": "appearance"}
 LEVELS = {axis: f"{axis} level ({word})" for axis, word in AXES.items()}
 DEGREES = {axis: f"{axis} degree ({word})" for axis, word in AXES.items()}
 NEAR = "Rows: levels of appearance, near at the bottom; columns: levels of meaning, near on the left"
-KEYS = ("covariate_level", "semantic_level")
-"""Columns of data for the place of a cell."""
+KEYS = ("covariate_level", "semantic_level")  # columns of data for the place of a cell
 
-Place = tuple[int, int]
-"""A covariate and a semantic level."""
+Place = tuple[int, int]  # a covariate and a semantic level
 
 
 def level_map(title: str, cells: Mapping[Place, ChartCell], shape: Place, side: float | None = None) -> CellChart:

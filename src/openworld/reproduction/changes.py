@@ -17,8 +17,7 @@ from openworld.learners import override
 from openworld.results.settings_diff import flat_settings
 from openworld.runs import digest, read_spec
 
-ADDED = " (added)"
-"""What marks a method that is not of the paper, behind its label."""
+ADDED = " (added)"  # what marks a method that is not of the paper, behind its label
 
 PAPERS_SHOTS = 16
 

@@ -76,8 +76,7 @@ SCALES = {"google/siglip-base-patch16-224": 117.33}
 
 FEWEST_IMAGES = 100
 
-LAST = "last"
-"""The checkpoint at the end of a training, whatever its epoch is."""
+LAST = "last"  # the checkpoint at the end of a training, whatever its epoch is
 
 
 def spellings(setup: ReproductionSetup) -> dict[str, str]:

@@ -33,8 +33,7 @@ DEFAULTS = PaperDefaults(seeds=(0, 1, 2))
 
 DETECTORS: dict[str, DetectorSpec] = {detector.name: DetectorSpec(detector.name) for detector in PROFILES[PAPER]}
 HALVES: dict[str, HalvesSpec] = {name: HalvesSpec(name) for name in ("PCA", "LAID")}
-WHOLE = "CLIP"
-"""What the paper calls whole features."""
+WHOLE = "CLIP"  # what the paper calls whole features
 
 METHODS = DETECTORS | HALVES | {WHOLE: replace(HALVES["PCA"], label=WHOLE)}
 """What the paper calls a detector, a decomposition, or whole features -> what is run."""
@@ -47,21 +46,16 @@ CLASSIFIERS = (CLASSIFIER, "resnet50-0676ba61.pth", f"{CLASSIFIER}.pth", f"pretr
 torchvision's file by its own name or by that of the paper's repository."""
 
 FEWEST_IMAGES, FEWEST_MIXED = 100, 300
-FEWEST_EPOCHS = 6
-"""After fewer, the small network knows next to nothing of the drawings, and neither does any detector."""
+FEWEST_EPOCHS = 6  # after fewer, the small network knows next to nothing of the drawings, and neither does any detector
 
-DRAWN = ("emoji-concepts", "emoji-concepts-b")
-"""The concepts that are in distribution, and others."""
+DRAWN = ("emoji-concepts", "emoji-concepts-b")  # the concepts that are in distribution, and others
 
-EACH, FEWEST_EACH = 100, 25
-"""Images of every cell of the rendered twin."""
+EACH, FEWEST_EACH = 100, 25  # images of every cell of the rendered twin
 
-STYLES = ("noto", "fluent-emoji-flat", "emojione")
-"""What is in distribution on embedded data."""
+STYLES = ("noto", "fluent-emoji-flat", "emojione")  # what is in distribution on embedded data
 
 ROWS = {"imagenet": "ImageNet-1K", "imagenet-c": "ImageNet-C", "imagenet-r": "ImageNet-R"}
-EXTRA = ("speckle_noise", "gaussian_blur", "spatter", "saturate")
-"""Corruptions that ImageNet-C's mean leaves out."""
+EXTRA = ("speckle_noise", "gaussian_blur", "spatter", "saturate")  # corruptions that ImageNet-C's mean leaves out
 
 _CORRUPTED = tuple(name for name in CORRUPTIONS if name not in EXTRA)
 

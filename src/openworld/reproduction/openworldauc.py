@@ -21,15 +21,12 @@ PUBLISHED_TASK = "base-to-new"
 DEFAULTS = PaperDefaults()
 
 METHODS, STAND_INS, ABSENT = methods_of(PAPER), stand_ins_of(PAPER), PAPERS[PAPER]["absent"]
-LEARNERS = LearnerPaper(PAPER, PUBLISHED_TASK, METHODS)
-"""What the specs of all its runs have alike."""
-_OF_THE_PAPER = ("gates",)
-"""Tasks of the paper's own methods, which added learners have no place in."""
+LEARNERS = LearnerPaper(PAPER, PUBLISHED_TASK, METHODS)  # what the specs of all its runs have alike
+_OF_THE_PAPER = ("gates",)  # tasks of the paper's own methods, which added learners have no place in
 
 _CROSSING = ("domain generalisation", "cross-data-set")
 _CHEAPEST = "DTD"
-_ON_ANY = ("size", "time")
-"""Tasks for which any data set will do: a number of parameters, a duration."""
+_ON_ANY = ("size", "time")  # tasks for which any data set will do: a number of parameters, a duration
 _TITLES = {"domain generalisation": VARIANTS, "imbalance": TABLES[PAPER]["3"].datasets}
 """Tasks that are played on fewer data sets than the eleven."""
 

@@ -10,8 +10,7 @@ from typing import Any
 
 from openworld._observer import Observer
 
-FOLDER = "syn-is-twin"
-"""Of the set, below that of the runs; specs of planned runs call it by this name."""
+FOLDER = "syn-is-twin"  # of the set, below that of the runs; specs of planned runs call it by this name
 
 KNOWN = "emoji-concepts"
 STYLE = "noto"

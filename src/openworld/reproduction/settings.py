@@ -23,8 +23,7 @@ from openworld.runs import digest
 
 EMBEDDED = "embedded"
 PUBLISHED_VIEWS = 8
-NAMES = {card.title: name for name, card in PUBLISHED.items()}
-"""What papers call a data set -> its name here."""
+NAMES = {card.title: name for name, card in PUBLISHED.items()}  # what papers call a data set -> its name here
 
 IMAGENETS = ("ImageNet", *VARIANTS)
 _LONGEST_SUFFIX = 40

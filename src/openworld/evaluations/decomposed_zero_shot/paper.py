@@ -13,8 +13,7 @@ from openworld.papers import PaperTable
 from openworld.papers.results import Cells, PaperRow, PaperRun
 from openworld.results import Results, RunFolder
 
-WHOLE = "CLIP"
-"""What the paper calls whole features."""
+WHOLE = "CLIP"  # what the paper calls whole features
 
 _SETTINGS = {"whole": "full features", "semantic": "semantic features", "covariate": "covariate features"}
 CELLS = {"decomposed zero-shot": tuple(Cells({"part": PARTS[part]}, name) for part, name in _SETTINGS.items())}

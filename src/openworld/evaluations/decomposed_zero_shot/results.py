@@ -9,8 +9,7 @@ from openworld.results import Results, RunFolder, join_seeds
 PARTS = {"whole": "whole feature", "semantic": "semantic half", "covariate": "covariate half"}
 """A part of the features -> what tables call it."""
 
-ANY = "any"
-"""The entity of whole features."""
+ANY = "any"  # the entity of whole features
 
 RANKS = ("top1", "top5")
 FEW_CLASSES = "there are fewer than five classes"

@@ -26,8 +26,7 @@ from openworld.evaluations.learning import Learning, require_learners
 from openworld.evaluations.shots import shots_asked
 from openworld.learners import PublishedSetting
 
-BASELINE = "zero-shot"
-"""The learner that tunes nothing, with which every other is compared."""
+BASELINE = "zero-shot"  # the learner that tunes nothing, with which every other is compared
 
 OF_CLASSES = ("emerging-classes", "varying-ratio")
 DATA = {"distribution-shift": "variants", "co-evolution": "others"} | dict.fromkeys(OF_CLASSES, "datasets")

@@ -31,14 +31,11 @@ from openworld.results.join import mean_of
 compare = recognition.compare
 
 EVALUATION = "generalisation"
-NOUNS = {"variant": "variant", "other": "other data set"}
-"""Kind of target -> what targets of it are called."""
+NOUNS = {"variant": "variant", "other": "other data set"}  # kind of target -> what targets of it are called
 
-ONCE = ("tuned_parameters", "fit_seconds", "score_seconds")
-"""What is the same at every target, or nearly."""
+ONCE = ("tuned_parameters", "fit_seconds", "score_seconds")  # what is the same at every target, or nearly
 
-NAMED = 6
-"""Classes left out that are named; of more, their number."""
+NAMED = 6  # classes left out that are named; of more, their number
 
 
 @dataclass(frozen=True, eq=False)

@@ -26,11 +26,9 @@ VARIANCES = {
     name: Metric(f"{name}_variance", f"variance of {METRICS[name].title}", "squared points", 2, -1, (0.0, None))
     for name in MIXED
 }
-SHRUNK = {"forward": "new", "backward": "base"}
-"""Which half has fewer images, by the paper's names of the two tasks."""
+SHRUNK = {"forward": "new", "backward": "base"}  # which half has fewer images, by the paper's names of the two tasks
 
-ALL_RATIOS = "all ratios"
-"""The mix that means and variances over the sweep are of."""
+ALL_RATIOS = "all ratios"  # the mix that means and variances over the sweep are of
 
 UNDEFINED = "it is not defined in every draw"
 _READ = ("score", "correct", "label", "joint_prediction")

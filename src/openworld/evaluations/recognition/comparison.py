@@ -42,8 +42,7 @@ Place = Mapping[str, str | int | float]
 FIELDS = ("task", "split", "train_domain", "test_domain", "backbone", "shots", "learner")
 """What tells the records of a run apart, seeds aside."""
 
-COMPARED = {key: {**METRICS, **LOSSES}[key] for key in QUANTITIES}
-"""Quantities that can be compared, as metrics."""
+COMPARED = {key: {**METRICS, **LOSSES}[key] for key in QUANTITIES}  # quantities that can be compared, as metrics
 
 SAME = "the same, image by image"
 BySeed = Mapping[int, Outcome]

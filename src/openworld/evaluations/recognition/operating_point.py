@@ -18,8 +18,7 @@ from openworld.metrics import Costs, choose_threshold, operating_point
 from openworld.results import METRICS, Metric, Result, Value, interval_of
 from openworld.results.value import value_or
 
-ScoredValidation = Literal["nothing", "base", "all"]
-"""Of which classes a unit scores the validation images."""
+ScoredValidation = Literal["nothing", "base", "all"]  # of which classes a unit scores the validation images
 
 RATES = {name: METRICS[name] for name in ("miss", "hit", "false_alarm", "detected")}
 COST = Metric("cost", "cost", "number", 3, -1, (None, None))

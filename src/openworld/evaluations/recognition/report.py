@@ -55,8 +55,7 @@ REACHED = ("threshold", "baseness_threshold", "miss", "hit", "cost", "least_miss
 COSTS = ("openworld_auc", "tuned_parameters", "fit_seconds", "score_seconds")
 MIX, MIXES = "Other mixes of base and new images", ("openworld_auc", "overall_accuracy")
 OF_MIXES = "Means over draws. A metric that tells learners apart stays level, while overall accuracy follows the mix."
-KNOWN_FROM_DOMAINS = ("as given", "same domain", "other domain")
-"""Splits that need no words of their own."""
+KNOWN_FROM_DOMAINS = ("as given", "same domain", "other domain")  # splits that need no words of their own
 
 
 def report(run: RunFolder) -> Report:

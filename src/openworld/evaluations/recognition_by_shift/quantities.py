@@ -27,8 +27,7 @@ ALARM = Metric("alarm", "alarm", better=0)
 NEW, BASE, POOL = "new images", "base images of the pool", "images of the pool"
 """What numbers of images in levels and cells are of; the last are base and new ones together."""
 
-VALIDATION, CELLS = "validation images", "mean of the cells"
-"""The place "images" of accuracies."""
+VALIDATION, CELLS = "validation images", "mean of the cells"  # the place "images" of accuracies
 
 NO_ESTIMATE = "the cell is N/A, or nothing can be said of it"
 

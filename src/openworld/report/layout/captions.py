@@ -6,8 +6,7 @@ from openworld.report.layout.parts import ENTITY, METRIC, Brief, Part, words_of
 from openworld.report.sentences import HOLM, listed
 from openworld.results import Comparison, Result
 
-UNITS = ("percent", "points", "points per level", "squared points")
-"""Units that a number does not show by itself."""
+UNITS = ("percent", "points", "points per level", "squared points")  # units that a number does not show by itself
 
 DEVIATION = "±: the standard deviation of what a number is the mean of, which is no interval"
 

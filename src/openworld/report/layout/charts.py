@@ -26,8 +26,7 @@ from openworld.results.standing import CHANCE
 
 MOST, MARKS = 36, 3000  # charts of a figure, and points, bars or cells of all of them
 WIDE = 20  # numbers without a limit, the largest so many times the least, are drawn on a logarithmic axis
-SEED = "seed"
-"""The key of dots that are a row's numbers of every seed."""
+SEED = "seed"  # the key of dots that are a row's numbers of every seed
 
 AREA = METRICS["auroc"]
 

@@ -12,8 +12,7 @@ from openworld.report.series_style import SeriesStyle
 from openworld.results import Result
 from openworld.results.standing import CHANCE
 
-CRITICAL_DIFFERENCE = "critical_difference"
-"""The metric, of nobody, that says how far apart two mean ranks must lie."""
+CRITICAL_DIFFERENCE = "critical_difference"  # the metric, of nobody, that says how far apart two mean ranks must lie
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -18,8 +18,7 @@ from openworld.results.standing import CHANCE_NAME
 ENTITY = "entity"  # each on a line, where the reference finds it
 METRIC = "metric"
 BASELINE = "baseline"
-NAME_OF = "_name"
-"""A key may have its words in another of this ending: chunk 3 is chunk_name "May"."""
+NAME_OF = "_name"  # a key may have its words in another of this ending: chunk 3 is chunk_name "May"
 
 Key = tuple[Place | None, ...]
 

@@ -18,8 +18,7 @@ if TYPE_CHECKING:
 
 SPELLED = 4  # places that are told one by one; of more, counts
 AREA = METRICS["auroc"]
-INSIDE = {"learner": "base", "detector": "in-distribution"}
-"""What a larger score must mean, by what entities are."""
+INSIDE = {"learner": "base", "detector": "in-distribution"}  # what a larger score must mean, by what entities are
 
 Places = Mapping[tuple, Sequence[Result]]
 

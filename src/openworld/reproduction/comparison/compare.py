@@ -82,8 +82,7 @@ class CellPair:
         return "higher than printed" if self.difference > 0 else "lower than printed"
 
 
-Key = tuple[str, PaperColumn]
-"""Row and column."""
+Key = tuple[str, PaperColumn]  # row and column
 
 
 @dataclass(frozen=True, eq=False)

@@ -28,8 +28,7 @@ from openworld.results import Results, RunFolder
 PAPER = "frap"
 ABSENT = {"1": "it is a drawing of the method and holds no results"}
 
-CALIBRATED = TABLES[PAPER]["2"]
-"""Its runs hold the references and the calibration errors of all of FRAP's data sets."""
+CALIBRATED = TABLES[PAPER]["2"]  # its runs hold the references and the calibration errors of all of FRAP's data sets
 
 NO_EXAMPLES = "These runs keep no example images. Make them anew."
 NO_FIXED = "These runs hold no calibration errors at fixed temperatures: make them anew."

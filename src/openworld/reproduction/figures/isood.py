@@ -53,8 +53,7 @@ CELLS = Map(
 )
 CURVES = Lines(name="levels", title="", along="level", per=("axis", "cells"))
 
-Read = tuple[Results, DetectionRun]
-"""A finished run."""
+Read = tuple[Results, DetectionRun]  # a finished run
 
 
 def draw_part(read: Read, part: Map | Lines, metric: str) -> Figure | None:

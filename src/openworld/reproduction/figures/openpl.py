@@ -22,8 +22,7 @@ PAPER = "openpl"
 AREA = "AUC"
 CURVES = Lines(name="curves", title="", metrics=("accuracy",), along="level", per=("data_set",))
 
-ABSENT: dict[str, str] = {}
-"""The paper has no other figures."""
+ABSENT: dict[str, str] = {}  # the paper has no other figures
 
 
 def draw_curves(given: FigureRuns, averaged: PaperTable) -> Figure:

@@ -219,5 +219,4 @@ def _figures() -> Iterator[PaperFigure]:
     yield from sweep_figures()
 
 
-FIGURES = by_number(_figures())
-"""Number -> the figure."""
+FIGURES = by_number(_figures())  # number -> the figure
