@@ -71,43 +71,40 @@ class Changes:
         return methods | {entry.label + ADDED: entry for entry in self.added}
 
     @property
+    def _changed(self) -> dict[str, tuple[str, str]]:
+        """{field that is not as in the paper: (what it adds to the name of a folder, a sentence for readers)}."""
+        views = "a fresh augmented view in every epoch" if self.views == FRESH else f"{self.views} augmented views"
+        names = "ImageNet's classes have the names of published runs: two pairs share one."
+        away = "New classes of another data set stand in the sentences of the source, not in their own."
+        draw = "Training images are drawn as OpenworldAUC's released code does, not as CoOp's."
+        shots = f"Learners see {self.shots} images of each class, where the paper's see {PAPERS_SHOTS}."
+        every = {
+            "settings": (f"settings{_short(self.settings)}", ""),
+            "shots": (f"shots-{self.shots}", shots),
+            "precision": (self.precision, f"The frozen towers compute in {self.precision}, not in float32."),
+            "draw": (f"draw-{self.draw}", draw),
+            "published_names": ("published-names", names),
+            "crossing_sentences": ("sentences-source", away),
+            "views": (f"views-{self.views}", f"Learners see {views} of each image."),
+        }
+        usual = Changes()
+        return {name: both for name, both in every.items() if getattr(self, name) != getattr(usual, name)}
+
+    @property
     def suffix(self) -> tuple[str, ...]:
         """What sets a run's folder apart from the paper's."""
-        usual = Changes()
-        parts = {
-            "settings": f"settings{_short(self.settings)}",
-            "shots": f"shots-{self.shots}",
-            "precision": self.precision,
-            "draw": f"draw-{self.draw}",
-            "published_names": "published-names",
-            "crossing_sentences": "sentences-source",
-            "views": f"views-{self.views}",
-        }
         added = (f"with-{entry.label}{_short(entry.settings, entry.choose)}" for entry in self.added)
-        changed = (part for name, part in parts.items() if getattr(self, name) != getattr(usual, name))
-        return (*added, *changed)
+        return (*added, *(suffix for suffix, _ in self._changed.values()))
 
     @property
     def sentences(self) -> tuple[str, ...]:
         """The same for a reader of the tables."""
-        usual, views = Changes(), f"{self.views} augmented views"
-        if self.views == FRESH:
-            views = "a fresh augmented view in every epoch"
-        about = {
-            "shots": f"Learners see {self.shots} images of each class, where the paper's see {PAPERS_SHOTS}.",
-            "precision": f"The frozen towers compute in {self.precision}, not in float32.",
-            "draw": "Training images are drawn as OpenworldAUC's released code does, not as CoOp's.",
-            "published_names": "ImageNet's classes have the names of published runs: two pairs share one.",
-            "crossing_sentences": "New classes of another data set stand in the sentences of the source, not in their "
-            "own.",
-            "views": f"Learners see {views} of each image.",
-        }
         added = [_with_settings(entry.label, entry.settings) for entry in self.added]
         changed = [_with_settings(name, settings) for name, settings in self.settings.items()]
         return (
             *(f"Added, and not of the paper: {words}." for words in added),
             *(f"Settings changed: {words}." for words in changed),
-            *(text for name, text in about.items() if getattr(self, name) != getattr(usual, name)),
+            *(sentence for _, sentence in self._changed.values() if sentence),
         )
 
 

@@ -5,9 +5,10 @@ more tables in the same folder cost nothing. Thresholds follow the rule of the r
 numbers were made.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from openworld import backbones
 from openworld._errors import OpenworldError
@@ -25,13 +26,12 @@ from openworld.reproduction.frap_datasets import (
     remarks_on,
     worlds_on_disk,
 )
+from openworld.reproduction.learner_runs import PAPERS
 from openworld.reproduction.settings import EMBEDDED, PaperDefaults, PlannedRun, ReproductionSetup
 
 PAPER = "frap"
 DEFAULTS = PaperDefaults("ViT-B/32", SEEDS)
 SIGLIP = "google/siglip-base-patch16-224"
-
-_RULE = {"rule": "reference"}
 
 
 @dataclass(frozen=True)
@@ -42,34 +42,14 @@ class Calibrated:
     reference: str
 
 
-def _frap(label: str, reference: str, **settings) -> EstimatorSpec:
-    return EstimatorSpec("FRAP", label, _RULE | settings, reference)
+def _method(name: str, facts: Mapping[str, Any]) -> EstimatorSpec | Calibrated:
+    if "calibrated" in facts:
+        return Calibrated(name, facts["calibrated"])
+    return EstimatorSpec(**{"estimator": name, "label": name} | facts)
 
 
-def _of_a_reference(name: str) -> Iterator[EstimatorSpec | Calibrated]:
-    yield EstimatorSpec("FRAP", f"Base ({name})", {"reference": "pseudo-labels"}, name)
-    yield _frap(f"FRAP ({name}) fixed tau", name, tau=0.01)
-    yield _frap(f"FRAP ({name})", name)
-    yield from (Calibrated(f"{name} {kind}", name) for kind in ("TTC", "raw"))
-
-
-_ENTRIES = (
-    *(EstimatorSpec(name) for name in ("IM", "AC", "DoC", "GDE")),
-    *(EstimatorSpec(name, settings=_RULE) for name in ("ATC-MC", "ATC-NE")),
-    *(EstimatorSpec(name) for name in ("ProjNorm", "COT")),
-    EstimatorSpec("COTT", settings=_RULE),
-    *_of_a_reference("SigLIP"),
-    *_of_a_reference("CLIP"),
-    EstimatorSpec("RAP", "RAP (CLIP)", _RULE, "CLIP"),
-    *(_frap(f"FRAP (CLIP) tau {tau}", "CLIP", tau=tau) for tau in (0.05, 0.01)),
-    _frap("FRAP (CLIP) no threshold", "CLIP", rule="none"),
-    _frap("FRAP (Random)", "dirichlet"),
-)
-
-METHODS: dict[str, EstimatorSpec | Calibrated] = {entry.label: entry for entry in _ENTRIES}
-"""What the paper calls a method, its reference in parentheses -> what is run or read."""
-
-ABSENT = {"5": "it repeats the list of shifts and holds no results"}
+METHODS = {name: _method(name, facts) for name, facts in PAPERS[PAPER]["methods"].items()}
+ABSENT = PAPERS[PAPER]["absent"]
 
 SCALES = {"google/siglip-base-patch16-224": 117.33}
 """Logit scales of checkpoints that are not CLIP's 100; of others on disk it is read."""

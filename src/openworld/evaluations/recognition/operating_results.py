@@ -37,6 +37,9 @@ class LearnerOperatingPoint:
         row = self.on_validation.get("baseness_threshold")
         return dict(zip(row.seeds, row.per_seed, strict=True)) if row else {}
 
+    def rate(self, name: str) -> Value:
+        return self.on_test[name].value
+
     def reached(self, name: str) -> float | None:
         """What the thresholds reach on validation images, mean over the seeds; None where that is not known."""
         return self.on_validation[name].value.value if name in self.on_validation else None
@@ -79,10 +82,10 @@ def sentence(point: LearnerOperatingPoint) -> str:
     """What a learner does at its operating point, in a sentence for whoever runs it."""
     if point.reason:
         return f"{point.learner} has no threshold by this rule: {point.reason}."
-    new = f"of 100 new ones, {_of_hundred(point.on_test['hit'].value)} are flagged and named right"
-    if point.on_test["hit"].value.value is None:
+    new = f"of 100 new ones, {_of_hundred(point.rate('hit'))} are flagged and named right"
+    if point.rate("hit").value is None:
         new = "of new ones nothing is known, there was none in the test"
-    missed = _of_hundred(point.on_test["miss"].value)
+    missed = _of_hundred(point.rate("miss"))
     return f"{point.learner}: of 100 base images, {missed} are flagged or misnamed; {new}."
 
 
@@ -91,7 +94,7 @@ def whether_it_holds(point: LearnerOperatingPoint) -> str:
     if point.reason:
         return f"no threshold: {_limit(point)}"
     name, key = ("miss", "miss_rate") if "miss_rate" in point.rule else ("hit", "hit_rate")
-    interval = point.on_test[name].value.over("images")
+    interval = point.rate(name).over("images")
     if key not in point.rule or interval is None:
         return ""
     required = point.rule[key]
