@@ -18,23 +18,12 @@ from openworld._errors import OpenworldError
 from openworld.evaluations.dynamic.curves import OTHER_SEEDS, ScenarioCurves, image_errors, scenario_curves
 from openworld.metrics import LevelErrors, PairedTest
 from openworld.metrics.estimate import share_interval
-from openworld.results import (
-    METRICS,
-    Comparison,
-    Interval,
-    Metric,
-    Result,
-    Results,
-    RunFolder,
-    Value,
-    comparison_of,
-    correct_for_many,
-    interval_of,
-    mean,
-    student,
-)
+from openworld.results import METRICS, Result, Results, RunFolder
+from openworld.results.comparison import Comparison, comparison_of, correct_for_many
 from openworld.results.join import mean_of
 from openworld.results.over_datasets import RankedMethods
+from openworld.results.seeds import mean, student
+from openworld.results.value import Interval, Metric, Value, interval_of
 
 LINEAR = ("initial_accuracy", "auc", "delta_auc", "delta_pn")  # the mean over runs is that of the mean curve
 AREA_RANK = Metric("area_rank", "mean rank of AUC", "fraction", 2, -1, (1.0, None))

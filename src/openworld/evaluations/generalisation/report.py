@@ -16,17 +16,10 @@ from openworld.evaluations.recognition.results import RecognitionResults, Settin
 from openworld.metrics import MetricEstimate, mean_over_sets, paired_test
 from openworld.report.report import Report
 from openworld.report.sentences import counted, listed
-from openworld.results import (
-    METRICS,
-    Comparison,
-    Result,
-    Results,
-    RunFolder,
-    comparison_of,
-    correct_for_many,
-    interval_of,
-)
+from openworld.results import METRICS, Result, Results, RunFolder
+from openworld.results.comparison import Comparison, comparison_of, correct_for_many
 from openworld.results.join import mean_of
+from openworld.results.value import interval_of
 
 compare = recognition.compare
 

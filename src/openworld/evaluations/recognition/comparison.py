@@ -24,17 +24,9 @@ from openworld.metrics.estimate import NO_VARIANCE
 from openworld.metrics.thinning import kept_share
 from openworld.report.run_comparison import RunComparison
 from openworld.report.sentences import span
-from openworld.results import (
-    METRICS,
-    Comparison,
-    Metric,
-    Pair,
-    Result,
-    Value,
-    comparison_of,
-    correct_for_many,
-    interval_of,
-)
+from openworld.results import METRICS, Pair, Result
+from openworld.results.comparison import Comparison, comparison_of, correct_for_many
+from openworld.results.value import Metric, Value, interval_of
 
 AUC = METRICS["openworld_auc"]
 Place = Mapping[str, str | int | float]

@@ -26,20 +26,10 @@ from openworld.evaluations.shots import shots_in_words, training_images
 from openworld.metrics import QUANTITIES, SeedAverage, harmonic_mean
 from openworld.metrics.estimate import MetricEstimate, combine
 from openworld.report.sentences import counted
-from openworld.results import (
-    METRICS,
-    Interval,
-    Metric,
-    Result,
-    Results,
-    Value,
-    interval_of,
-    join_seeds,
-    mean,
-    over_seeds,
-    standing,
-)
+from openworld.results import METRICS, Result, Results, join_seeds, standing
 from openworld.results.over_datasets import DatasetMeans
+from openworld.results.seeds import mean, over_seeds
+from openworld.results.value import Interval, Metric, Value, interval_of
 
 ALL_PAIRS = 100
 """Learners of a setting up to which every pair is tested; of more, pairs with the best and with what tunes nothing."""

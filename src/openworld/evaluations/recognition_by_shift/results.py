@@ -30,20 +30,10 @@ from openworld.evaluations.recognition_by_shift.quantities import (
 )
 from openworld.evaluations.rows import rows_of_run
 from openworld.metrics import OpenworldAUC, SeedAverage, average, openworld_auc, paired_test
-from openworld.results import (
-    METRICS,
-    Comparison,
-    Interval,
-    Result,
-    Results,
-    RunFolder,
-    Value,
-    comparison_of,
-    correct_for_many,
-    interval_of,
-    join_seeds,
-    mean,
-)
+from openworld.results import METRICS, Result, Results, RunFolder, join_seeds
+from openworld.results.comparison import Comparison, comparison_of, correct_for_many
+from openworld.results.seeds import mean
+from openworld.results.value import Interval, Value, interval_of
 from openworld.runs import Record
 
 ARRAY_AXES = {"semantic": -1, "covariate": -2}
