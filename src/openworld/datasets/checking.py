@@ -2,6 +2,7 @@
 
 import glob
 import hashlib
+import os
 import re
 import shlex
 from collections.abc import Callable, Iterable, Iterator
@@ -16,9 +17,16 @@ from openworld._plain import is_text
 from openworld._types import checked
 from openworld.datasets.formats.files import MISSING, FileReader, first, sizes_of
 from openworld.datasets.formats.split_files import Split
-from openworld.datasets.published.catalogue import BENCHMARKS, PUBLISHED, SHIFTED, DatasetCard, find, find_root
+from openworld.datasets.published.catalogue import (
+    BENCHMARKS,
+    PUBLISHED,
+    PUBLISHED_CORRUPTIONS,
+    SHIFTED,
+    DatasetCard,
+    find,
+    find_root,
+)
 from openworld.datasets.published.class_folders import LISTING
-from openworld.datasets.published.corrupted_files import CONDITIONS, NAMES
 from openworld.datasets.published.downloaded import load
 from openworld.datasets.published.openood import LISTS, TAUGHT, TESTED, place_of
 
@@ -54,8 +62,6 @@ def check(name: str, root: str | Path | None = None, *, decoded: bool = False) -
         OpenworldError: an unknown name, no root. What is wrong with the data set is returned, not raised.
     """
     card, place = find(name), find_root(root)
-    if card.family == "openood":
-        return _check_benchmark(card, place, decoded)
     if not card.has_lists:
         return _check_loaded(card, place, decoded)
     wrong = list(_missing_places(card, place))
@@ -108,86 +114,79 @@ def first_missing(name: str, root: Path) -> str:
     return next(places, "")
 
 
-def is_there(name: str, root: Path) -> bool:
-    """Return whether the folder of a data set is there."""
-    return find(name).folder_in(root).is_dir()
-
-
 def lacking_corruptions(name: str, root: Path) -> tuple[str, ...]:
     """Return the published corruptions that a folder lacks in any severity: all where it is not there at all."""
-    if not is_there(name, root):
-        return NAMES
     folder = find(name).folder_in(root)
+    if not folder.is_dir():
+        return PUBLISHED_CORRUPTIONS
     if name.startswith("cifar"):
         labelled = (folder / "labels.npy").is_file()
-        return tuple(own for own in NAMES if not (labelled and (folder / f"{own}.npy").is_file()))
-    beside = folder.parent / f"{folder.name}-extra"
-    places = {condition: condition.replace(" ", "/") for condition in CONDITIONS}
+        return tuple(own for own in PUBLISHED_CORRUPTIONS if not (labelled and (folder / f"{own}.npy").is_file()))
+    places = (folder, folder.parent / f"{folder.name}-extra")
     there = {
-        condition for condition, place in places.items() if any((own / place).is_dir() for own in (folder, beside))
+        own
+        for own in PUBLISHED_CORRUPTIONS
+        if all(any((place / own / str(severity)).is_dir() for place in places) for severity in range(1, 6))
     }
-    return tuple(own for own in NAMES if any(f"{own} {severity}" not in there for severity in range(1, 6)))
+    return tuple(own for own in PUBLISHED_CORRUPTIONS if own not in there)
 
 
 def _check_loaded(card: DatasetCard, root: Path, decoded: bool) -> Inspection:
-    """A data set without lists is whole if every part can be read and holds as many images as published."""
-    folder, pictures, classes = card.folder_in(root), {}, None
-    wrong = list(_missing_folder(folder, root))
-    if wrong:
-        return Inspection(card.name, str(folder), None, {}, tuple(wrong), (), card.sources)
+    """A data set without lists is whole if every part can be read and holds as many images as published.
+
+    Of a benchmark, whatever is wrong with training images, which few detectors need, is a remark.
+    """
+    if card.family == "openood":
+        folder, again = place_of(root), f"get {LISTS}.zip again"
+        sets = [(part, "", part, own.count) for part, own in card.listed.items()]
+        sets += [(domain, domain, TESTED, own.count) for domain, own in card.sets.items()]
+    else:
+        folder, again = card.folder_in(root), "get the files again"
+        if missing := tuple(_missing_folder(folder, root)):
+            return Inspection(card.name, str(folder), None, {}, missing, (), card.sources)
+        domains = card.alike or card.domains[:1]
+        sets = [
+            (f"{domain if card.alike else ''} {part}".strip(), domain, part, count)
+            for domain, (part, count) in product(domains, card.pictures.items())
+        ]
+
     faults: dict[str, list[str]] = {}
-    for domain, (part, expected) in product(card.alike or card.domains[:1], card.pictures.items()):
-        where = f"{domain if card.alike else ''} {part}".strip()
+    counts, classes = {}, set()
+    for where, domain, part, expected in sets:
+        found = []
         try:
             images = load(card.name, root=root, domain=domain, part=part)
         except OpenworldError as error:
-            faults.setdefault(str(error), []).append(where)
-            continue
-        pictures[where], classes = len(images), len(images.classnames)
-        if expected not in (None, len(images)):
-            fault = f"{len(images):,} images are there, expected {expected:,}; get the files again."
+            found.append(str(error))
+        else:
+            counts[where] = len(images)
+            classes.add(card.classes if card.sets else len(images.classnames))  # sets beside it have other classes
+            if expected not in (None, len(images)):
+                found.append(f"{len(images):,} images are there, expected {expected:,}; {again}.")
+            found += _unreadable(images.image, len(images)) if decoded else ()
+        for fault in found:
             faults.setdefault(fault, []).append(where)
-        for fault in _unreadable(images.image, len(images)) if decoded else ():
-            faults.setdefault(fault, []).append(where)
+
+    sentences: dict[bool, list[str]] = {True: [], False: []}
     for fault, places in faults.items():
         more = f" and {len(places) - 1} more" if len(places) > 1 else ""
-        wrong.append(f"{places[0]}{more}: {fault}")
-    if classes not in (None, card.classes):
-        wrong.append(f"{classes} classes, expected {card.classes}; get the files again.")
-    return Inspection(card.name, str(folder), classes, pictures, tuple(wrong), (), card.sources)
-
-
-def _check_benchmark(card: DatasetCard, root: Path, decoded: bool) -> Inspection:
-    """A benchmark is whole if every set can be listed; training images, which few detectors need, are a remark."""
-    wrong, remarks, counts = [], [], {}
-    sets = [(part, "", part, own) for part, own in card.listed.items()]
-    sets += [(domain, domain, TESTED, own) for domain, own in card.sets.items()]
-    for label, domain, part, own in sets:
-        faults = remarks if label == TAUGHT else wrong
-        try:
-            images = load(card.name, root=root, domain=domain, part=part)
-        except OpenworldError as error:
-            faults.append(str(error))
-            continue
-        counts[label] = len(images)
-        if own.count not in (None, len(images)):
-            faults.append(f"{label}: {len(images):,} images are listed, expected {own.count:,}; get {LISTS}.zip again.")
-        faults += [f"{label}: {fault}" for fault in _unreadable(images.image, len(images))] if decoded else []
-    classes = card.classes if counts else None
-    return Inspection(card.name, str(place_of(root)), classes, counts, tuple(wrong), tuple(remarks), card.sources)
+        sentences[bool(card.sets) and places[0] == TAUGHT].append(f"{places[0]}{more}: {fault}")
+    wrong = sentences[False]
+    if classes - {card.classes}:
+        wrong.append(f"{max(classes - {card.classes})} classes, expected {card.classes}; {again}.")
+    count = max(classes, default=None)
+    return Inspection(card.name, str(folder), count, counts, tuple(wrong), tuple(sentences[True]), card.sources)
 
 
 def _missing_places(card: DatasetCard, root: Path) -> Iterator[str]:
     """The first folder that is missing, and every list that is."""
-    missing, folder = list(_missing_folder(root / card.folder, root)), root / card.folder
-    yield from missing
-    if missing:
-        return
-    for listing in card.listings:
+    folder = root / card.folder
+    yield from (missing := list(_missing_folder(folder, root)))
+    for listing in card.listings if not missing else ():
         shared = listing == LISTING and (root / "imagenet" / LISTING).is_file()
         if not (folder / listing).is_file() and not shared:
             yield f"there is no file {folder / listing}{_lookalike(folder, listing)}; see below for where to get it."
-    if not (folder / card.images).is_dir():
+    if not missing and not (folder / card.images).is_dir():
         yield f"there is no folder {folder / card.images}{_lookalike(folder, card.images)}; extract the images there."
 
 
@@ -280,9 +279,9 @@ def _unreadable(read: Callable[[int], object], count: int) -> Iterator[str]:
 
 def _lookalike(folder: Path, name: str) -> str:
     """What lies there under the same name but for case, punctuation and a plural; no other name is worth a guess."""
-    alike = [entry.name for entry in sorted(folder.iterdir()) if _letters(entry.name) == _letters(name)]
+
+    def letters(text: str) -> str:
+        return re.sub(r"[\W_]", "", text.casefold()).rstrip("s")
+
+    alike = [entry for entry in sorted(os.listdir(folder)) if letters(entry) == letters(name)]
     return f", but a {alike[0]}: rename it, or link to it" if alike else ""
-
-
-def _letters(name: str) -> str:
-    return re.sub(r"[\W_]", "", name.casefold()).rstrip("s")

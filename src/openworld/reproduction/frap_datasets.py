@@ -14,8 +14,8 @@ from typing import Any
 
 from openworld.classifiers import Recipe, published, published_architectures
 from openworld.datasets import SHIFTED
-from openworld.datasets.checking import is_there, lacking_corruptions
-from openworld.datasets.published.corrupted_files import NAMES
+from openworld.datasets.checking import lacking_corruptions
+from openworld.datasets.published.catalogue import PUBLISHED_CORRUPTIONS, find
 from openworld.evaluations.image_selection import DatasetSpec
 from openworld.label_free.benchmark.spec import ModelSpec, TargetSpec
 
@@ -98,11 +98,11 @@ CORRUPTED = {
 def worlds_on_disk(root: Path) -> tuple[SourceWorld, ...]:
     worlds = []
     for world in WORLDS:
-        if world.name == STANDS_IN and is_there(TINY, root):  # the same shifts, of its own classes
+        if world.name == STANDS_IN and find(TINY).folder_in(root).is_dir():  # the same shifts, of its own classes
             targets = tuple(TargetSpec(TINY, target.domain, row=target.row) for target in world.targets)
             world = replace(world, name=TINY, sources=(DatasetSpec(TINY),), targets=targets, cut=None)
-        lacking = lacking_corruptions(CORRUPTED[world.name], root) if world.corruption_row else NAMES
-        if len(lacking) < len(NAMES):
+        lacking = lacking_corruptions(CORRUPTED[world.name], root) if world.corruption_row else PUBLISHED_CORRUPTIONS
+        if len(lacking) < len(PUBLISHED_CORRUPTIONS):
             world = replace(world, corrupted_files=CORRUPTED[world.name], made_here=lacking)
         worlds.append(world)
     return tuple(worlds)

@@ -11,7 +11,7 @@ from PIL import Image
 
 from openworld._errors import OpenworldError
 from openworld.datasets.corruptions import CORRUPTIONS, SEVERITIES, SIDES, nearest_side
-from openworld.datasets.published.corrupted_files import NAMES
+from openworld.datasets.published.catalogue import PUBLISHED_CORRUPTIONS
 
 REFERENCE = json.loads((Path(__file__).parents[2] / "reference" / "corruptions.json").read_text())
 PICTURE = np.array(REFERENCE["picture"], dtype=np.uint8).reshape(*REFERENCE["sides"], 3)
@@ -45,7 +45,7 @@ def test_there_are_fifteen_and_four_held_out():
     """Of ImageNet-C, in the order of its table; what is added comes behind them."""
     held_out = [name for name, card in CORRUPTIONS.items() if card.held_out]
     assert held_out == ["speckle_noise", "gaussian_blur", "spatter", "saturate"]
-    assert list(CORRUPTIONS)[:19] == list(NAMES) and list(NAMES)[15:] == held_out
+    assert list(CORRUPTIONS)[:19] == list(PUBLISHED_CORRUPTIONS) and list(PUBLISHED_CORRUPTIONS)[15:] == held_out
     assert {card.group for card in CORRUPTIONS.values()} == {"noise", "blur", "weather", "digital"}
     for card in CORRUPTIONS.values():
         assert set(card.parameters) == set(SIDES)
@@ -65,7 +65,7 @@ def test_the_numbers_are_those_of_imagecorruptions(name, severity):
 
 
 def test_what_is_not_compared_is_known():
-    assert set(NAMES) - set(REFERENCE["corrupted"]) == {
+    assert set(PUBLISHED_CORRUPTIONS) - set(REFERENCE["corrupted"]) == {
         "impulse_noise",  # draws from another generator there; shares are tested
         "glass_blur",  # likewise; compared with a loop
         "frost",  # drawn here, photographs there

@@ -9,12 +9,13 @@ from trees import WORDNET, write_names
 from openworld._errors import OpenworldError
 from openworld.datasets import DATASETS, SHIFTED, check, load
 from openworld.datasets.corruptions import CORRUPTIONS, SEVERITIES
-from openworld.datasets.published.corrupted_files import CONDITIONS, NAMES, read_array
+from openworld.datasets.published.catalogue import CONDITIONS, PUBLISHED_CORRUPTIONS
+from openworld.datasets.published.small_images import read_array
 
 
 def test_conditions_are_those_that_we_make_too():
-    assert list(NAMES) == list(CORRUPTIONS)[: len(NAMES)]
-    assert list(CONDITIONS) == [f"{name} {severity}" for name in NAMES for severity in SEVERITIES]
+    assert list(PUBLISHED_CORRUPTIONS) == list(CORRUPTIONS)[: len(PUBLISHED_CORRUPTIONS)]
+    assert list(CONDITIONS) == [f"{name} {severity}" for name in PUBLISHED_CORRUPTIONS for severity in SEVERITIES]
     for name in ("cifar10-c", "cifar100-c", "imagenet-c"):
         assert DATASETS[name].domains == CONDITIONS and DATASETS[name].parts == ("test",)
 
@@ -56,7 +57,7 @@ def test_broken_arrays_are_refused(tmp_path):
 
 
 def test_the_check_reads_every_condition(tmp_path):
-    trees.plant_cifar_c(tmp_path, "CIFAR-10-C", 10, NAMES[1:])
+    trees.plant_cifar_c(tmp_path, "CIFAR-10-C", 10, PUBLISHED_CORRUPTIONS[1:])
     found = check("cifar10-c", tmp_path)
     assert found.wrong[0].startswith("gaussian_noise 1 test and 4 more: there is no file")
     assert found.wrong[1] == (

@@ -14,8 +14,8 @@ from PIL import Image
 
 from openworld._errors import OpenworldError
 from openworld.datasets import DATASETS, PUBLISHED, SHIFTED, check, load
-from openworld.datasets.formats import pixel_tables
 from openworld.datasets.formats.pickles import read_pickle
+from openworld.datasets.published import small_images
 from openworld.datasets.published.fmow import NAMES as FMOW_NAMES
 from openworld.datasets.published.small_images import CIFAR10_NAMES, read_idx
 
@@ -90,7 +90,7 @@ def test_an_unknown_domain_of_many_is_told_its_neighbours_not_all(root):
 def test_a_packed_file_of_any_size_is_not_unpacked_whole(root, monkeypatch):
     trees.plant_mnist(root)
     trees.plant_usps(root)
-    monkeypatch.setattr(pixel_tables, "MOST_BYTES", 5)
+    monkeypatch.setattr(small_images, "MOST_BYTES", 5)
     for name in ("mnist", "usps"):
         with pytest.raises(OpenworldError, match="unpacks to more than 5 bytes"):
             load(name, root=root)

@@ -6,13 +6,12 @@ node_names.txt and dataset_class_info.json; the pictures are ImageNet's. Splits 
 0dad37c with split="good", which puts similar subclasses on both sides; nothing in them is random.
 """
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 from openworld._errors import OpenworldError
 from openworld._plain import read_json, reading
-from openworld.datasets.formats.split_files import Split, read_lines
+from openworld.datasets.formats.split_files import read_lines
 from openworld.datasets.names.taxonomy import read_edges
 
 ROOT = "n00001740"
@@ -34,8 +33,6 @@ TASKS = {
     "living17": BreedsTask(level=5, subclasses=4, below="n00004258"),
     "nonliving26": BreedsTask(level=5, subclasses=4, below="n00021939"),
 }
-
-DOMAINS = ("source", "target")
 
 
 @dataclass(frozen=True)
@@ -60,7 +57,14 @@ class Hierarchy:
             self.classes = frozenset(str(wordnet_id) for _, wordnet_id, _ in entries)
         self.names = dict(line.split("\t", 1) for line in read_lines(folder / "node_names.txt") if "\t" in line)
         parents = read_edges(folder / "class_hierarchy.txt")
-        self._children = _children(self.classes, parents)
+        self._children: dict[str, set[str]] = {}  # of all nodes above classes
+        level = self.classes
+        while level:
+            above = {parent for node in level for parent in parents.get(node, ())} - self._children.keys()
+            for node in level:
+                for parent in parents.get(node, ()):
+                    self._children.setdefault(parent, set()).add(node)
+            level = above
         self._levels: dict[str, int] = {}
         self._set_levels(ROOT, 0)
 
@@ -100,18 +104,12 @@ def superclasses(task: BreedsTask, hierarchy: Hierarchy) -> tuple[Superclass, ..
     enough = [node for node in nodes if len(hierarchy.leaves(node)) >= task.subclasses]
     if not enough:
         raise OpenworldError(f"no node at level {task.level} has {task.subclasses} classes; get the files again.")
-    found = ((node, _split(node, task.subclasses // 2, hierarchy)) for node in enough)
     return tuple(
-        Superclass(node, hierarchy.names.get(node, node).split(",")[0].strip(), *sides) for node, sides in found
+        Superclass(
+            node, hierarchy.names.get(node, node).split(",")[0].strip(), *_split(node, task.subclasses // 2, hierarchy)
+        )
+        for node in enough
     )
-
-
-def superclass_rows(task: BreedsTask, hierarchy: Hierarchy, domain: str, split: Split, part: str) -> Split:
-    """Return the images of a task in one domain, out of a part of ImageNet or a variant, in its order."""
-    chosen = superclasses(task, hierarchy)
-    label_of = {own: label for label, one in enumerate(chosen) for own in getattr(one, domain)}
-    names, nodes = tuple(one.name for one in chosen), tuple(one.node for one in chosen)
-    return Split(names, {part: split.relabelled(part, label_of)}, nodes)
 
 
 def _split(node: str, half: int, hierarchy: Hierarchy) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -130,18 +128,3 @@ def _split(node: str, half: int, hierarchy: Hierarchy) -> tuple[tuple[str, ...],
     if not len(source) == len(target) == half or set(source) & set(target):
         raise OpenworldError(f"the classes below {node} cannot be shared out as BREEDS does; get its files again.")
     return tuple(source), tuple(target)
-
-
-def _children(classes: Iterable[str], parents: dict[str, tuple[str, ...]]) -> dict[str, set[str]]:
-    """Node -> nodes right below, for all nodes above classes."""
-    found: dict[str, set[str]] = {}
-    level = set(classes)
-    while level:
-        above = set()
-        for node in level:
-            for parent in parents.get(node, ()):
-                if parent not in found:
-                    above.add(parent)
-                found.setdefault(parent, set()).add(node)
-        level = above
-    return found

@@ -19,13 +19,18 @@ from openworld._plain import facts
 from openworld._sizes import size_in_words
 from openworld.datasets.formats.split_files import Split, read_split_file, read_variants
 from openworld.datasets.published.class_folders import ClassFolders, read_class_folders
-from openworld.datasets.published.corrupted_files import CONDITIONS
 
 COOP_PAGE = "https://github.com/KaiyangZhou/CoOp/blob/main/DATASETS.md"
 """Says for every data set of the family "coop" what to download and how to lay it out."""
 
 VARIABLE = "OPENWORLD_DATA"
 """Environment variable that names the folder of all data sets."""
+
+PUBLISHED_CORRUPTIONS = tuple(facts("openworld.datasets", "corruptions/parameters.toml"))
+"""The corruptions that are published, the first keys of `corruptions.CORRUPTIONS`; importing that takes a while."""
+
+CONDITIONS = tuple(f"{name} {severity}" for name in PUBLISHED_CORRUPTIONS for severity in range(1, 6))
+"""Such as "fog 3": domains of data sets that were published corrupted, called as `corruptions.corrupted` calls them."""
 
 
 @dataclass(frozen=True)
@@ -166,28 +171,25 @@ class DatasetCard:
 def cards() -> Mapping[str, DatasetCard]:
     """Return the cards of cards.toml by name, read once."""
     entries: dict[str, dict[str, Any]] = facts("openworld.datasets.published", "cards.toml")
-    return {
-        name: _card(name, {**entries.get(own.get("same", ""), {}), **own}, entries) for name, own in entries.items()
-    }
+    return {name: _card(name, entries) for name in entries}
 
 
-def _card(name: str, entry: dict[str, Any], entries: Mapping[str, dict[str, Any]]) -> DatasetCard:
+def _card(name: str, entries: Mapping[str, dict[str, Any]]) -> DatasetCard:
     """Return the card of an entry; whatever is a list there is a tuple here."""
+    entry = entries.get(entries[name].get("same", ""), {}) | entries[name]
     fields = {key: tuple(value) if isinstance(value, list) else value for key, value in entry.items() if key != "same"}
-    downloaded = tuple(
+    for key in ("domains", "across", "alike"):
+        listed = fields.get(key, ("",) if key == "domains" else ())
+        fields[key] = tuple(own for domain in listed for own in (CONDITIONS if domain == "corruptions" else (domain,)))
+    fields["domains"] += tuple(f"{own} {other}" for other in fields.pop("across") for own in fields["domains"])
+    fields["files"] = tuple(
         DownloadedFile(file["what"], file["from"], file.get("exact", file.get("about")), "exact" in file)
         for file in fields.get("files", ())
     )
     borrowed = ((f"the data set {other}", entries[other]["files"][0]["from"]) for other in fields.get("needs", ()))
-    domains, across = _written_out(fields.get("domains", ("",))), _written_out(fields.pop("across", ()))
-    fields |= {
-        "files": downloaded,
-        "sources": (*((file.what, file.address) for file in downloaded), *borrowed),
-        "pictures": {part: count or None for part, count in fields.get("pictures", {}).items()},
-        "domains": (*domains, *(f"{own} {other}" for other in across for own in domains)),
-        "alike": _written_out(fields.get("alike", ())),
-        "layout": ClassFolders(**fields["layout"]) if "layout" in fields else None,
-    }
+    fields["sources"] = (*((file.what, file.address) for file in fields["files"]), *borrowed)
+    fields["pictures"] = {part: count or None for part, count in fields.get("pictures", {}).items()}
+    fields["layout"] = ClassFolders(**fields["layout"]) if "layout" in fields else None
     for kind in ("listed", "sets"):
         named = (dict(own) | {"lists": tuple(own["lists"])} for own in fields.get(kind, ()))
         fields[kind] = {own.pop("name"): ListedSet(**own) for own in named}
@@ -197,30 +199,22 @@ def _card(name: str, entry: dict[str, Any], entries: Mapping[str, dict[str, Any]
     return DatasetCard(name=name, **{"family": "", "reader": name} | fields)
 
 
-def _written_out(domains: Iterable[str]) -> tuple[str, ...]:
-    return tuple(own for domain in domains for own in (CONDITIONS if domain == "corruptions" else (domain,)))
-
-
-def _of_family(family: str) -> dict[str, DatasetCard]:
-    return {name: card for name, card in cards().items() if card.family == family}
-
-
-PUBLISHED: dict[str, DatasetCard] = _of_family("coop")
+PUBLISHED: dict[str, DatasetCard] = {name: card for name, card in cards().items() if card.family == "coop"}
 """Name -> card of a data set in CoOp's layout; the order is that of the papers' tables, then ImageNet's variants."""
 
-SHIFTED: dict[str, DatasetCard] = _of_family("shifted")
+SHIFTED: dict[str, DatasetCard] = {name: card for name, card in cards().items() if card.family == "shifted"}
 """Name -> card of a data set of accuracy without labels."""
 
-BENCHMARKS: dict[str, DatasetCard] = _of_family("openood")
+BENCHMARKS: dict[str, DatasetCard] = {name: card for name, card in cards().items() if card.family == "openood"}
 """Name -> card of a benchmark."""
 
 
 def find(name: str) -> DatasetCard:
     """Return the card of a data set to download."""
-    for family in (PUBLISHED, SHIFTED, BENCHMARKS):
-        if name in family:
-            return family[name]
-    raise unknown_name("data set to download", name, [*PUBLISHED, *SHIFTED, *BENCHMARKS])
+    known = PUBLISHED | SHIFTED | BENCHMARKS
+    if name not in known:
+        raise unknown_name("data set to download", name, known)
+    return known[name]
 
 
 def find_root(root: str | Path | None) -> Path:

@@ -11,11 +11,10 @@ import numpy as np
 
 from openworld._errors import OpenworldError, unknown_name
 from openworld._types import checked
-from openworld.datasets.formats import files, pixel_tables
-from openworld.datasets.formats.pixel_tables import PixelTable
+from openworld.datasets.formats import files
 from openworld.datasets.formats.split_files import Split
 from openworld.datasets.image_set import ImageSet
-from openworld.datasets.published import corrupted_files, fmow, imagenet_shifts, openood, small_images, tiny_imagenet
+from openworld.datasets.published import fmow, imagenet_variants, openood, small_images
 from openworld.datasets.published.catalogue import VARIABLE, DatasetCard, find, find_root
 from openworld.datasets.published.class_folders import find_listing, read_names
 from openworld.datasets.splits import coop_draw, few_shot
@@ -123,47 +122,19 @@ def _listed(card: DatasetCard, root: Path, part: str, shots: int | None, seed: i
         raise OpenworldError(f"{error} {_check_says(card.name, root)} all that is missing or wrong.") from error
 
 
-Reader = Callable[[DatasetCard, Path, str, str], ImageSet]
-"""(card, folder of all data sets, domain, part) -> image set."""
-
-
-def _table(read: Callable[[Path, str], tuple[tuple[str, ...], PixelTable]], by_domain: bool = False) -> Reader:
-    """Return what reads a data set that is one array of images per part, or per domain."""
-
-    def reader(card: DatasetCard, root: Path, domain: str, part: str) -> ImageSet:
-        names, table = read(card.folder_in(root), domain if by_domain else part)
-        return pixel_tables.image_set(card.name, names, table)
-
-    return reader
-
-
-def _read_cifar_c(card: DatasetCard, root: Path, domain: str, part: str) -> ImageSet:
-    names = small_images.CIFAR10_NAMES
-    if card.needs:
-        names = small_images.read_cifar100_names(find(card.needs[0]).folder_in(root))
-    return pixel_tables.image_set(card.name, names, corrupted_files.read_cifar_c(card.folder_in(root), domain))
-
-
 def _read_fmow(card: DatasetCard, root: Path, domain: str, part: str) -> ImageSet:
     folder = card.folder_in(root)
     return files.image_set(card.name, folder, fmow.NAMES, fmow.read_fmow(folder, part, domain))
 
 
-READERS: dict[str, Reader] = {
-    "cifar10": _table(small_images.read_cifar10),
-    "cifar10.1": _table(small_images.read_cifar101, by_domain=True),
-    "cifar10.2": _table(small_images.read_cifar102),
-    "cifar100": _table(small_images.read_cifar100),
-    "cifar-c": _read_cifar_c,
-    "mnist": _table(small_images.read_mnist),
-    "qmnist": _table(small_images.read_qmnist),
-    "usps": _table(small_images.read_usps),
-    "svhn": _table(small_images.read_svhn),
+READERS: dict[str, Callable[[DatasetCard, Path, str, str], ImageSet]] = {
+    **dict.fromkeys(small_images.TABLES, small_images.read),
     "fmow": _read_fmow,
-    "imagenet-200": imagenet_shifts.read_200,
-    "imagenet-c": imagenet_shifts.read_c,
-    "breeds": imagenet_shifts.read_breeds,
-    "tiny-imagenet": tiny_imagenet.read,
-    "tiny-imagenet-c": tiny_imagenet.read_c,
+    "imagenet-200": imagenet_variants.read_200,
+    "imagenet-c": imagenet_variants.read_c,
+    "breeds": imagenet_variants.read_breeds,
+    "tiny-imagenet": imagenet_variants.read_tiny,
+    "tiny-imagenet-c": imagenet_variants.read_tiny_c,
 }
-"""Reader of a card -> what reads its images; lists and class folders are read by the card itself."""
+"""Reader of a card -> what makes its image set of (card, folder of all data sets, domain, part); lists and class
+folders are read by the card itself."""

@@ -13,7 +13,7 @@ from openworld.datasets.names.taxonomy import read_edges, taxonomy_similarity, w
 from openworld.datasets.names.wordnet import SYNSET_ID, find_wordnet
 from openworld.datasets.published import breeds
 from openworld.datasets.published.catalogue import find_root
-from openworld.datasets.published.tiny_imagenet import read_ids
+from openworld.datasets.published.imagenet_variants import read_ids
 
 EMOJI = "emoji-"
 NAMED_LIKE = {"imagenet-200": "imagenet-r"}

@@ -17,7 +17,7 @@ from openworld.classifiers import Recipe, published
 from openworld.classifiers.exported import LOADED_AS
 from openworld.datasets import DATASETS, SHIFTED
 from openworld.datasets.corruptions import CORRUPTIONS, SEVERITIES
-from openworld.datasets.published.corrupted_files import CONDITIONS
+from openworld.datasets.published.catalogue import CONDITIONS
 from openworld.estimators import ESTIMATORS
 from openworld.evaluations.entries import EstimatorSpec, ReferenceSpec, require_distinct, settle
 from openworld.evaluations.image_selection import DatasetSpec, ImageSelection, pooled_images
