@@ -5,8 +5,7 @@ import torch
 import torch.nn.functional as F
 
 from openworld.backbones.blocks import Block, quick_gelu
-from openworld.backbones.packed_attention import attend_packed, plan_attention
-from openworld.backbones.packing import Packing, pack_lengths, unshare
+from openworld.backbones.packing import Packing, attend_packed, pack_lengths, plan_attention, unshare
 
 HEADS, WIDTH = 2, 6
 CASES = {

@@ -3,9 +3,9 @@
 The cards are light; everything that needs torch is imported when first asked for.
 """
 
-from importlib import import_module
 from typing import TYPE_CHECKING
 
+from openworld._lazy import lazily
 from openworld.backbones.cards import BACKBONES, SHORT_NAMES, BackboneCard
 
 if TYPE_CHECKING:
@@ -21,25 +21,22 @@ if TYPE_CHECKING:
     from openworld.backbones.two_tower import TwoTower
     from openworld.backbones.upper_blocks import EnteredText, PackedText
 
-_HOMES = {
-    "DualEncoder": "dual_encoder",
-    "EnteredText": "upper_blocks",
-    "SHAPES": "config",
-    "FileSet": "published_files",
-    "ForeignEncoder": "foreign.encoder",
-    "ImageConfig": "config",
-    "Need": "published_files",
-    "PackedText": "upper_blocks",
-    "Preprocess": "preprocess",
-    "PromptedNames": "prompts",
-    "Recording": "recording",
-    "TextConfig": "config",
-    "TwoTower": "two_tower",
-    "TwoTowerConfig": "config",
-    "known_name": "names",
-    "load": "loading",
-    "needed_files": "published_files",
-}
+__getattr__ = lazily(
+    __name__,
+    {
+        "config": "ImageConfig SHAPES TextConfig TwoTowerConfig",
+        "dual_encoder": "DualEncoder",
+        "foreign.encoder": "ForeignEncoder",
+        "loading": "load",
+        "names": "known_name",
+        "preprocess": "Preprocess",
+        "prompts": "PromptedNames",
+        "published_files": "FileSet Need needed_files",
+        "recording": "Recording",
+        "two_tower": "TwoTower",
+        "upper_blocks": "EnteredText PackedText",
+    },
+)
 
 __all__ = [
     "BACKBONES",
@@ -63,9 +60,3 @@ __all__ = [
     "load",
     "needed_files",
 ]
-
-
-def __getattr__(name: str):
-    if name in _HOMES:
-        return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,6 +1,6 @@
 """A checkpoint's own configuration file, read into a `TwoTowerConfig`; OpenAI's archives have none but their shapes.
 
-Hugging Face's config.json leaves out what equals its defaults, so those defaults stand here too; open_clip's
+Hugging Face's config.json leaves out what equals its defaults, so those defaults are in checkpoints.toml; open_clip's
 open_clip_config.json describes OpenAI's architecture with GELU unless it says quick_gelu. Towers that are not ours are
 refused with the way to run them all the same: a part of the architecture is never left out.
 """
@@ -11,67 +11,18 @@ from pathlib import Path
 from typing import TypeVar
 
 from openworld._errors import OpenworldError
-from openworld._plain import read_plain
+from openworld._plain import facts, read_plain
 from openworld.backbones.config import ImageConfig, TextConfig, TwoTowerConfig
 
 Description = TypeVar("Description")
 ACTIVATION_NAMES = {"quick_gelu": "quick_gelu", "gelu": "gelu", "gelu_pytorch_tanh": "gelu_tanh"}
 
-_CLIP_TEXT = {
-    "vocab_size": 49408,
-    "hidden_size": 512,
-    "intermediate_size": 2048,
-    "num_hidden_layers": 12,
-    "num_attention_heads": 8,
-    "max_position_embeddings": 77,
-    "hidden_act": "quick_gelu",
-    "layer_norm_eps": 1e-5,
-    "eos_token_id": 49407,
-    "pad_token_id": 1,
-}
-_CLIP_IMAGE = {
-    "hidden_size": 768,
-    "intermediate_size": 3072,
-    "num_hidden_layers": 12,
-    "num_attention_heads": 12,
-    "num_channels": 3,
-    "image_size": 224,
-    "patch_size": 32,
-    "hidden_act": "quick_gelu",
-    "layer_norm_eps": 1e-5,
-}
-_SIGLIP_TOWER = {
-    "hidden_size": 768,
-    "intermediate_size": 3072,
-    "num_hidden_layers": 12,
-    "num_attention_heads": 12,
-    "hidden_act": "gelu_pytorch_tanh",
-    "layer_norm_eps": 1e-6,
-}
-_SIGLIP_TEXT = {**_SIGLIP_TOWER, "vocab_size": 32000, "max_position_embeddings": 64, "pad_token_id": 1}
-_SIGLIP_IMAGE = {**_SIGLIP_TOWER, "num_channels": 3, "image_size": 224, "patch_size": 16, "vision_use_head": True}
+_FACTS = facts("openworld.backbones", "checkpoints.toml")
+_USUAL, _OPEN_CLIP = _FACTS["usual"], _FACTS["open_clip"]
 _ELSEWHERE = (
     "for what needs no prompted tower another library runs it: name it transformers:REPOSITORY or "
     "open_clip:hf-hub:REPOSITORY."
 )
-# What open_clip's configuration may say and our towers do; every other setting that is not off is refused.
-_OPEN_CLIP_MODEL = {"embed_dim", "vision_cfg", "text_cfg", "quick_gelu", "custom_text", "init_logit_scale"}
-_OPEN_CLIP_TOWER = {"width", "layers", "mlp_ratio", "norm_kwargs", "act_kwargs", "patch_dropout"}
-_OPEN_CLIP_IMAGE = _OPEN_CLIP_TOWER | {"image_size", "patch_size", "head_width"}
-_OPEN_CLIP_TEXT = _OPEN_CLIP_TOWER | {"context_length", "vocab_size", "heads"}
-_OPEN_CLIP_USUAL = {
-    "pos_embed_type": "learnable",
-    "pool_type": ("tok", "argmax"),
-    "proj_type": "linear",
-    "attn_pooler_queries": 256,
-    "attn_pooler_heads": 8,
-    "timm_proj": "linear",
-    "timm_pool": "avg",
-    "timm_drop": 0.0,
-    "hf_proj_type": "mlp",
-    "hf_pooler_type": "mean_pooler",
-    "hf_model_pretrained": True,
-}
 # Before 2023 CLIP configurations stated this wrong end token; the models pool the highest id.
 _LEGACY_END = 2
 
@@ -105,31 +56,17 @@ def from_hugging_face(settings: dict) -> TwoTowerConfig:
             f"config.json describes a model of type {family!r}, whose towers are not those of clip or siglip; "
             f"{_ELSEWHERE}"
         )
-    text = _stated(settings, "text_config", _CLIP_TEXT if family == "clip" else _SIGLIP_TEXT)
-    image = _stated(settings, "vision_config", _CLIP_IMAGE if family == "clip" else _SIGLIP_IMAGE)
+    text = _stated(settings, "text_config", _USUAL[family]["text"])
+    image = _stated(settings, "vision_config", _USUAL[family]["image"])
     if image["num_channels"] != 3 or not image.get("vision_use_head", True):
         raise OpenworldError("config.json describes an image tower without RGB input or without pooling head.")
-    build = _clip if family == "clip" else _siglip
-    return build(settings, text, image)
-
-
-def _stated(settings: dict, part: str, defaults: dict) -> dict:
-    """The settings of a tower. Old files state them twice, and then those of "..._dict" count, as in transformers."""
-    older = settings.get(f"{part}_dict")
-    return {**defaults, **(settings.get(part) or {}), **({**defaults, **older} if older else {})}
-
-
-def _clip(settings: dict, text: dict, image: dict) -> TwoTowerConfig:
-    end = text["eos_token_id"]
-    return TwoTowerConfig(
-        text=TextConfig(**_text_sizes(text), end_token=None if end == _LEGACY_END else end),
-        image=ImageConfig(**_image_sizes(image)),
-        joint_dimension=settings.get("projection_dim", 512),
-    )
-
-
-def _siglip(settings: dict, text: dict, image: dict) -> TwoTowerConfig:
-    joint = text.get("projection_size") or text["hidden_size"]
+    end, joint = text.get("eos_token_id"), text.get("projection_size") or text["hidden_size"]
+    if family == "clip":
+        return TwoTowerConfig(
+            text=TextConfig(**_text_sizes(text), end_token=None if end == _LEGACY_END else end),
+            image=ImageConfig(**_image_sizes(image)),
+            joint_dimension=settings.get("projection_dim", 512),
+        )
     if joint != image["hidden_size"]:
         raise OpenworldError(f"config.json projects text to {joint}, images to {image['hidden_size']} features.")
     return TwoTowerConfig(
@@ -142,16 +79,21 @@ def _siglip(settings: dict, text: dict, image: dict) -> TwoTowerConfig:
     )
 
 
+def _stated(settings: dict, part: str, defaults: dict) -> dict:
+    """The settings of a tower. Old files state them twice, and then those of "..._dict" count, as in transformers."""
+    older = settings.get(f"{part}_dict")
+    return {**defaults, **(settings.get(part) or {}), **({**defaults, **older} if older else {})}
+
+
 def from_open_clip(settings: dict) -> TwoTowerConfig:
     """Read open_clip_config.json of a model with OpenAI's architecture; anything else is refused."""
     model = settings["model_cfg"]
     image, text = model["vision_cfg"], model["text_cfg"]
     unknown = []
-    for part, ours in ((model, _OPEN_CLIP_MODEL), (image, _OPEN_CLIP_IMAGE), (text, _OPEN_CLIP_TEXT)):
+    for name, part in (("model", model), ("image", image), ("text", text)):
         for key, value in part.items():
-            usual = _OPEN_CLIP_USUAL.get(key)
-            is_off = value in (None, False, 0, {}, "", usual) or (isinstance(usual, tuple) and value in usual)
-            if key not in ours and not is_off:
+            is_off = value in (None, False, 0, {}, "", *_OPEN_CLIP["usual"].get(key, ()))
+            if key not in _OPEN_CLIP[name] and not is_off:
                 unknown.append(f"{key} {value!r}")
     if unknown or isinstance(image["layers"], list):
         raise OpenworldError(

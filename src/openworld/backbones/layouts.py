@@ -1,8 +1,7 @@
 """Which tensors of a checkpoint make up which of ours, for the layouts in which weights are published.
 
 `hugging_face` (CLIPModel), `hugging_face_siglip` (SiglipModel), and `openai` (OpenAI's state dict, which open_clip
-shares). Each table maps our name, with "#" for the block number and "@" for weight or bias, to the names there. Several
-names mean tensors stacked along the first axis (query, key, value).
+shares); the tables are in checkpoints.toml.
 """
 
 import re
@@ -12,77 +11,13 @@ import torch
 from torch import Tensor, nn
 
 from openworld._errors import OpenworldError
+from openworld._plain import facts
 
+_LAYOUTS: dict[str, dict[str, list[str]]] = facts("openworld.backbones", "checkpoints.toml")["layouts"]
+LAYOUTS = _LAYOUTS | {"hugging_face_siglip": _LAYOUTS["hugging_face"] | _LAYOUTS["hugging_face_siglip"]}
+"""Layout -> our name of a tensor -> the names there, as checkpoints.toml says it."""
 
-def _hugging_face_tower(ours: str, theirs: str) -> dict[str, tuple[str, ...]]:
-    ours, theirs = f"{ours}.blocks.#.", f"{theirs}.encoder.layers.#."
-    attention = tuple(f"{theirs}self_attn.{part}_proj.@" for part in "qkv")
-    return {
-        f"{ours}norm_1.@": (f"{theirs}layer_norm1.@",),
-        f"{ours}qkv.@": attention,
-        f"{ours}out.@": (f"{theirs}self_attn.out_proj.@",),
-        f"{ours}norm_2.@": (f"{theirs}layer_norm2.@",),
-        f"{ours}up.@": (f"{theirs}mlp.fc1.@",),
-        f"{ours}down.@": (f"{theirs}mlp.fc2.@",),
-    }
-
-
-def _openai_tower(ours: str, theirs: str) -> dict[str, tuple[str, ...]]:
-    ours, theirs = f"{ours}.blocks.#.", f"{theirs}transformer.resblocks.#."
-    return {
-        f"{ours}norm_1.@": (f"{theirs}ln_1.@",),
-        f"{ours}qkv.@": (f"{theirs}attn.in_proj_@",),
-        f"{ours}out.@": (f"{theirs}attn.out_proj.@",),
-        f"{ours}norm_2.@": (f"{theirs}ln_2.@",),
-        f"{ours}up.@": (f"{theirs}mlp.c_fc.@",),
-        f"{ours}down.@": (f"{theirs}mlp.c_proj.@",),
-    }
-
-
-_HEAD = "vision_model.head."
-HUGGING_FACE = {
-    **_hugging_face_tower("image", "vision_model"),
-    **_hugging_face_tower("text", "text_model"),
-    "image.class_row": ("vision_model.embeddings.class_embedding",),
-    "image.patches.@": ("vision_model.embeddings.patch_embedding.@",),
-    "image.positions": ("vision_model.embeddings.position_embedding.weight",),
-    "image.norm_in.@": ("vision_model.pre_layrnorm.@",),
-    "image.norm_out.@": ("vision_model.post_layernorm.@",),
-    "image.projection.@": ("visual_projection.@",),
-    "image.pool.query": (f"{_HEAD}probe",),
-    "image.pool.block.qkv.@": (f"{_HEAD}attention.in_proj_@",),
-    "image.pool.block.out.@": (f"{_HEAD}attention.out_proj.@",),
-    "image.pool.block.norm_2.@": (f"{_HEAD}layernorm.@",),
-    "image.pool.block.up.@": (f"{_HEAD}mlp.fc1.@",),
-    "image.pool.block.down.@": (f"{_HEAD}mlp.fc2.@",),
-    "text.tokens.@": ("text_model.embeddings.token_embedding.@",),
-    "text.positions": ("text_model.embeddings.position_embedding.weight",),
-    "text.norm_out.@": ("text_model.final_layer_norm.@",),
-    "text.projection.@": ("text_projection.@",),
-    "log_scale": ("logit_scale",),
-}
-HUGGING_FACE_SIGLIP = {
-    **HUGGING_FACE,
-    "text.projection.@": ("text_model.head.@",),
-    "logit_bias": ("logit_bias",),
-}
-OPENAI = {
-    **_openai_tower("image", "visual."),
-    **_openai_tower("text", ""),
-    "image.class_row": ("visual.class_embedding",),
-    "image.patches.@": ("visual.conv1.@",),
-    "image.positions": ("visual.positional_embedding",),
-    "image.norm_in.@": ("visual.ln_pre.@",),
-    "image.norm_out.@": ("visual.ln_post.@",),
-    "image.projection.@": ("visual.proj",),
-    "text.tokens.@": ("token_embedding.@",),
-    "text.positions": ("positional_embedding",),
-    "text.norm_out.@": ("ln_final.@",),
-    "text.projection.@": ("text_projection",),
-    "log_scale": ("logit_scale",),
-}
-LAYOUTS = {"hugging_face": HUGGING_FACE, "hugging_face_siglip": HUGGING_FACE_SIGLIP, "openai": OPENAI}
-
+_QUERY = "vision_model.head.probe"
 # Stored as x @ W where a Linear keeps W transposed.
 TRANSPOSED = ("visual.proj", "text_projection")
 # Constants that older checkpoints carry along, no weights.
@@ -122,7 +57,7 @@ def export_state(model: nn.Module, layout: str) -> dict[str, Tensor]:
         parts = tensor.chunk(len(names)) if len(names) > 1 else [tensor] * len(names)
         for name, part in zip(names, parts, strict=True):
             shaped = part.t() if layout == "openai" and name in TRANSPOSED else part
-            shaped = shaped.view(1, 1, -1) if name == f"{_HEAD}probe" else shaped
+            shaped = shaped.view(1, 1, -1) if name == _QUERY else shaped
             state[name] = shaped.contiguous().clone()
     return state
 

@@ -14,8 +14,7 @@ from torch import Tensor
 
 from openworld.backbones.blocks import Block, KeysAndValues, attend_all, run_blocks, select_rows
 from openworld.backbones.bounded import run_parts, spans
-from openworld.backbones.packed_attention import Plan, attend_packed, plan_attention
-from openworld.backbones.packing import Packing, pack_lengths, unshare
+from openworld.backbones.packing import Packing, Plan, attend_packed, pack_lengths, plan_attention, unshare
 from openworld.backbones.towers import TextTower
 
 SPARE = 2**12  # divided by W: so many padded rows of width W cost less than a bucket (bench/steps.py)

@@ -17,15 +17,15 @@ from openworld.classifiers.architectures import ARCHITECTURES, Architecture, bui
 from openworld.classifiers.checkpoints import load as from_checkpoint
 from openworld.classifiers.classifier import Classifier
 from openworld.classifiers.exported import describe
-from openworld.classifiers.published import (
+from openworld.classifiers.recipe import (
     EMBEDDED,
     PUBLISHED,
     SEEDS,
     PublishedTraining,
+    Recipe,
     published,
     published_architectures,
 )
-from openworld.classifiers.recipe import Recipe
 from openworld.classifiers.serialization import files, from_timm, from_weights, load, save
 from openworld.classifiers.training import VERSION, train
 

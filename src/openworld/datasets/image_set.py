@@ -119,23 +119,33 @@ class ImageSet:
         return replace(self, labels=self.labels[chosen], groups=self.groups[chosen], content=content, read=picked)
 
 
+class Derived:
+    """A reader of what `self.read` reads; a class, not a closure, so that it travels between processes."""
+
+    def place(self, index: int) -> tuple[Callable[[int], Image.Image], int]:
+        """Return the reader, and the number there, of the image that an image is made of."""
+        return self.read, index
+
+    def __call__(self, index: int) -> Image.Image:
+        read, own = self.place(index)
+        return read(own)
+
+    def file_of(self, index: int) -> str | None:
+        return file_of(*self.place(index))
+
+
 @dataclass(frozen=True, eq=False)
-class Picked:
-    """Reads number `numbers[i]` when asked for `i`; a class, not a closure, so that it travels between processes."""
+class Picked(Derived):
+    """Reads number `numbers[i]` when asked for `i`."""
 
     read: Callable[[int], Image.Image]
     numbers: np.ndarray
 
-    def __call__(self, index: int) -> Image.Image:
-        return self.read(int(self.numbers[index]))
-
-    def file_of(self, index: int) -> str | None:
-        """The path of a picture, if it has one."""
-        return file_of(self.read, int(self.numbers[index]))
+    def place(self, index: int) -> tuple[Callable[[int], Image.Image], int]:
+        return self.read, int(self.numbers[index])
 
     @property
     def embeddings(self) -> np.ndarray | None:
-        """Of these images, where they came embedded."""
         whole = embeddings_of(self.read)
         return None if whole is None else whole[self.numbers]
 

@@ -12,7 +12,7 @@ from PIL import Image
 from openworld._arrays import require_at_least
 from openworld._errors import OpenworldError
 from openworld._types import checked
-from openworld.datasets.image_set import ImageSet, embeddings_of, file_of
+from openworld.datasets.image_set import Derived, ImageSet, embeddings_of
 from openworld.datasets.names.forms import normalise_class_name
 from openworld.datasets.splits import ClassSplit
 
@@ -26,9 +26,10 @@ def pooled(sets: Sequence[ImageSet], classnames: Sequence[str] | None = None) ->
     labels = np.concatenate([_places(one, names)[one.labels] for one in sets])
     starts = np.cumsum([0] + [int(one.groups.max(initial=-1)) + 1 for one in sets])
     groups = np.concatenate([start + one.groups for start, one in zip(starts[:-1], sets, strict=True)])
-    content = sets[0].content if len(sets) == 1 else _hash(*(one.content for one in sets))
-    sizes = tuple(len(one) for one in sets)
-    read = sets[0].read if len(sets) == 1 else Pooled(tuple(one.read for one in sets), sizes)
+    content, read = sets[0].content, sets[0].read
+    if len(sets) > 1:
+        content = hashlib.sha256("\0".join(one.content for one in sets).encode()).hexdigest()
+        read = Pooled(tuple(one.read for one in sets), tuple(map(len, sets)))
     domain = " + ".join(dict.fromkeys(one.domain for one in sets if one.domain))
     count = sets[0].base_count if classnames is None else None
     return ImageSet(sets[0].name, domain, names, labels, groups, content, read, count)
@@ -116,32 +117,23 @@ def remembered(images: ImageSet, count: int) -> ImageSet:
 
 
 @dataclass(frozen=True, eq=False)
-class Pooled:
-    """Reads from the set that a number falls in; a class, so that it travels between processes."""
+class Pooled(Derived):
+    """Reads from the set that a number falls in."""
 
     reads: tuple[Callable[[int], Image.Image], ...]
     sizes: tuple[int, ...]
 
-    def __call__(self, index: int) -> Image.Image:
-        read, own = self._place(index)
-        return read(own)
-
-    def file_of(self, index: int) -> str | None:
-        """The path of a picture, if it has one."""
-        return file_of(*self._place(index))
-
-    @property
-    def embeddings(self) -> np.ndarray | None:
-        """Of all images, where they came embedded."""
-        found = [embeddings_of(read) for read in self.reads]
-        return None if any(one is None for one in found) else np.concatenate(found)
-
-    def _place(self, index: int) -> tuple[Callable[[int], Image.Image], int]:
+    def place(self, index: int) -> tuple[Callable[[int], Image.Image], int]:
         for read, size in zip(self.reads, self.sizes, strict=True):
             if index < size:
                 return read, index
             index -= size
         raise IndexError(index)
+
+    @property
+    def embeddings(self) -> np.ndarray | None:
+        found = [embeddings_of(read) for read in self.reads]
+        return None if any(one is None for one in found) else np.concatenate(found)
 
 
 def _places(images: ImageSet, names: tuple[str, ...]) -> np.ndarray:
@@ -156,28 +148,20 @@ def _places(images: ImageSet, names: tuple[str, ...]) -> np.ndarray:
     return np.array([known[normalise_class_name(name)] for name in images.classnames], dtype=np.int64)
 
 
-def _hash(*parts: str) -> str:
-    return hashlib.sha256("\0".join(parts).encode()).hexdigest()
-
-
-class _Remembered:
+class _Remembered(Derived):
     """Reads a picture once, as long as it is among the last `count`; threads may share it."""
 
     def __init__(self, read: Callable[[int], Image.Image], count: int):
-        self._read, self._count = read, count
+        self.read, self._count = read, count
         self._known: dict[int, Image.Image] = {}
         self._lock = threading.Lock()
 
     def __call__(self, index: int) -> Image.Image:
         picture = self._known.get(index)
         if picture is None:
-            picture = self._read(index)
+            picture = self.read(index)
             with self._lock:
                 self._known[index] = picture
                 if len(self._known) > self._count:
                     del self._known[next(iter(self._known))]
         return picture
-
-    def file_of(self, index: int) -> str | None:
-        """The path of a picture, if it has one."""
-        return file_of(self._read, index)

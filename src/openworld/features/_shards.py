@@ -7,7 +7,7 @@ large batches follow one another while the cores prepare the next one; at most t
 """
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
@@ -53,6 +53,10 @@ class SharedReading:
         views = [self.views[encoding.draw] for encoding in wanted if encoding.views]
         return {0 for _ in wanted} | {place for part in views for place in range(part.start, part.stop)}
 
+    def batch_size(self, images: int) -> BatchSize:
+        """How many images go through the tower at once: as many as given, fewer where memory runs out."""
+        return BatchSize(images, f"encoding images with {self.clip.name!r}")
+
     def read(self, row: int) -> np.ndarray | None:
         """[1 + V, ...] of a picture, every look as `Preparation.prepare` gives it; None where it cannot be read."""
         try:
@@ -65,9 +69,10 @@ class SharedReading:
             views += [random_resized_crop(image, size, generator, scale=scale) for _ in range(count)]
         return np.stack([self.clip.preprocess.prepare(picture) for picture in (image, *views)])
 
-    def stack(self, images: Sequence[np.ndarray | None]) -> np.ndarray:
-        """Return what was read as [B, 1 + V, ...], black where nothing could be."""
-        if any(image is None for image in images):
+    def stack(self, images: Sequence[np.ndarray | None]) -> tuple[torch.Tensor, np.ndarray]:
+        """Return what was read as [B, 1 + V, ...], black where nothing could be, and where something was, bool[B]."""
+        readable = np.array([image is not None for image in images])
+        if not readable.all():
             black = self.clip.preprocess.prepare(Image.new("RGB", (64, 64)))
             blank = np.stack([black] * (1 + sum(views for views, *_ in self.views)))
             images = [blank if image is None else image for image in images]
@@ -76,7 +81,9 @@ class SharedReading:
                 f"{self.clip.name!r} prepares images in a way of its own, whose pixels are not kept; learners that "
                 "look at pixels need a backbone of `openworld list backbones`."
             )
-        return np.stack(images)
+        pixels = torch.from_numpy(np.stack(images))
+        # From pinned memory a GPU copies by itself, while this process goes on.
+        return pixels.pin_memory() if self.clip.device.type == "cuda" else pixels, readable
 
     @torch.no_grad()
     def forward(self, pixels: torch.Tensor) -> Computed:
@@ -95,7 +102,19 @@ class SharedReading:
             arrays[place, "embeddings"] = embeddings.float().cpu().numpy()
         return arrays
 
-    def arrays_of(self, encoding, computed: Computed, pixels: np.ndarray) -> dict[str, np.ndarray]:
+    def encode(self, pixels: torch.Tensor, readable: np.ndarray, size: BatchSize) -> list[Arrays]:
+        """Return the arrays of one batch for every encoding, NaN where an image could not be read."""
+        computed = _join(size.parts(lambda some: self.forward(pixels[some]), len(pixels)))
+        for (_, name), array in computed.items():
+            # NaN on disk says "could not be read"; a backbone that overflows must not say the same.
+            if not np.isfinite(array[readable]).all():
+                raise OpenworldError(
+                    f"{self.clip.name!r} gives {name} that are not finite in {self.clip.dtype}; load it in float32."
+                )
+            array[~readable] = np.nan
+        return [self._arrays_of(encoding, computed, pixels.numpy()) for encoding in self.encodings]
+
+    def _arrays_of(self, encoding, computed: Computed, pixels: np.ndarray) -> dict[str, np.ndarray]:
         """What one encoding keeps of a batch."""
         kinds = ("embeddings", "patches") if encoding.patches else ("embeddings",)
         arrays = {kind: computed[0, kind] for kind in kinds}
@@ -129,6 +148,32 @@ def compute_batches(
     return (_on_cores if clip.device.type == "cpu" else _beside_gpu)(reading, batches, cores or os.cpu_count())
 
 
+def _on_cores(reading: SharedReading, batches: Sequence[range], cores: int) -> list[list[Arrays]]:
+    """The arrays of every batch, each read and encoded by one core."""
+
+    def batch(some: range) -> list[Arrays]:
+        return reading.encode(*reading.stack(list(map(reading.read, some))), reading.batch_size(len(some)))
+
+    with cores_of_one_thread(cores) as pool:
+        return list(pool.map(batch, batches))
+
+
+def _beside_gpu(reading: SharedReading, batches: Sequence[range], cores: int) -> list[list[Arrays]]:
+    """The arrays of every batch, encoded here while the cores prepare the next one."""
+    found, size = [], reading.batch_size(max(map(len, batches)))
+    with ThreadPoolExecutor(cores) as pool, ThreadPoolExecutor(1) as helper:
+
+        def prepare(some: range) -> tuple[torch.Tensor, np.ndarray]:
+            return reading.stack(list(pool.map(reading.read, some)))
+
+        coming = helper.submit(prepare, batches[0])
+        for following in (*batches[1:], None):
+            ready = coming.result()
+            coming = None if following is None else helper.submit(prepare, following)
+            found.append(reading.encode(*ready, size))
+    return found
+
+
 def batches_of(clip: DualEncoder, rows: range) -> list[range]:
     """The images that go through the tower of a backbone together."""
     size = _CPU_BATCH_IMAGES if clip.device.type == "cpu" else _BATCH_IMAGES
@@ -147,66 +192,3 @@ def read_pixels(clip: DualEncoder, images: ImageSet, rows: Sequence[int], cores:
 
 def _join(parts: Sequence[Arrays]) -> Arrays:
     return parts[0] if len(parts) == 1 else {key: np.concatenate([part[key] for part in parts]) for key in parts[0]}
-
-
-def _on_cores(reading: SharedReading, batches: Sequence[range], cores: int) -> list[list[Arrays]]:
-    """The arrays of every batch, each read and encoded by one core."""
-
-    def batch(some: range) -> list[Arrays]:
-        return _arrays(reading, _stack(reading, list(map(reading.read, some))), BatchSize(len(some), _doing(reading)))
-
-    with cores_of_one_thread(cores) as pool:
-        return list(pool.map(batch, batches))
-
-
-def _beside_gpu(reading: SharedReading, batches: Sequence[range], cores: int) -> list[list[Arrays]]:
-    """The arrays of every batch, encoded here while the cores prepare the next one."""
-    size = BatchSize(max(map(len, batches)), _doing(reading))
-    with ThreadPoolExecutor(cores) as pool:
-
-        def prepare(some: range) -> "_Stack":
-            return _stack(reading, list(pool.map(reading.read, some)))
-
-        return [_arrays(reading, stack, size) for stack in _one_ahead(prepare, batches)]
-
-
-def _one_ahead(prepare: Callable[[range], "_Stack"], batches: Sequence[range]) -> Iterator["_Stack"]:
-    """Every batch as prepared, while the one after it is being prepared in a thread."""
-    with ThreadPoolExecutor(1) as helper:
-        coming = helper.submit(prepare, batches[0])
-        for following in batches[1:]:
-            ready, coming = coming.result(), helper.submit(prepare, following)
-            yield ready
-        yield coming.result()
-
-
-@dataclass(frozen=True, eq=False)
-class _Stack:
-    """Prepared pictures of a batch and their views, [B, 1 + V, ...], and which of them could be read, bool[B]."""
-
-    pixels: torch.Tensor
-    readable: np.ndarray
-
-
-def _stack(reading: SharedReading, images: Sequence[np.ndarray | None]) -> _Stack:
-    pixels = torch.from_numpy(reading.stack(images))
-    readable = np.array([image is not None for image in images])
-    # From pinned memory a GPU copies by itself, while this process goes on.
-    return _Stack(pixels.pin_memory() if reading.clip.device.type == "cuda" else pixels, readable)
-
-
-def _arrays(reading: SharedReading, stack: _Stack, size: BatchSize) -> list[Arrays]:
-    """The arrays of one batch for every encoding."""
-    pixels = stack.pixels
-    computed = _join(size.parts(lambda some: reading.forward(pixels[some]), len(pixels)))
-    for (_, name), array in computed.items():
-        # NaN on disk says "could not be read"; a backbone that overflows must not say the same.
-        if not np.isfinite(array[stack.readable]).all():
-            clip = reading.clip
-            raise OpenworldError(f"{clip.name!r} gives {name} that are not finite in {clip.dtype}; load it in float32.")
-        array[~stack.readable] = np.nan
-    return [reading.arrays_of(encoding, computed, pixels.numpy()) for encoding in reading.encodings]
-
-
-def _doing(reading: SharedReading) -> str:
-    return f"encoding images with {reading.clip.name!r}"

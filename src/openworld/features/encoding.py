@@ -160,7 +160,7 @@ def encode_together(
     stores = _stores(clip, images, encodings, cache)
     for store in stores.values():
         store.hold()
-    missing = {encoding: store for encoding, store in stores.items() if not store.is_whole(len(rows_of_shards(images)))}
+    missing = _missing_in(stores, images)
     if missing:
         sizes = {store.folder: encoded_size(clip.config, encoding, len(images)) for encoding, store in missing.items()}
         spoken_for = None if limit is None else reserve(sizes, limit)
@@ -174,7 +174,7 @@ def is_encoded(
     clip: DualEncoder, images: ImageSet, encoding: Encoding = Encoding(), *, cache: Path | None = None
 ) -> bool:
     """Whether `encode` with the same arguments would only read from disk."""
-    return images.embeddings is not None or _store(clip, images, encoding, cache).is_whole(len(rows_of_shards(images)))
+    return images.embeddings is not None or not _missing_in(_stores(clip, images, [encoding], cache), images)
 
 
 @checked
@@ -182,7 +182,7 @@ def hold_set(
     clip: DualEncoder, images: ImageSet, encoding: Encoding = Encoding(), *, cache: Path | None = None
 ) -> SharedLock | None:
     """Keep an encoded set from being removed while what is returned lives; see `cache.hold`."""
-    return hold(_store(clip, images, encoding, cache).folder)
+    return hold(_stores(clip, images, [encoding], cache)[encoding].folder)
 
 
 @checked
@@ -264,11 +264,13 @@ def encoded_size(config: EncoderConfig, encoding: Encoding, count: int) -> int:
 def _stores(
     clip: DualEncoder, images: ImageSet, encodings: Sequence[Encoding], cache: Path | None
 ) -> dict[Encoding, FeatureStore]:
-    return {encoding: _store(clip, images, encoding, cache) for encoding in encodings}
+    folder = Path(cache or default_cache())
+    return {encoding: FeatureStore(folder / fingerprint_of(clip, images, encoding)) for encoding in encodings}
 
 
-def _store(clip: DualEncoder, images: ImageSet, encoding: Encoding, cache: Path | None) -> FeatureStore:
-    return FeatureStore(Path(cache or default_cache()) / fingerprint_of(clip, images, encoding))
+def _missing_in(stores: Mapping[Encoding, FeatureStore], images: ImageSet) -> dict[Encoding, FeatureStore]:
+    shards = len(rows_of_shards(images))
+    return {encoding: store for encoding, store in stores.items() if not store.is_whole(shards)}
 
 
 @checked

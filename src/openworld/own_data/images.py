@@ -1,7 +1,6 @@
 """Image sets by what a person names: folders and data sets, with labels or without."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -55,10 +54,7 @@ def target_images(where: str | ImageSet, classnames: Sequence[str]) -> tuple[Ima
     if (named and named <= set(classnames)) or (path / "classnames.txt").is_file():
         return labelled_images(where), True
     files = unlabelled_folder.find_pictures([path])
-    images = unlabelled_folder.load(files, path.resolve().name, path)
-    return replace(
-        images, content=datasets.folder.content_of_files(path, files)
-    ), False  # other images under the same names
+    return unlabelled_folder.load(files, path.resolve().name, path), False  # other images under the same names
 
 
 def _folders(folder: Path) -> list[str]:

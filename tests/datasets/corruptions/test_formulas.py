@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from PIL import Image
 from scipy.ndimage import correlate, gaussian_filter, map_coordinates, zoom
 
-from openworld.datasets.corruptions import _filters, _formulas, _frost, _weather
+from openworld.datasets.corruptions import _filters, _formulas, _weather
 
 
 def draws(seed=0):
@@ -132,11 +132,11 @@ def test_places_between_pixels_are_scipys(mode, twice):
 
 
 def test_a_fractal_fills_its_range_and_has_no_seam():
-    heights = _frost.plasma(64, 2.0, draws())
+    heights = _weather.plasma(64, 2.0, draws())
     assert (heights.min(), heights.max()) == (0, 1)
     seam = np.abs(heights[0] - heights[-1]).mean()
     assert seam < 3 * np.abs(np.diff(heights, axis=0)).mean()
-    smooth, rough = (np.abs(np.diff(_frost.plasma(64, decay, draws()), axis=0)).mean() for decay in (3, 1.4))
+    smooth, rough = (np.abs(np.diff(_weather.plasma(64, decay, draws()), axis=0)).mean() for decay in (3, 1.4))
     assert smooth < rough
 
 
@@ -148,11 +148,11 @@ def test_fog_keeps_the_brightest_value():
 
 
 def test_frost_sheets_have_the_photographs_tints():
-    for number, (colour, spread, _) in enumerate(_frost._TINTS):
-        sheet = _frost.frost_sheet(number, 1.0, 100, 100).reshape(-1, 3) * 255
+    for number, (colour, spread, _) in enumerate(_weather._TINTS):
+        sheet = _weather.frost_sheet(number, 1.0, 100, 100).reshape(-1, 3) * 255
         assert np.abs(sheet.mean(axis=0) - colour).max() < 6
         assert np.abs(sheet.std(axis=0) - spread).max() < 4
-    assert _frost.frost_sheet(0, 0.3, 200, 20).shape == (200, 154, 3)
+    assert _weather.frost_sheet(0, 0.3, 200, 20).shape == (200, 154, 3)
 
 
 def test_frost_is_added_to_what_is_kept_of_the_picture():

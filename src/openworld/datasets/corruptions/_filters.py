@@ -1,12 +1,37 @@
-"""Linear filters that corruptions are made of: a kernel, a Gaussian, waves, a motion, a zoom, places between pixels."""
+"""What corruptions are made of: pixels, and linear filters (a kernel, a Gaussian, waves, a motion, a zoom)."""
 
 import math
 
 import numpy as np
+from PIL import Image
 from scipy import fft
 from scipy.ndimage import gaussian_filter
 
-from openworld.datasets.corruptions._corruption import Draws
+from openworld._errors import OpenworldError
+
+SMALLEST = 16
+"""Pixels that either side of a picture needs: the widest kernel looks 10 of them away."""
+
+Draws = np.random.Generator | np.random.RandomState
+"""Where randomness comes from; only methods that both kinds have are called."""
+
+
+def as_levels(pixels: np.ndarray) -> np.ndarray:
+    """Return pixels in [0, 1] as uint8, rounded; what lies outside is clipped."""
+    return (np.clip(pixels, 0, 1) * 255 + 0.5).astype(np.uint8)
+
+
+def pixels_of(picture, what: str) -> np.ndarray:
+    """Return an image as uint8[H, W, 3]; `what` needs it, for the message."""
+    if isinstance(picture, Image.Image):
+        picture = np.asarray(picture.convert("RGB"))
+    if not isinstance(picture, np.ndarray) or picture.dtype != np.uint8 or picture.ndim != 3 or picture.shape[2] != 3:
+        came = f"{picture.dtype}{list(picture.shape)}" if isinstance(picture, np.ndarray) else type(picture).__name__
+        raise OpenworldError(f"the image is {came}, expected uint8[H, W, 3] or a PIL image.")
+    if min(picture.shape[:2]) < SMALLEST:
+        height, width = picture.shape[:2]
+        raise OpenworldError(f"the image has {width} x {height} pixels; {what} need {SMALLEST} either way.")
+    return picture
 
 
 def filtered(pixels: np.ndarray, kernel: np.ndarray) -> np.ndarray:
@@ -90,16 +115,11 @@ def zoomed(pixels: np.ndarray, factor: float) -> np.ndarray:
     """The middle of float[H, W, ...] enlarged to its full size, linearly between pixels."""
     for axis in (0, 1):
         size = pixels.shape[axis]
-        places = _places(size, factor)
+        # The middle ceil(size / factor) pixels, spread end to end, the excess cut off.
+        kept = math.ceil(size / factor)
+        spread = round(kept * factor)
+        places = (size - kept) // 2 + ((spread - size) // 2 + np.arange(size)) * (kept - 1) / (spread - 1)
         lower = np.minimum(places.astype(int), size - 2)
         share = (places - lower).reshape([-1 if one == axis else 1 for one in range(pixels.ndim)])
         pixels = pixels.take(lower, axis) * (1 - share) + pixels.take(lower + 1, axis) * share
     return pixels
-
-
-def _places(size: int, factor: float) -> np.ndarray:
-    """Where `size` pixels come from: the middle ceil(size / factor) pixels, spread end to end, the excess cut off."""
-    kept = math.ceil(size / factor)
-    spread = round(kept * factor)
-    first = (size - kept) // 2
-    return first + ((spread - size) // 2 + np.arange(size)) * (kept - 1) / (spread - 1)

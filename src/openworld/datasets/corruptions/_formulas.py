@@ -5,8 +5,7 @@ import io
 import numpy as np
 from PIL import Image
 
-from openworld.datasets.corruptions._corruption import Draws, as_levels
-from openworld.datasets.corruptions._filters import filtered, moved, sampled, smoothed, waves, zoomed
+from openworld.datasets.corruptions._filters import Draws, as_levels, filtered, moved, sampled, smoothed, waves, zoomed
 
 
 def gaussian_noise(pixels: np.ndarray, draws: Draws, deviation: float) -> np.ndarray:

@@ -1,6 +1,7 @@
-"""Corruptions by name, and an image set seen through one: its fingerprint lets its features be kept."""
+"""Corruptions: formulas with published parameters for five severities and three sizes; image sets seen through one."""
 
 import hashlib
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -11,8 +12,48 @@ from openworld._arrays import require_at_least
 from openworld._errors import OpenworldError, unknown_name
 from openworld._plain import facts
 from openworld.datasets.corruptions import _formulas, _weather
-from openworld.datasets.corruptions._corruption import SEVERITIES, SMALLEST, Corruption
-from openworld.datasets.image_set import ImageSet, file_of
+from openworld.datasets.corruptions._filters import SMALLEST, Draws, as_levels, pixels_of
+from openworld.datasets.image_set import Derived, ImageSet
+
+SEVERITIES = (1, 2, 3, 4, 5)
+SIDES = (32, 64, 224)
+"""Sides of the pictures that parameters were published for: CIFAR-10-C, Tiny-ImageNet-C, ImageNet-C."""
+
+
+@dataclass(frozen=True, eq=False)
+class Corruption:
+    """A corruption of images in five severities (Hendrycks and Dietterich, 2019).
+
+    The formula takes (pixels float64[H, W, 3] in [0, 1], draws, *parameters) to pixels of that shape, of any range.
+    Parameters are five tuples for each of SIDES.
+    """
+
+    group: str  # "noise", "blur", "weather" or "digital"
+    formula: Callable[..., np.ndarray]
+    parameters: dict[int, tuple[tuple, ...]]
+    held_out: bool = False  # ImageNet-C keeps four for choosing settings, apart from its fifteen
+
+    def __call__(self, picture, severity: int, draws: Draws, *, side: int | None = None) -> np.ndarray:
+        """Return an image (PIL, or uint8[H, W, 3], 16 pixels each way or more) corrupted, uint8[H, W, 3].
+
+        `draws`, a NumPy Generator or RandomState, is consumed. `side`, one of SIDES, says whose parameters to take;
+        None is the nearest to the shorter side. Raises OpenworldError for another shape, type or size, severity or
+        side.
+        """
+        pixels = pixels_of(picture, "corruptions")
+        if severity not in SEVERITIES:
+            raise OpenworldError(f"severity is {severity!r}; corruptions have the severities 1 to 5.")
+        side = nearest_side(*pixels.shape[:2]) if side is None else side
+        if side not in SIDES:
+            raise OpenworldError(f"side is {side!r}; parameters are published for the sides 32, 64 and 224.")
+        found = self.formula(pixels / 255, draws, *self.parameters[side][severity - 1])
+        return as_levels(found)
+
+
+def nearest_side(height: int, width: int) -> int:
+    """Return which of SIDES is nearest, as a ratio, to the shorter side of an image."""
+    return min(SIDES, key=lambda side: abs(math.log(min(height, width) / side)))
+
 
 _FORMULAS = {
     "gaussian_noise": ("noise", _formulas.gaussian_noise),
@@ -38,18 +79,12 @@ _FORMULAS = {
 _WIDE = 244 / 224  # the published code multiplies by 244, a slip for 224 that all published images carry
 
 
-def _parameters() -> dict[str, dict[int, tuple[tuple, ...]]]:
-    """Return name -> side of the images -> what a formula takes at each severity."""
-    found = {
-        name: {int(side): tuple(map(tuple, each)) for side, each in sides.items()}
-        for name, sides in facts("openworld.datasets", "corruptions/parameters.toml").items()
-    }
-    elastic = found["elastic_transform"]
-    elastic[224] = tuple(tuple(_WIDE * share for share in shares) for shares in elastic[224])
-    return found
-
-
-PARAMETERS = _parameters()
+PARAMETERS: dict[str, dict[int, tuple[tuple, ...]]] = {
+    name: {int(side): tuple(map(tuple, each)) for side, each in sides.items()}
+    for name, sides in facts("openworld.datasets", "corruptions/parameters.toml").items()
+}
+_ELASTIC = PARAMETERS["elastic_transform"]
+_ELASTIC[224] = tuple(tuple(_WIDE * share for share in shares) for shares in _ELASTIC[224])
 CORRUPTIONS: dict[str, Corruption] = {
     name: Corruption(group, formula, PARAMETERS[name], held_out=place >= 15)
     for place, (name, (group, formula)) in enumerate(_FORMULAS.items())
@@ -87,9 +122,7 @@ def corrupted(images: ImageSet, name: str, severity: int, *, seed: int = 0, cut:
 
 
 @dataclass(frozen=True)
-class _Corrupted:
-    """Reads and corrupts; a class, not a closure, so that it travels between processes."""
-
+class _Corrupted(Derived):
     read: Callable[[int], Image.Image]
     name: str
     severity: int
@@ -102,10 +135,6 @@ class _Corrupted:
             picture = middle_square(picture, self.cut)
         draws = draws_of(picture, f"{self.name} {self.severity} {self.seed}")
         return Image.fromarray(CORRUPTIONS[self.name](picture, self.severity, draws))
-
-    def file_of(self, index: int) -> str | None:
-        """The path of the picture as it was, if it has one."""
-        return file_of(self.read, index)
 
 
 def middle_square(picture: Image.Image, side: int) -> Image.Image:

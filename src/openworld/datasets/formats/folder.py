@@ -9,6 +9,7 @@ list, so a class may have no picture in a part.
 import hashlib
 import os
 import random
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -185,7 +186,7 @@ def _pictures(root: Path, folder: Path) -> list[Path]:
     return found
 
 
-def content_of_files(root: Path, paths: list[Path]) -> str:
+def content_of_files(root: Path, paths: Sequence[Path]) -> str:
     """Return hex SHA-256 of files and of where they lie below `root`."""
     digest = hashlib.sha256()
     for path in paths:

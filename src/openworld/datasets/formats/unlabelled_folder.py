@@ -9,7 +9,7 @@ import numpy as np
 from openworld._errors import OpenworldError
 from openworld._plain import require_plain, require_text
 from openworld.datasets.formats.decoding import FORMATS
-from openworld.datasets.formats.folder import PathReader
+from openworld.datasets.formats.folder import PathReader, content_of_files
 from openworld.datasets.image_set import ImageSet
 
 
@@ -27,7 +27,8 @@ def find_pictures(paths: Sequence[Path]) -> list[Path]:
 def load(paths: Sequence[Path], name: str = "these pictures", root: Path | None = None) -> ImageSet:
     """Loose pictures as an image set; they have no labels, so all have the same.
 
-    root: a folder that all of them lie in, below which their paths are told; None for the paths as they are given.
+    root: a folder that all of them lie in, below which their paths are told, and with a hash of their bytes as content;
+    None for the paths as they are given.
     """
     count = len(paths)
     return ImageSet(
@@ -36,7 +37,7 @@ def load(paths: Sequence[Path], name: str = "these pictures", root: Path | None 
         classnames=("picture",),
         labels=np.zeros(count, np.int64),
         groups=np.arange(count),
-        content="\n".join(map(str, paths)),
+        content="\n".join(map(str, paths)) if root is None else content_of_files(root, paths),
         read=PathReader(tuple(paths), root),
     )
 

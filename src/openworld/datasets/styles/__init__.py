@@ -5,8 +5,7 @@ are shares of the shorter side, so a drawing of 64 pixels and a photo of 512 get
 "blueprint")` and `restyled(images, tuple(STYLES))` are image sets; `STYLES["papercut"](image, draws)` are pixels.
 """
 
-from openworld.datasets.styles._catalogue import STYLES
-from openworld.datasets.styles._style import Style
+from openworld.datasets.styles._catalogue import STYLES, Style
 from openworld.datasets.styles.styled import restyled, styled
 
 __all__ = ["STYLES", "Style", "restyled", "styled"]

@@ -1,11 +1,14 @@
 """Every style by name, after what several share: tones change colours alone, then come lines, pieces, and the brush."""
 
+from collections.abc import Callable
+from dataclasses import dataclass
+
 import numpy as np
 from PIL import Image
 from scipy import ndimage
 from scipy.spatial import cKDTree
 
-from openworld.datasets.styles._style import Draws, Style, unit
+from openworld.datasets.corruptions._filters import Draws, as_levels, pixels_of
 
 LUMA = np.array([0.299, 0.587, 0.114])
 _TO_YIQ = np.array([LUMA, [0.596, -0.274, -0.322], [0.211, -0.523, 0.312]])
@@ -18,6 +21,26 @@ _POSTERS = np.array(
     ]
 )
 """Four inks, dark to bright, for each of four posters."""
+
+
+@dataclass(frozen=True, eq=False)
+class Style:
+    group: str  # "tone", "line", "piece" or "paint"
+    sentence: str  # what an image in it shows, `{}` in the place of the class name
+    formula: Callable[[np.ndarray, Draws], np.ndarray]  # pixels float64[H, W, 3] in [0, 1] to that shape, of any range
+    random: bool = False  # whether the formula draws
+
+    def __call__(self, picture, draws: Draws) -> np.ndarray:
+        """Return an image (PIL, or uint8[H, W, 3], 16 pixels each way or more) in this style, uint8[H, W, 3].
+
+        `draws`, a NumPy Generator or RandomState, is consumed. Raises OpenworldError for another shape, type or size.
+        """
+        return as_levels(self.formula(pixels_of(picture, "styles") / 255, draws))
+
+
+def unit(pixels: np.ndarray) -> float:
+    """Return one 64th of the shorter side, in pixels: the measure of all lengths here."""
+    return min(pixels.shape[:2]) / 64
 
 
 def luma(pixels: np.ndarray) -> np.ndarray:

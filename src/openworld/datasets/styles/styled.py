@@ -10,7 +10,7 @@ from PIL import Image
 from openworld._arrays import require_at_least
 from openworld._errors import OpenworldError, unknown_name
 from openworld.datasets.corruptions.corrupted import draws_of
-from openworld.datasets.image_set import ImageSet, file_of
+from openworld.datasets.image_set import Derived, ImageSet
 from openworld.datasets.styles._catalogue import STYLES
 
 VERSION = 1
@@ -53,20 +53,16 @@ def restyled(images: ImageSet, names: Sequence[str], *, seed: int = 0) -> ImageS
 
 
 @dataclass(frozen=True)
-class _Styled:
-    """Reads and redraws; a class, not a closure, so that it travels between processes."""
-
+class _Styled(Derived):
     read: Callable[[int], Image.Image]
     names: tuple[str, ...]
     seed: int
 
-    def __call__(self, index: int) -> Image.Image:
-        picture, style = divmod(index, len(self.names))
-        return redrawn(self.read(picture), self.names[style], self.seed)
+    def place(self, index: int) -> tuple[Callable[[int], Image.Image], int]:
+        return self.read, index // len(self.names)
 
-    def file_of(self, index: int) -> str | None:
-        """The path of the picture as it was, if it has one."""
-        return file_of(self.read, index // len(self.names))
+    def __call__(self, index: int) -> Image.Image:
+        return redrawn(super().__call__(index), self.names[index % len(self.names)], self.seed)
 
 
 def redrawn(picture: Image.Image, name: str, seed: int) -> Image.Image:

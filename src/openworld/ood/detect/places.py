@@ -14,7 +14,7 @@ import numpy as np
 from openworld import datasets
 from openworld._errors import OpenworldError, unknown_name
 from openworld.datasets import DATASETS, ImageSet
-from openworld.datasets.formats import embeddings, folder, numbered_list, unlabelled_folder
+from openworld.datasets.formats import embeddings, numbered_list, unlabelled_folder
 from openworld.datasets.published import openood
 from openworld.datasets.published.catalogue import BENCHMARKS
 from openworld.datasets.published.openood import PREFIX
@@ -102,8 +102,7 @@ def images_at(where: Any, root: str = "", part: str = "test") -> ImageSet:
         files = unlabelled_folder.find_pictures([path])
         if {len(file.relative_to(path).parts) for file in files} == {2}:
             return labelled_images(str(path))
-        images = unlabelled_folder.load(files, path.resolve().name, path)
-        return replace(images, content=folder.content_of_files(path, files))
+        return unlabelled_folder.load(files, path.resolve().name, path)
     if are_images(str(where)):
         return labelled_images(str(where), root)
     raise OpenworldError(f"there are no images at {where}; give {WAYS}.")

@@ -1,7 +1,7 @@
 """Images whose shift is measured: folders and data sets by name, their features from disk in blocks."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +10,7 @@ from openworld._errors import OpenworldError
 from openworld.datasets import ImageSet
 from openworld.datasets.formats import unlabelled_folder
 from openworld.datasets.formats.embeddings import image_set
-from openworld.datasets.formats.folder import PARTS, content_of_files
+from openworld.datasets.formats.folder import PARTS
 from openworld.features import Features, encode
 from openworld.own_data.images import labelled_images
 from openworld.tables.embeddings import Embeddings, holds_embeddings, read_embeddings
@@ -101,8 +101,7 @@ def gather(where: str | ImageCollection) -> ImageCollection:
     depths = {len(parts) for parts in inside}
     if depths == {2} or (1 not in depths and {parts[0] for parts in inside} <= PART_FOLDERS):
         return ImageCollection(name, labelled_images(where), True)
-    images = replace(unlabelled_folder.load(files, name, path), content=content_of_files(path, files))
-    return ImageCollection(name, images, False, deeper=depths != {1})
+    return ImageCollection(name, unlabelled_folder.load(files, name, path), False, deeper=depths != {1})
 
 
 def embedded(given: Embeddings, name: str) -> ImageCollection:
