@@ -206,7 +206,7 @@ def test_how_many_names_teach_is_said_and_chosen_and_ids_are_named(folders, tmp_
         "red a",
     ]
     names.write_text(names.read_text() + "\nn00005787")
-    monkeypatch.setattr("openworld.datasets.names.synset_names.find_wordnet", lambda: None)
+    monkeypatch.setattr("openworld.datasets.names.overlaps.find_wordnet", lambda: None)
     refused = openworld(*sides)
     assert refused.exit_code == 2 and "'n00005787'" in refused.output
 

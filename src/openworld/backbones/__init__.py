@@ -21,22 +21,7 @@ if TYPE_CHECKING:
     from openworld.backbones.two_tower import TwoTower
     from openworld.backbones.upper_blocks import EnteredText, PackedText
 
-__getattr__ = lazily(
-    __name__,
-    {
-        "config": "ImageConfig SHAPES TextConfig TwoTowerConfig",
-        "dual_encoder": "DualEncoder",
-        "foreign.encoder": "ForeignEncoder",
-        "loading": "load",
-        "names": "known_name",
-        "preprocess": "Preprocess",
-        "prompts": "PromptedNames",
-        "published_files": "FileSet Need needed_files",
-        "recording": "Recording",
-        "two_tower": "TwoTower",
-        "upper_blocks": "EnteredText PackedText",
-    },
-)
+__getattr__, __dir__ = lazily(__name__, __file__)
 
 __all__ = [
     "BACKBONES",

@@ -5,7 +5,7 @@ in `published_files`. Only tensors are read of any of them, and nothing of a fil
 the hub cache where it is whole there, else one form of its weights is fetched.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 
@@ -24,7 +24,7 @@ from openworld.backbones.foreign.encoder import ForeignEncoder
 from openworld.backbones.layouts import load_state
 from openworld.backbones.names import QUICK_GELU_UNSAID, is_foreign, known_name, local_path
 from openworld.backbones.precision import DTYPES, Precision
-from openworld.backbones.preprocess import Preprocess, read_preprocess
+from openworld.backbones.preprocess import read_preprocess
 from openworld.backbones.published_files import (
     CONFIGURATIONS,
     EMBEDDED,
@@ -58,22 +58,6 @@ class _Unfilled(TorchFunctionMode):
         if getattr(function, "__name__", "") in self.DRAWING:
             return args[0] if args else kwargs["tensor"]
         return function(*args, **(kwargs or {}))
-
-
-@dataclass(frozen=True)
-class Weights:
-    """Tensors by name, the layout they have, and the file they are of."""
-
-    tensors: dict[str, Tensor]
-    layout: str
-    path: Path
-
-    def named(self, family: str) -> tuple[dict[str, Tensor], str]:
-        """The tensors and the key of `layouts.LAYOUTS` that knows their names."""
-        if self.layout == "hugging_face":
-            return self.tensors, "hugging_face" if family == "clip" else "hugging_face_siglip"
-        # Where open_clip keeps the text tower as a part of its own, the names are OpenAI's behind "text.".
-        return {name.removeprefix("text."): tensor for name, tensor in self.tensors.items()}, "openai"
 
 
 @checked
@@ -119,28 +103,17 @@ def load_once(name: str, device: str = "cpu", precision: Precision = "float32"):
 def _from_folder(folder: Path, name: str) -> TwoTower:
     form = weight_form(folder, [path.name for path in folder.iterdir()])
     if form is None:
-        raise OpenworldError(_incomplete(folder))
+        for other in FORMS:
+            if files_of(folder, other.files) and not (folder / CONFIGURATIONS[other.layout]).exists():
+                raise OpenworldError(f"{folder} holds weights but no {CONFIGURATIONS[other.layout]} to describe them.")
+        names = ", ".join(other.files[0] for other in FORMS)
+        raise OpenworldError(f"{folder} holds no weights ({names}); give a folder that holds a whole checkpoint.")
     config = described(folder / CONFIGURATIONS[form.layout], _READ[form.layout])
     if name.partition("@")[0] in QUICK_GELU_UNSAID:
         towers = {part: replace(getattr(config, part), activation="quick_gelu") for part in ("text", "image")}
         config = replace(config, **towers)
     files = files_of(folder, form.files)
-    weights = read_weights(files)
-    preprocess = read_preprocess(folder, form.layout)
-    # open_clip brings CLIP's vocabulary along, and need not keep it beside the weights.
-    brought = form.layout == "open_clip" and config.text.vocabulary == _OPENAI_VOCABULARY
-    tokenizer = _openai_tokenizer(files[0], config) if brought else read_tokenizer(folder, config)
-    return _built(name, config, tokenizer, preprocess, Weights(weights, form.layout, files[0]))
-
-
-def _incomplete(folder: Path) -> str:
-    """What a folder without weights that are described lacks."""
-    held = {path.name for path in folder.iterdir()}
-    for form in FORMS:
-        if files_of(folder, form.files) and CONFIGURATIONS[form.layout] not in held:
-            return f"{folder} holds weights but no {CONFIGURATIONS[form.layout]} to describe them."
-    names = ", ".join(form.files[0] for form in FORMS)
-    return f"{folder} holds no weights ({names}); give a folder that holds a whole checkpoint."
+    return _built(name, config, read_weights(files), form.layout, files[0])
 
 
 def _from_checkpoint(path: Path, name: str) -> TwoTower:
@@ -152,9 +125,7 @@ def _from_checkpoint(path: Path, name: str) -> TwoTower:
         raise OpenworldError(
             f"{path} holds weights alone, which do not tell their activation; put {beside.name} beside it."
         )
-    config = described(beside, from_open_clip)
-    preprocess = read_preprocess(path.parent, "open_clip")
-    return _built(name, config, _openai_tokenizer(path, config), preprocess, Weights(weights, "openai", path))
+    return _built(name, described(beside, from_open_clip), weights, "open_clip", path)
 
 
 def _openai_tokenizer(path: Path, config: TwoTowerConfig) -> Tokenizer:
@@ -172,36 +143,38 @@ def _openai_tokenizer(path: Path, config: TwoTowerConfig) -> Tokenizer:
         ) from error
 
 
-def _built(
-    name: str, config: TwoTowerConfig, tokenizer: Tokenizer, preprocess: Preprocess, weights: Weights
-) -> TwoTower:
-    if preprocess.crop != config.image.image_size:
+def _built(name: str, config: TwoTowerConfig, weights: dict[str, Tensor], layout: str, path: Path) -> TwoTower:
+    """Return the model of weights that were read from a file, with tokenizer and preprocessing beside it."""
+    text, image, preprocess = config.text, config.image, read_preprocess(path.parent, layout)
+    # open_clip brings CLIP's vocabulary along, and need not keep it beside the weights.
+    brought = path.suffix == ".pt" or (layout == "open_clip" and text.vocabulary == _OPENAI_VOCABULARY)
+    tokenizer = _openai_tokenizer(path, config) if brought else read_tokenizer(path.parent, config)
+    if preprocess.crop != image.image_size:
         raise OpenworldError(
-            f"{weights.path.parent} prepares images of {preprocess.crop} pixels for a model of "
-            f"{config.image.image_size}."
+            f"{path.parent} prepares images of {preprocess.crop} pixels for a model of {image.image_size}."
         )
-    if tokenizer.pad_token is not None:
-        config = replace(config, text=replace(config.text, pad_token=tokenizer.pad_token))
-    _require_of_one_model(config, weights)
-    with _Unfilled():
-        model = TwoTower(config, tokenizer=tokenizer, preprocess=preprocess, name=name)
-    load_state(model, *weights.named(config.family), str(weights.path))
-    return model
-
-
-def _require_of_one_model(config: TwoTowerConfig, weights: Weights) -> None:
-    """Refuse a configuration of a much larger model than the weights are of, before memory is taken for it."""
-    text, image = config.text, config.image
+    # A configuration of a much larger model than the weights are of is refused before memory is taken for it.
     described = sum(tower.layers * tower.width * (4 * tower.width + 2 * tower.mlp_width) for tower in (text, image))
     described += text.width * (text.vocabulary + text.positions) + image.width * (
         image.grid**2 + 3 * image.patch_size**2
     )
-    held = sum(tensor.numel() for tensor in weights.tensors.values())
+    held = sum(tensor.numel() for tensor in weights.values())
     if described > 2 * held + 1_000_000:
         raise OpenworldError(
-            f"{weights.path} holds {held:,} numbers and its configuration describes a model of {described:,}; "
+            f"{path} holds {held:,} numbers and its configuration describes a model of {described:,}; "
             "the weights and the configuration are not of one model."
         )
+    if tokenizer.pad_token is not None:
+        config = replace(config, text=replace(text, pad_token=tokenizer.pad_token))
+    if layout == "hugging_face":
+        layout = "hugging_face" if config.family == "clip" else "hugging_face_siglip"
+    else:
+        # Where open_clip keeps the text tower as a part of its own, the names are OpenAI's behind "text.".
+        weights, layout = {key.removeprefix("text."): tensor for key, tensor in weights.items()}, "openai"
+    with _Unfilled():
+        model = TwoTower(config, tokenizer=tokenizer, preprocess=preprocess, name=name)
+    load_state(model, weights, layout, str(path))
+    return model
 
 
 _CONVERTER = "SFconvertbot"  # the hub's own conversion service; requests of anybody else could hold any weights

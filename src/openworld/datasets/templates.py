@@ -72,16 +72,9 @@ def fill(template: str, classnames: Sequence[str]) -> list[str]:
     return [sentence_of(before, name, after) for name in classnames]
 
 
-APPENDIX_C4: dict[str, tuple[str, ...]] = dict.fromkeys(
-    (
-        *("imagenet", "imagenetv2", "imagenet-sketch", "imagenet-a", "imagenet-r", "caltech101", "oxford_pets"),
-        *("stanford_cars", "sun397", "dtd", "eurosat", "ucf101"),
-    ),
-    ENSEMBLE,
-) | {
-    "fgvc_aircraft": ("a photo of {}, a type of aircraft.",),
-    "food101": ("a photo of {}, a type of food",),
-    "oxford_flowers": ("a photo of {}, a type of flower",),
+APPENDIX_C4: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(_FACTS["appendix_c4"]["ensemble"], ENSEMBLE),
+    **{name: (sentence,) for name, sentence in _FACTS["appendix_c4"]["sentences"].items()},
 }
 """Data set -> the sentences of new classes in OpenworldAUC's appendix C.4 (Hua et al., 2025), as printed."""
 

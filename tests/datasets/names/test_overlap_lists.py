@@ -42,12 +42,12 @@ def test_the_words_are_those_of_wordnet():
     nouns = find_wordnet()
     if nouns is None:
         pytest.skip("WordNet 3.0 is not on this machine")
-    assert all(nouns.names(meaning) == names for meaning, names in imagenet_words().by_meaning.items())
+    assert all(nouns.names(meaning) == names for meaning, names in imagenet_words().items())
 
 
 def test_the_words_are_of_imagenets_classes_and_fit_their_names():
     listed = listed_names("imagenet")
-    assert [meaning_of(one) for one in listed.wordnet_ids] == list(imagenet_words().by_meaning)
+    assert [meaning_of(one) for one in listed.wordnet_ids] == list(imagenet_words())
     shared = overlaps(listed.names, listed.names, listed.wordnet_ids, imagenet_words())
     assert len(shared) == 1000
     alone = [

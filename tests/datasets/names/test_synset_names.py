@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from openworld import OpenworldError
-from openworld.datasets.names.synset_names import name_synsets
+from openworld.datasets.names.overlaps import name_synsets
 from openworld.datasets.names.wordnet import WordNet
 
 sys.path.append(str(Path(__file__).parents[1]))
@@ -31,7 +31,7 @@ def test_wordnet_is_found_where_the_environment_says(wordnet, monkeypatch):
 
 
 def test_without_wordnet_an_id_is_refused_and_never_read_out(monkeypatch):
-    monkeypatch.setattr("openworld.datasets.names.synset_names.find_wordnet", lambda: None)
+    monkeypatch.setattr("openworld.datasets.names.overlaps.find_wordnet", lambda: None)
     with pytest.raises(OpenworldError, match="first 'n00005787'.*wordnet-base.*text file"):
         name_synsets(["n01440764", "n00005787"])
     assert name_synsets(["n01440764"]) == ("tench",)

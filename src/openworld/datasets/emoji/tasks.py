@@ -64,8 +64,22 @@ def load(
             raise unknown_name(kind, name, known)
     if clean and part == "train":
         raise OpenworldError("clean images exist once per drawing, so there are no shots to draw; use part='test'.")
-    classes = _part_of(TASKS[task], part)
-    rows = _pictures(classes, style, part, 1 if clean else VARIATIONS[part])
+    classes = TASKS[task].classes()
+    if TASKS[task].disjoint:
+        classes = {
+            name: tuple(concept for place, concept in enumerate(own) if _SHARES[place % len(_SHARES)] == part)
+            for name, own in classes.items()
+        }
+    # A row is label, part number, drawing and variation, class by class.
+    found = numbers()
+    table = [
+        (label, PARTS.index(part), found[style, concept.id], variation)
+        for label, own in enumerate(classes.values())
+        for concept in own
+        if (style, concept.id) in found
+        for variation in range(1 if clean else VARIATIONS[part])
+    ]
+    rows = np.array(table, dtype=np.int64).reshape(-1, 4)
     if part == "train" and shots is not None:
         rows = rows[few_shot(rows[:, 0], shots, random.Random(seed))]
     names, pictures = tuple(classes), rows[:, 1:]
@@ -92,29 +106,6 @@ class _Reader:
         part, number, variation = self.pictures[index].tolist()
         original = drawing(number)
         return composite.on_white(original) if self.clean else composite.vary(original, f"{part} {number} {variation}")
-
-
-def _pictures(classes: dict[str, tuple[Concept, ...]], style: str, part: str, variations: int) -> np.ndarray:
-    """int64[N, 4]: label, part number, drawing, variation; class by class."""
-    found = numbers()
-    rows = [
-        (label, PARTS.index(part), found[style, concept.id], variation)
-        for label, own in enumerate(classes.values())
-        for concept in own
-        if (style, concept.id) in found
-        for variation in range(variations)
-    ]
-    return np.array(rows, dtype=np.int64).reshape(-1, 4)
-
-
-def _part_of(task: EmojiTask, part: str) -> dict[str, tuple[Concept, ...]]:
-    """The classes of a task with the concepts that a part may show."""
-    if not task.disjoint:
-        return task.classes()
-    return {
-        name: tuple(concept for place, concept in enumerate(own) if _SHARES[place % len(_SHARES)] == part)
-        for name, own in task.classes().items()
-    }
 
 
 # --- which concepts -----------------------------------------------------------------------------------------

@@ -66,10 +66,9 @@ def image_set(given: Embeddings, rows: np.ndarray | None = None, domain: str = "
     return ImageSet(given.name, domain, names, labels[rows], groups, whole, read)
 
 
-def parts(name: Any) -> set[str]:
-    """The parts that a file has rows of."""
+def parts(name: Any, domain: str | None = None) -> set[str]:
     given = read_embeddings(name)
-    return {part for part in PARTS if rows_of(given, part).size}
+    return {part for part in PARTS if rows_of(given, part, domain or "").size}
 
 
 @dataclass(frozen=True, eq=False)

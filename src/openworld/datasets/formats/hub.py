@@ -44,8 +44,17 @@ def load(
     if part not in PARTS:
         raise unknown_name("part", part, PARTS)
     repository, _, configuration = name.removeprefix(PREFIX).partition(":")
-    own = _fetch(repository, configuration or None, part)
-    return from_dataset(own, name.removeprefix(PREFIX), shots=shots, seed=seed)
+    library = _library()
+    with _with_reasons(repository):
+        names = tuple(_names(repository, configuration or None))
+        split = next((own for own in PARTS[part] if own in names), None)
+        if split is None:
+            raise OpenworldError(f"{repository} has no split {' or '.join(PARTS[part])}; it has {', '.join(names)}.")
+        if _is_saved(repository):
+            found = library.load_from_disk(repository)[split]
+        else:
+            found = library.load_dataset(repository, configuration or None, split=split)
+    return from_dataset(found, name.removeprefix(PREFIX), shots=shots, seed=seed)
 
 
 def splits(name: str) -> tuple[str, ...]:
@@ -109,21 +118,7 @@ def _library():
     return datasets
 
 
-def _fetch(repository: str, configuration: str | None, part: str):
-    """The split of a part."""
-    library = _library()
-    with _with_reasons(repository):
-        names = tuple(_names(repository, configuration))
-        split = next((name for name in PARTS[part] if name in names), None)
-        if split is None:
-            raise OpenworldError(f"{repository} has no split {' or '.join(PARTS[part])}; it has {', '.join(names)}.")
-        if _is_saved(repository):
-            return library.load_from_disk(repository)[split]
-        return library.load_dataset(repository, configuration, split=split)
-
-
 def _names(repository: str, configuration: str | None):
-    """The names of all splits."""
     library = _library()
     if _is_saved(repository):
         return library.load_from_disk(repository)

@@ -91,15 +91,11 @@ def _read(path: Path) -> dict[str, list[str]]:
 
 def _classes(path: Path, columns: dict[str, list[str]]) -> tuple[list[str], np.ndarray]:
     """Class names in label order, and int64[N] labels, over all parts."""
-    if "name" in columns:
-        return _numbered_classes(path, columns)
-    names, labels = np.unique(np.array(columns["label"], dtype=str), return_inverse=True)
-    if names.size and all(name.isdecimal() for name in names.tolist()):
-        raise OpenworldError(f"{path} has numbers for labels ({names[0]}, ...); give names, or a column `name`.")
-    return names.tolist(), labels.astype(np.int64)
-
-
-def _numbered_classes(path: Path, columns: dict[str, list[str]]) -> tuple[list[str], np.ndarray]:
+    if "name" not in columns:
+        classes, labels = np.unique(np.array(columns["label"], dtype=str), return_inverse=True)
+        if classes.size and all(name.isdecimal() for name in classes.tolist()):
+            raise OpenworldError(f"{path} has numbers for labels ({classes[0]}, ...); give names, or a column `name`.")
+        return classes.tolist(), labels.astype(np.int64)
     names: dict[int, str] = {}
     for row, (label, name) in enumerate(zip(columns["label"], columns["name"], strict=True), start=1):
         if not label.isdecimal() or names.setdefault(int(label), name) != name:

@@ -5,7 +5,7 @@ label from 0, class name], ...]}. FGVC-Aircraft lists its variants in variants.t
 line per picture: the file's name without ".jpg", a space, the variant.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
@@ -59,7 +59,7 @@ def read_split_file(path: Path) -> Split:
     if sorted(names) != list(range(len(names))):
         gap = next(label for label in range(len(names)) if label not in names)
         raise OpenworldError(f"{path} has {len(names)} classes, but none with label {gap}; {_AGAIN}")
-    parts = {part: _rows((one[0], one[1]) for one in entries[key]) for part, key in FILE_PARTS.items()}
+    parts = {part: _rows([one[:2] for one in entries[key]]) for part, key in FILE_PARTS.items()}
     return Split(tuple(names[label] for label in range(len(names))), parts)
 
 
@@ -126,12 +126,8 @@ def _is_entry(entry) -> bool:
     return isinstance(path, str) and type(label) is int and label >= 0 and isinstance(name, str)
 
 
-def _rows(pairs: Iterable[tuple[str, int]]) -> ImageRows:
-    paths, labels = [], []
-    for path, label in pairs:
-        paths.append(path)
-        labels.append(label)
-    return ImageRows(tuple(paths), np.array(labels, dtype=np.int64))
+def _rows(pairs: Sequence[tuple[str, int]]) -> ImageRows:
+    return ImageRows(tuple(path for path, _ in pairs), np.array([label for _, label in pairs], dtype=np.int64))
 
 
 def _read_text(path: Path) -> str:

@@ -70,8 +70,9 @@ def load(
     if shots is not None:
         drawn = few_shot(labels, shots, random.Random(seed))
         labels, samples = labels[drawn], [samples[index] for index in drawn.tolist()]
+    plain = [part for part in Path(pattern).parts if not re.search(r"[{*?\\[]", part)]
     return ImageSet(
-        name=_title(str(pattern)),
+        name=Path(plain[-1]).stem if plain else "shards",  # the first folder or file above the placeholders
         domain="",
         classnames=names,
         labels=labels,
@@ -96,12 +97,6 @@ class TarReader:
     def file_of(self, index: int) -> str:
         """The shard of a picture and its name there."""
         return f"{self.samples[index].shard.name}/{self.samples[index].name}"
-
-
-def _title(pattern: str) -> str:
-    """Return a name for people: the first folder or file above the placeholders."""
-    plain = [part for part in Path(pattern).parts if not re.search(r"[{*?\\[]", part)]
-    return Path(plain[-1]).stem if plain else "shards"
 
 
 def patterns(pattern: str, part: str) -> list[str]:
@@ -161,7 +156,9 @@ def _samples(shard: Path) -> list[TarSample]:
     labels: dict[str, str] = {}
     with shard.open("rb") as file:
         for member in _members(shard, file):
-            key, ending = _split_name(member.name)
+            path = PurePosixPath(member.name)
+            key, dot, ending = path.name.partition(".")
+            key, ending = (path.parent / key).as_posix(), (dot + ending).lower()
             into = pictures if ending in FORMATS else labels if ending == ".cls" else None
             if into is None:
                 continue
@@ -219,13 +216,6 @@ def _require_whole(shard: Path, file, members: list[tarfile.TarInfo]) -> None:
         raise OpenworldError(f"{shard} is damaged or was cut short: its closing block is missing; get it again.")
 
 
-def _split_name(name: str) -> tuple[str, str]:
-    """Return key and ending in lower case: the last name is cut at its first dot."""
-    path = PurePosixPath(name)
-    key, dot, ending = path.name.partition(".")
-    return (path.parent / key).as_posix(), (dot + ending).lower()
-
-
 def _label(shard: Path, file, member: tarfile.TarInfo) -> str:
     file.seek(member.offset_data)
     try:
@@ -243,16 +233,12 @@ def _classes(shard: Path, samples: list[TarSample]) -> tuple[tuple[str, ...], np
     for path in listings:
         require_plain(path)
     listing = next((path for path in listings if path.is_file()), None)
-    if listing:
-        return _listed_classes(listing, samples)
-    own = [sample.label for sample in samples]
-    if any(label.isdecimal() for label in own):
-        raise OpenworldError(f"labels of {shard} are numbers; name the classes, one per line, in {listings[0]}.")
-    names, labels = np.unique(np.array(own, dtype=str), return_inverse=True)
-    return tuple(names.tolist()), labels.astype(np.int64)
-
-
-def _listed_classes(listing: Path, samples: list[TarSample]) -> tuple[tuple[str, ...], np.ndarray]:
+    if listing is None:
+        own = [sample.label for sample in samples]
+        if any(label.isdecimal() for label in own):
+            raise OpenworldError(f"labels of {shard} are numbers; name the classes, one per line, in {listings[0]}.")
+        names, labels = np.unique(np.array(own, dtype=str), return_inverse=True)
+        return tuple(names.tolist()), labels.astype(np.int64)
     names = read_lines(listing)
     places = {name: label for label, name in enumerate(names)} | {str(label): label for label in range(len(names))}
     unknown = next((sample for sample in samples if sample.label not in places), None)

@@ -7,9 +7,8 @@ pictures.
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import count
-from typing import Protocol
+from typing import Any, Protocol
 
 from openworld._errors import OpenworldError
 from openworld.datasets.names.findings import Audit, Finding, in_order
@@ -39,31 +38,13 @@ _NO_WORDNET = "synonyms (WordNet 3.0 was not found: install Debian's wordnet-bas
 _NO_TOKENIZER = "tokens (no tokenizer was given: name a backbone)"
 
 
-class NameTokens(Protocol):
-    """How a text is read: token ids, characters that are lost, characters known by their bytes alone."""
-
-    ids: tuple[int, ...]
-    unread: str
-    in_bytes: str
-
-
 class Speller(Protocol):
     """A tokenizer, as `openworld.backbones.load(...).tokenizer` is one; `positions` is its longest sentence."""
 
     positions: int
 
-    def spell(self, text: str) -> NameTokens: ...
-
-
-@dataclass(frozen=True)
-class NamePair:
-    """Two names that are alike, by their places, with the kind and severity of the likeness, and it in words."""
-
-    place: int
-    other: int
-    kind: str
-    severity: str
-    likeness: str
+    def spell(self, text: str) -> Any:
+        """Return how a text is read: `ids`, what is lost of it (`unread`) or known by bytes alone (`in_bytes`)."""
 
 
 def audit(
@@ -92,14 +73,15 @@ def audit(
     if not 0 <= base <= len(names):
         raise OpenworldError(f"base_count is {base}, expected 0 to {len(names)}, the number of class names.")
     found = [*_not_names(names), *(_order(names, base) if by_order else ())]
-    found += [_within(pair, names, base) for pair in alike(names, names, wordnet)]
-    for other, listed in (against or {}).items():
+    for place, other, kind, severity, likeness in alike(names, names, wordnet):
+        found.append(_within(names[place], names[other], kind, severity, likeness, clash=place < base <= other))
+    for dataset_of, listed in (against or {}).items():
         others = _as_names(listed)
-        for pair in alike(names, others, wordnet):
-            if pair.kind != "misspelling":
-                first, second = names[pair.place], others[pair.other]
-                sentence = f"{first!r} and {second!r} of {other} {pair.likeness}: where one is base, {_LEFT_OUT}."
-                severity = "note" if pair.severity == "note" else "warning"
+        for place, other, kind, severity, likeness in alike(names, others, wordnet):
+            if kind != "misspelling":
+                first, second = names[place], others[other]
+                sentence = f"{first!r} and {second!r} of {dataset_of} {likeness}: where one is base, {_LEFT_OUT}."
+                severity = "note" if severity == "note" else "warning"
                 found.append(Finding("clash", severity, (first, second), sentence))
     if tokenizer is not None:
         found += _token_findings(names, tokenizer, template)
@@ -128,26 +110,29 @@ def _not_names(names: Sequence[str]) -> Iterator[Finding]:
         yield Finding("not a name", "note", numbers, message)
 
 
-def _within(pair: NamePair, names: Sequence[str], base: int) -> Finding:
-    clash = pair.place < base <= pair.other
-    if pair.kind == "duplicate":
+def _within(first: str, second: str, kind: str, severity: str, likeness: str, clash: bool) -> Finding:
+    """Two names of one data set that are alike; a clash, where one is base and the other new."""
+    if kind == "duplicate":
         effect = "nothing can tell them apart."
-    elif pair.kind == "misspelling":
+    elif kind == "misspelling":
         effect = "is one of them misspelt?"
-    elif pair.severity == "note":
+    elif severity == "note":
         effect = "one thing, if that is what both mean."
     elif clash:
         effect = "what is tuned on one helps the other, and new is not new."
     else:
         effect = "images of both may be one class."
-    first, second = names[pair.place], names[pair.other]
     sides = f"base {first!r} and new {second!r}" if clash else f"{first!r} and {second!r}"
-    kind = "clash" if clash else pair.kind
-    return Finding(kind, pair.severity, (first, second), f"{sides} {pair.likeness}: {effect}")
+    return Finding("clash" if clash else kind, severity, (first, second), f"{sides} {likeness}: {effect}")
 
 
-def alike(names: Sequence[str], others: Sequence[str], wordnet: WordNet | None = None) -> Iterator[NamePair]:
-    """Yield every pair of names that are alike, each once; `others` is the same object for pairs within one list."""
+def alike(
+    names: Sequence[str], others: Sequence[str], wordnet: WordNet | None = None
+) -> Iterator[tuple[int, int, str, str, str]]:
+    """Yield pairs of places of names that are alike, each once, with kind, severity, and the likeness in words.
+
+    `others` is the same object for pairs within one list.
+    """
     keys: dict[str, Keys] = {
         "duplicate": lambda name: [" ".join(normalise_class_name(name).split())],
         "near-duplicate": lambda name: {bare(name), joined(name)},
@@ -161,28 +146,26 @@ def alike(names: Sequence[str], others: Sequence[str], wordnet: WordNet | None =
             if pair in found or (kind == "misspelling" and not one_slip_apart(*map(singular_name, (one, other)))):
                 continue
             found.add(pair)
-            severity, likeness = _likeness(kind, one, other, wordnet)
-            yield NamePair(*pair, kind, severity, likeness)
+            if kind == "duplicate":
+                severity, likeness = "error", "are the same name"
+            elif kind == "misspelling":
+                severity, likeness = "note", "are one letter apart"
+            elif kind == "synonym":
+                meanings, of_other = wordnet.meanings(one), wordnet.meanings(other)
+                shared = next(meaning for meaning in meanings if meaning in of_other)
+                severity = "warning" if shared in (meanings[0], of_other[0]) else "note"
+                likeness = f"are both in n{shared:08d} of WordNet ({', '.join(wordnet.names(shared)[:3])})"
+            else:
+                severity, likeness = "warning", f"differ only in {_difference(one, other)}"
+            yield *pair, kind, severity, likeness
 
 
-def _likeness(kind: str, one: str, other: str, wordnet: WordNet | None) -> tuple[str, str]:
-    """Severity of a likeness, and it in words; a note takes a look."""
-    if kind == "duplicate":
-        return "error", "are the same name"
-    if kind == "misspelling":
-        return "note", "are one letter apart"
-    if kind == "synonym":
-        meanings, others = wordnet.meanings(one), wordnet.meanings(other)
-        shared = next(meaning for meaning in meanings if meaning in others)
-        words = f"are both in n{shared:08d} of WordNet ({', '.join(wordnet.names(shared)[:3])})"
-        return "warning" if shared in (meanings[0], others[0]) else "note", words
+def _difference(one: str, other: str) -> str:
     if plain(one) == plain(other):
-        difference = "punctuation or accents"
-    elif singular_name(one) == singular_name(other):
-        difference = "singular and plural"
-    else:
-        difference = "spaces" if joined(one) == joined(other) else "the order of words"
-    return "warning", f"differ only in {difference}"
+        return "punctuation or accents"
+    if singular_name(one) == singular_name(other):
+        return "singular and plural"
+    return "spaces" if joined(one) == joined(other) else "the order of words"
 
 
 def _token_findings(names: Sequence[str], tokenizer: Speller, template: str) -> Iterator[Finding]:
@@ -217,7 +200,12 @@ def _token_findings(names: Sequence[str], tokenizer: Speller, template: str) -> 
 
 def _order(names: Sequence[str], base: int) -> Iterator[Finding]:
     """Names that are sorted in one way, and would be cut into other halves if they were sorted in another."""
-    sortings = {"by code point": str, "without regard to case": str.casefold, "with numbers by value": _by_value}
+
+    def by_value(name: str) -> list[tuple[int, str]]:
+        pieces = zip(count(), re.split(r"(\d+)", name.casefold()), strict=False)  # "9" before "10"
+        return [(int(piece), "") if place % 2 else (0, piece) for place, piece in pieces]
+
+    sortings = {"by code point": str, "without regard to case": str.casefold, "with numbers by value": by_value}
     orders = {how: sorted(names, key=key) for how, key in sortings.items()}
     how = next((how for how, order in orders.items() if list(names) == order), None)
     if how is None:
@@ -230,9 +218,3 @@ def _order(names: Sequence[str], base: int) -> Iterator[Finding]:
             f"{leaving[0]!r}: keep this order with the results."
         )
         yield Finding("order", "note", tuple(leaving), message)
-
-
-def _by_value(name: str) -> list[tuple[int, str]]:
-    """A name as pieces that sort numbers by their value: "9" before "10"."""
-    pieces = zip(count(), re.split(r"(\d+)", name.casefold()), strict=False)
-    return [(int(piece), "") if place % 2 else (0, piece) for place, piece in pieces]

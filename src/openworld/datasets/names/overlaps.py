@@ -5,12 +5,13 @@ new, "minus those that overlap"; which were taken out is not published. The rule
 normalised name (lower case, no underscores, hyphens, accents or number at its end, singular) is that of a base class,
 or that of any name that WordNet 3.0 gives the base class's synset.
 
-What WordNet 3.0 calls ImageNet's classes comes with the package, so that the rule gives the same on every machine.
+What WordNet 3.0 calls ImageNet's classes comes with the package, so that the rule gives the same on every machine; it
+names classes that are called by their ids, too.
 """
 
 import csv
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -19,7 +20,7 @@ from openworld._csv import csv_text
 from openworld._errors import OpenworldError
 from openworld.datasets.names.class_names import ClassNames
 from openworld.datasets.names.forms import singular_name
-from openworld.datasets.names.wordnet import WordNet, meaning_of
+from openworld.datasets.names.wordnet import SYNSET_ID, WordNet, find_wordnet, meaning_of
 
 WORDS = "imagenet_words.csv"
 
@@ -70,20 +71,16 @@ def as_csv(found: Sequence[Overlap]) -> str:
     )
 
 
-@dataclass(frozen=True)
-class Words:
+class Words(dict[int, tuple[str, ...]]):
     """What WordNet calls some meanings; stands where `overlaps` asks for WordNet."""
 
-    by_meaning: Mapping[int, tuple[str, ...]]
-
     def names(self, meaning: int) -> tuple[str, ...]:
-        """Return what `WordNet.names` does."""
-        if meaning not in self.by_meaning:
+        if meaning not in self:
             raise OpenworldError(
                 f"n{meaning:08d} is no class of ImageNet's 1,000, whose names in WordNet come along; compare by "
                 "WordNet itself (openworld data overlaps --wordnet DIR)."
             )
-        return self.by_meaning[meaning]
+        return self[meaning]
 
 
 def overlaps_with(names: Sequence[str], source: ClassNames) -> tuple[Overlap, ...]:
@@ -98,3 +95,21 @@ def imagenet_words() -> Words:
     text = files("openworld.datasets").joinpath("lists", WORDS).read_text(encoding="utf-8")
     rows = csv.DictReader(text.splitlines())
     return Words({meaning_of(row["wordnet_id"]): tuple(row["names"].split("|")) for row in rows})
+
+
+def name_synsets(names: Sequence[str], wordnet: WordNet | None = None) -> tuple[str, ...]:
+    """Return the names, with the first of WordNet's names in the place of every WordNet id, such as n00005787."""
+    # Sentences such as "a photo of a n00005787." mean nothing to a text tower, so ids that cannot be named are refused.
+    ids = [name for name in names if SYNSET_ID.fullmatch(name)]
+    listed = imagenet_words()
+    known = {name: listed[meaning_of(name)] for name in ids if meaning_of(name) in listed}
+    unknown = [name for name in ids if name not in known]
+    wordnet = wordnet or (find_wordnet() if unknown else None)
+    if unknown and wordnet is None:
+        raise OpenworldError(
+            f"{len(unknown)} classes are called by WordNet ids, first {unknown[0]!r}, and WordNet 3.0 was not found to "
+            "name them: install it (Debian's wordnet-base), name its folder in WNSEARCHDIR, or give the names in a "
+            "text file, a name per line."
+        )
+    known |= {name: wordnet.names(meaning_of(name)) for name in unknown}
+    return tuple(known[name][0] if name in known else name for name in names)

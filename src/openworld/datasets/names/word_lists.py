@@ -40,17 +40,16 @@ class WordList:
 def word_list(source: str) -> WordList:
     """Read nouns, and adjectives where there are any: "wordnet", a folder, or whatever `class_names` takes."""
     # A folder holds WordNet's data.noun and data.adj, or nouns.txt and perhaps adjectives.txt, a word per line.
-    if source == WORDNET:
-        return _wordnet(_wordnet_folder())
-    folder = Path(source)
-    if all((folder / name).is_file() for name in _FILES):
-        return _wordnet(folder)
+    folder = _wordnet_folder() if source == WORDNET else Path(source)
+    files = [folder / name for name in _FILES]
+    missing = [file.name for file in files if not file.is_file()]
+    if not missing:
+        return _distinct(*([word for line in read_lines(file) for word in _words(line, file)] for file in files))
     if (folder / "nouns.txt").is_file():
         adjectives = folder / "adjectives.txt"
         return _distinct(
             read_lines(folder / "nouns.txt", "word"), read_lines(adjectives, "word") if adjectives.is_file() else []
         )
-    missing = [name for name in _FILES if not (folder / name).is_file()]
     if folder.is_dir() and len(missing) < len(_FILES):
         raise OpenworldError(
             f"{folder} has no {missing[0]}; give a folder with both of WordNet's {' and '.join(_FILES)}."
@@ -81,11 +80,6 @@ def _wordnet_folder() -> Path:
         "`nltk.download('wordnet')` and unpack it, and set $WNHOME or $NLTK_DATA, or give its folder in place of "
         f"{WORDNET!r}."
     )
-
-
-def _wordnet(folder: Path) -> WordList:
-    files = (folder / name for name in _FILES)
-    return _distinct(*([word for line in read_lines(file) for word in _words(line, file)] for file in files))
 
 
 def _words(line: str, file: Path) -> list[str]:

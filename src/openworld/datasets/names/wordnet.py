@@ -35,7 +35,10 @@ class WordNet:
         missing = [name for name in _FILES if not (self.folder / name).is_file()]
         if missing:
             raise OpenworldError(f"{folder} has no {' and no '.join(missing)}; give the folder of WordNet 3.0's files.")
-        if self._read(_PROBE[0], len(_PROBE[1])) != _PROBE[1]:
+        with (self.folder / "data.noun").open("rb") as file:
+            file.seek(_PROBE[0])
+            is_ours = file.read(len(_PROBE[1])) == _PROBE[1]
+        if not is_ours:
             raise OpenworldError(f"{folder} holds another version of WordNet, not 3.0 (Debian's wordnet-base).")
 
     def meanings(self, name: str) -> tuple[int, ...]:
@@ -77,11 +80,6 @@ class WordNet:
         if len(fields) < 5 or fields[0] != f"{meaning:08d}":
             raise OpenworldError(f"WordNet 3.0 has no noun n{meaning:08d}; give an id as ImageNet writes them.")
         return fields
-
-    def _read(self, place: int, count: int) -> bytes:
-        with (self.folder / "data.noun").open("rb") as file:
-            file.seek(place)
-            return file.read(count)
 
 
 def find_wordnet(folder: Path | str | None = None) -> WordNet | None:

@@ -64,8 +64,8 @@ class DatasetCard:
         family: "embedded" for those that come with openworld, "coop", "shifted" or "openood"; "" for files that the
             tables of papers read and that are no data set of their own.
         what: its classes, or its images, in a few words.
-        classes: how many there should be. pictures: part -> how many there should be in the first domain; None where
-            that is not published.
+        classes, classnames: how many there should be; their names, in label order, where no file of it says them.
+        pictures: part -> how many there should be in the first domain; None where that is not published.
         domains: what `domain` may be, the default first. alike: the domains that should hold as many images as the
             first; a check reads them too.
         group_name: what images of one group share, such as "drawing"; "" where all images are independent.
@@ -84,6 +84,7 @@ class DatasetCard:
     family: str
     what: str = ""
     classes: int = 0
+    classnames: tuple[str, ...] = ()
     pictures: Mapping[str, int | None] = field(default_factory=dict)
     domains: tuple[str, ...] = ("",)
     alike: tuple[str, ...] = ()

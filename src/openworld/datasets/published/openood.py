@@ -38,7 +38,13 @@ def load(
     The root is OpenOOD's data folder, or holds it as openood/.
     """
     card, place = find(name, domain or "", part), place_of(root)
-    path = require_list(name, card, place)
+    path = list_of(card, place)
+    if not path.is_file():
+        raise OpenworldError(
+            f"{card.title} of {name} is not there: {path} is missing. Get OpenOOD's {LISTS}.zip "
+            f"(scripts/download/download.py of {CODE}) and extract it into {place}, or name OpenOOD's data folder as "
+            "--root (root in Python and in a spec)."
+        )
     found = numbered_list.read(path)
     names = class_names(name, place) if card.group == "id" else ()
     try:
@@ -76,18 +82,6 @@ def place_of(root: str | Path | None) -> Path:
     """Return OpenOOD's data folder: `root`, or openood/ below it."""
     folder = find_root(root)
     return folder / "openood" if not (folder / LISTS).is_dir() and (folder / "openood").is_dir() else folder
-
-
-def require_list(name: str, card: ListedSet, place: Path) -> Path:
-    """Return the list of a set."""
-    path = list_of(card, place)
-    if not path.is_file():
-        raise OpenworldError(
-            f"{card.title} of {name} is not there: {path} is missing. Get OpenOOD's {LISTS}.zip "
-            f"(scripts/download/download.py of {CODE}) and extract it into {place}, or name OpenOOD's data folder as "
-            "--root (root in Python and in a spec)."
-        )
-    return path
 
 
 def absent(name: str, part: str, root: str | Path | None) -> str:

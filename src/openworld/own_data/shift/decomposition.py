@@ -11,7 +11,7 @@ from openworld._observer import Progress
 from openworld._plain import read_lines
 from openworld.datasets.names.class_names import class_names
 from openworld.datasets.names.forms import normalise_class_name
-from openworld.datasets.names.synset_names import name_synsets
+from openworld.datasets.names.overlaps import name_synsets
 from openworld.datasets.templates import CLIP_80, EMOJI_LOOKS
 from openworld.own_data.shift.images import ImageCollection
 from openworld.shifts import (
