@@ -18,12 +18,10 @@ KeysAndValues = tuple[tuple[Tensor, Tensor], ...]
 
 
 def quick_gelu(x: Tensor) -> Tensor:
-    """Return OpenAI CLIP's activation, x * sigmoid(1.702 x), elementwise."""
     return F.silu(1.702 * x) * (1 / 1.702)
 
 
 def gelu_tanh(x: Tensor) -> Tensor:
-    """The tanh approximation of GELU that SigLIP uses, elementwise."""
     return F.gelu(x, approximate="tanh")
 
 
@@ -75,12 +73,10 @@ class Block(nn.Module):
         return self.project_query(select_rows(normed, keep)), key, value
 
     def project_query(self, normed: Tensor) -> Tensor:
-        """Queries alone of rows [..., T, W]."""
         width = normed.shape[-1]
         return F.linear(normed, self.qkv.weight[:width], self.qkv.bias[:width])
 
     def mlp(self, normed: Tensor) -> Tensor:
-        """The two-layer perceptron of the block on rows [..., W]."""
         if self.activation is not quick_gelu:
             return self.down(self.activation(self.up(normed)))
         # With z = 1.702 up(x) it is down(silu(z) / 1.702): both factors cost nothing inside the matrix products.

@@ -140,7 +140,6 @@ def _image_sizes(settings: dict) -> dict:
 
 
 def _side(size: object) -> object:
-    """The side of a square that may be stated as [side, side]; anything else as it is, for `ImageConfig` to judge."""
     square = isinstance(size, list) and len(size) == 2 and size[0] == size[1]
     return size[0] if square else size
 

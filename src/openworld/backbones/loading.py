@@ -96,7 +96,6 @@ def load(
 
 @lru_cache(maxsize=2)
 def load_once(name: str, device: str = "cpu", precision: Precision = "float32"):
-    """Return the frozen backbone `name` on `device`, the same object for the same arguments."""
     return load(name, device=device, dtype=DTYPES[precision])
 
 
@@ -117,7 +116,6 @@ def _from_folder(folder: Path, name: str) -> TwoTower:
 
 
 def _from_checkpoint(path: Path, name: str) -> TwoTower:
-    """Return the model of an open_clip training's .pt, described by the open_clip_config.json beside it."""
     if not path.is_file():
         raise OpenworldError(f"there is no file {path}; give the weights' path, or a name of a model.")
     weights, beside = read_pickled(path), path.parent / CONFIGURATIONS["open_clip"]

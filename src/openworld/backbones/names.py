@@ -39,12 +39,10 @@ def is_function(name: str) -> bool:
 
 
 def is_embeddings(name: str) -> bool:
-    """Whether a name is that of a file of embeddings."""
     return name.endswith((".npz", ".parquet"))
 
 
 def local_path(name: str | Path) -> Path:
-    """A name as a path on this machine, "~" read as home."""
     return Path(os.path.expanduser(name))
 
 

@@ -33,7 +33,6 @@ class PackedSentences:
     block: int = 0  # that the rows enter; `first` and `start` are of this block and the later ones
 
     def part(self, groups: slice, places: slice) -> "PackedSentences":
-        """The sentences of some passes at some packed places."""
         packing, cut = self.packing, slice(None)
         some = groups if len(self.rows[groups]) < len(self.rows) > 1 else slice(None)
         if some != slice(None):
@@ -108,7 +107,6 @@ class Insertions:
     per_class: dict[int, Tensor]  # block -> float[G, C, n, W], packed; from there on only the start token is shared
 
     def part(self, groups: slice, places: slice) -> "Insertions":
-        """Some of the passes over some of the sentences."""
         return Insertions(
             self.shared[groups],
             self.slots[groups],
@@ -118,7 +116,6 @@ class Insertions:
 
     @property
     def tensors(self) -> tuple[Tensor, ...]:
-        """All rows, one after the other."""
         return self.shared, self.slots, *self.replace.values(), *self.per_class.values()
 
     def over(self, shared: Tensor, slots: Tensor, *others: Tensor) -> "Insertions":
@@ -168,7 +165,6 @@ def encode_packed(
 
 
 def _encode_part(tower: TextTower, sentences: PackedSentences, insertions: Insertions) -> Tensor:
-    """Embeddings float[G, C, D] in packed order."""
     behind = sentences.rows.expand(len(insertions.shared), -1, -1)
     if sentences.slots.shape[1]:
         filling = insertions.slots.repeat(1, len(sentences.slots), 1)

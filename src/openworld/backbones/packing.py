@@ -24,7 +24,6 @@ class Order:
     places: Tensor  # int64[M], where each row stands
 
     def gather(self, groups: int, heads: int) -> "Gather":
-        """Gather for every head of tensors of G groups."""
         device = self.rows.device
         group, head = torch.arange(groups, device=device)[:, None], torch.arange(heads, device=device)
         # Rows [G, M, heads * d] as flat rows [G * M * heads, d]: one index for every group, row and head.
@@ -84,7 +83,6 @@ class Bucket:
 
     @property
     def places(self) -> slice:
-        """The packed places of its sentences."""
         return slice(self.place, self.place + self.count)
 
 
@@ -100,7 +98,6 @@ class Packing:
 
     @property
     def rows(self) -> int:
-        """How many rows there are, the shared ones included."""
         return self.shared + sum(self.lengths)
 
     @cached_property
@@ -196,7 +193,6 @@ class Piece(NamedTuple):
     unseen: Tensor  # see `Plan`
 
     def attend(self) -> Tensor:
-        """Results like the queries."""
         behind = torch.baddbmm(self.unseen, self._apart(self.query), self.key.mT)
         weights = torch.cat([self.query @ self.prefix_key.mT, self._together(behind)], -1).softmax(-1)
         before, behind = weights.split_with_sizes((self.prefix_key.shape[1], self.key.shape[1]), -1)

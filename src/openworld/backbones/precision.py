@@ -23,5 +23,4 @@ def allow_tf32(allowed: bool) -> None:
 
 
 def tf32_allowed() -> bool:
-    """Whether products of float32 matrices may be rounded in this process."""
     return torch.get_float32_matmul_precision() != "highest"

@@ -24,7 +24,6 @@ def build(architecture: str, classes: int, *, pretrained: bool) -> nn.Module:
 
 
 def pretrained(architecture: str) -> nn.Module:
-    """The model "timm:NAME" with the weights and the head that timm publishes under this name."""
     return _made(architecture, pretrained=True)
 
 

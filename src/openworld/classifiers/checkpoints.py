@@ -7,7 +7,6 @@ runs code. What the classes are called, and how images are prepared, stands in a
 without one, images are prepared as torchvision or timm state for their weights, and classes are numbered.
 """
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -65,7 +64,10 @@ def load(place: Path | str, architecture: str | None = None, classnames: Sequenc
     weights = _read(path)
     network, title, usual = _network(path, weights, architecture or "", stated)
     fill(network, weights, path, title)
-    return _named(network, title, stated or usual, _classes_of(network, path), classnames or own_names)
+    heads = [module for module in network.modules() if isinstance(module, nn.Linear)]
+    if not heads:
+        raise OpenworldError(f"{path} has no linear layer at its end; bring it as classifiers.Classifier(...).")
+    return _named(network, title, stated or usual, heads[-1].out_features, classnames or own_names)
 
 
 def named_after(classifier: Classifier, classnames: Sequence[str] | None) -> Classifier:
@@ -101,7 +103,10 @@ def _network(
     if architecture:
         if stated is None:
             require_description(path)
-        return build(architecture, _last_width(weights, path), stated.crop), architecture, None
+        matrices = [one for name, one in weights.items() if name.endswith("weight") and one.dim() == 2]
+        if not matrices:
+            raise OpenworldError(f"{path} has no matrix of weights, so no head; give the state dict of a classifier.")
+        return build(architecture, matrices[-1].shape[0], stated.crop), architecture, None
     if torchvision_resnet.is_resnet(weights):
         network = _shaped(torchvision_resnet.ResNet, weights, path)
         if network.small and stated is None:
@@ -159,21 +164,6 @@ def _named(
             "each, in the order of the logits."
         )
     return Classifier(network, names, preprocess, title)
-
-
-def _classes_of(network: nn.Module, path: Path) -> int:
-    """The length of its logits: the rows of its last layer with a matrix."""
-    heads = [module for module in network.modules() if isinstance(module, nn.Linear)]
-    if not heads:
-        raise OpenworldError(f"{path} has no linear layer at its end; bring it as classifiers.Classifier(...).")
-    return heads[-1].out_features
-
-
-def _last_width(weights: Mapping[str, Tensor], path: Path) -> int:
-    matrices = [tensor for name, tensor in weights.items() if re.search(r"weight$", name) and tensor.dim() == 2]
-    if not matrices:
-        raise OpenworldError(f"{path} has no matrix of weights, so no head; give the state dict of a classifier.")
-    return matrices[-1].shape[0]
 
 
 def _some(names: Sequence[str] | Mapping[str, Tensor], count: int = 3) -> str:

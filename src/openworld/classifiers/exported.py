@@ -68,7 +68,6 @@ def kind_of(place: Path | str) -> str:
 
 
 def description_of(path: Path | str) -> Path:
-    """Where class names and preprocessing of a file stand."""
     return Path(path).with_suffix(".json")
 
 
@@ -111,13 +110,12 @@ def load(place: Path | str, architecture: str | None = None) -> Classifier:
         raise OpenworldError(f"{path} came with the architecture {architecture!r}, expected {kind!r} or none.")
     classnames, preprocess = described(path)
     run, batch = _LOADERS[kind](path)
-    module = ExportedModule(run, _hash(path), batch, len(classnames))
-    return Classifier(module, classnames, preprocess, str(path))
+    with path.open("rb") as file:
+        content = hashlib.file_digest(file, "sha256").hexdigest()
+    return Classifier(ExportedModule(run, content, batch, len(classnames)), classnames, preprocess, str(path))
 
 
 class ExportedModule(nn.Module):
-    """A network from a file, called with as many images as the file allows."""
-
     # `run`: pixels float32[B, 3, side, side] -> logits float32[B, C]. `content`: hash of the file. `batch`: how many
     # images the file wants at a time; None for any number.
     def __init__(self, run: Run, content: str, batch: int | None, classes: int):
@@ -126,17 +124,13 @@ class ExportedModule(nn.Module):
 
     def forward(self, pixels: Tensor) -> Tensor:
         """Logits float32[B, C]; images are cut into the batches of the file, the last one filled up with zeros."""
-        return self.head(self._logits(pixels))
-
-    def _logits(self, pixels: Tensor) -> Tensor:
+        size, logits = self.batch or len(pixels), []
         try:
-            if self.batch in (None, len(pixels)):
-                return self.run(pixels.contiguous())
-            logits = []
-            for some in pixels.split(self.batch):
-                filled = torch.cat([some, some.new_zeros(self.batch - len(some), *some.shape[1:])])
+            for some in pixels.split(size) if len(pixels) != size else (pixels,):
+                filled = some
+                if len(some) < size:
+                    filled = torch.cat([some, some.new_zeros(size - len(some), *some.shape[1:])])
                 logits.append(self.run(filled.contiguous())[: len(some)])
-            return torch.cat(logits)
         except OpenworldError:
             raise
         except Exception as error:  # whatever the runtime of the file raises
@@ -145,6 +139,7 @@ class ExportedModule(nn.Module):
                 f"the exported model cannot look at {list(pixels.shape)} ({type(error).__name__}: {reason}); its JSON "
                 "file must state the side that it was exported for."
             ) from error
+        return self.head(torch.cat(logits))
 
 
 class _Through(nn.Linear):
@@ -157,7 +152,6 @@ class _Through(nn.Linear):
             self.bias.zero_()
 
     def forward(self, logits: Tensor) -> Tensor:
-        """The logits, to the last bit."""
         return logits
 
 
@@ -174,11 +168,6 @@ def described(path: Path) -> tuple[tuple[str, ...], Preprocess]:
     beside = description_of(path)
     said = read_saved(beside, _Described, f"{beside} describes no classifier", f"expected such as {_EXAMPLE}.")
     return tuple(map(str, said.classnames)), said.preprocess
-
-
-def _hash(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _unreadable(path: Path, error: Exception) -> OpenworldError:

@@ -29,8 +29,6 @@ SEEN = "training-pictures.safetensors"
 
 @dataclass(frozen=True)
 class _Description:
-    """What classifier.json says."""
-
     architecture: str
     classnames: tuple[str, ...]
     preprocess: Preprocess
@@ -80,6 +78,9 @@ def load(saved: Path | str | Mapping[str, bytes], *, architecture: str | None = 
     Raises:
         OpenworldError: no whole classifier there, weights of another network, an architecture that cannot be built.
     """
+    from safetensors import SafetensorError
+    from safetensors.numpy import load as arrays_from_bytes
+
     if isinstance(saved, str | Path) and checkpoints.is_checkpoint(saved):
         return checkpoints.load(saved, architecture)
     if isinstance(saved, str | Path) and exported.is_exported(saved):
@@ -91,7 +92,10 @@ def load(saved: Path | str | Mapping[str, bytes], *, architecture: str | None = 
         raise without_function(where, named, "architecture={!r} (in a spec, architecture beside the folder)")
     network = build(architecture or named, len(names), said.preprocess.crop)
     _fill(network, contents[WEIGHTS], where, architecture or named)
-    seen = _seen(contents.get(SEEN), where)
+    try:
+        seen = SeenPictures(**arrays_from_bytes(contents[SEEN])) if SEEN in contents else None
+    except (SafetensorError, TypeError, OpenworldError) as error:
+        raise OpenworldError(f"{where}: {SEEN} is damaged ({error}); delete it, and the rest is read.") from error
     return Classifier(network, names, said.preprocess, architecture or named, said.history, seen)
 
 
@@ -181,18 +185,6 @@ def _contents(saved: Path | str | Mapping[str, bytes]) -> tuple[Mapping[str, byt
             f"{folder} holds no classifier ({error.strerror}: {error.filename}); give a folder with {WEIGHTS} and "
             f"{DESCRIPTION}, as `save` writes them."
         ) from error
-
-
-def _seen(content: bytes | None, where: str) -> SeenPictures | None:
-    from safetensors import SafetensorError
-    from safetensors.numpy import load as arrays_from_bytes
-
-    if content is None:
-        return None
-    try:
-        return SeenPictures(**arrays_from_bytes(content))
-    except (SafetensorError, TypeError, OpenworldError) as error:
-        raise OpenworldError(f"{where}: {SEEN} is damaged ({error}); delete it, and the rest is read.") from error
 
 
 def is_foreign(architecture: str) -> bool:

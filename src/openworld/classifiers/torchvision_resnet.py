@@ -22,7 +22,6 @@ NAMES = {
 
 
 def is_resnet(weights: Weights) -> bool:
-    """Whether a state dict has the names of such a network."""
     return {"conv1.weight", "layer1.0.conv1.weight", "fc.weight"} <= set(weights)
 
 
@@ -89,7 +88,6 @@ class _ShapedBlock(nn.Module):
 
 
 def name_of(weights: Weights) -> str:
-    """Return what papers call the network, by its blocks."""
     counts = tuple(_count(weights, name) for name in _stages(weights))
     return NAMES.get(("layer1.0.conv3.weight" in weights, counts), f"ResNet of {'-'.join(map(str, counts))} blocks")
 

@@ -22,7 +22,6 @@ _LAYER, _NORM = "encoder.layers.encoder_layer_", {"eps": 1e-6}
 
 
 def is_transformer(weights: Weights) -> bool:
-    """Whether a state dict has the names of such a network."""
     return {"class_token", "conv_proj.weight", "encoder.pos_embedding", "heads.head.weight"} <= set(weights)
 
 
@@ -38,14 +37,12 @@ def plain_names(weights: Weights) -> dict[str, Tensor]:
 
 
 def name_of(weights: Weights) -> str:
-    """Return what papers call the network."""
     width, _, patch, _ = weights["conv_proj.weight"].shape
     size = {192: "Ti", 384: "S", 768: "B", 1024: "L", 1280: "H"}.get(width, f"{width}")
     return f"ViT-{size}/{patch}"
 
 
 def side_of(weights: Weights) -> int:
-    """Return the pixels along each side of its images."""
     patches = weights["encoder.pos_embedding"].shape[1] - 1
     return math.isqrt(patches) * weights["conv_proj.weight"].shape[-1]
 

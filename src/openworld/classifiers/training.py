@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from openworld._errors import OpenworldError
@@ -44,12 +44,10 @@ class TrainingPictures:
         return len(self.labels)
 
     def pixels(self, rows: Tensor) -> Tensor:
-        """uint8[b, 3, side, side] of the pictures int64[b]."""
         return self._read(rows.tolist()) if self._kept is None else self._kept[rows]
 
     @property
     def seen(self) -> SeenPictures:
-        """Of all pictures that were read."""
         same, alike = self._hashes[self._hashed].T
         return SeenPictures(same.copy(), alike.copy())
 
@@ -126,32 +124,29 @@ def train(
     if len(images) == 0:
         raise OpenworldError(f"image set {images.name!r} is empty; there is nothing to train on.")
     require_device(str(device))
+    device = torch.device(device)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         network = build(architecture, len(images.classnames), recipe.side, pretrained=recipe.pretrained)
-        return _trained(network, architecture, images, recipe, torch.device(device), progress)
+        preprocess = _timm.preprocess_of(network, recipe.side) if recipe.pretrained else None
+        pictures = TrainingPictures(images, recipe, preprocess)
+        network = network.to(device, memory_format=torch.channels_last)
+        weights, history, kept = list(network.parameters()), [], {}
+        options = {"lr": recipe.learning_rate, "weight_decay": recipe.weight_decay}
+        if recipe.optimiser == "adam":
+            optimiser = torch.optim.Adam(weights, **options)
+        else:
+            optimiser = torch.optim.SGD(weights, momentum=recipe.momentum, **options)
 
-
-def _trained(network: nn.Module, architecture: str, images, recipe: Recipe, device, progress) -> dict[int, Classifier]:
-    preprocess = _timm.preprocess_of(network, recipe.side) if recipe.pretrained else None
-    pictures = TrainingPictures(images, recipe, preprocess)
-    network = network.to(device, memory_format=torch.channels_last)
-    weights, history, kept = list(network.parameters()), [], {}
-    options = {"lr": recipe.learning_rate, "weight_decay": recipe.weight_decay}
-    if recipe.optimiser == "adam":
-        optimiser = torch.optim.Adam(weights, **options)
-    else:
-        optimiser = torch.optim.SGD(weights, momentum=recipe.momentum, **options)
-
-    for epoch in range(recipe.epochs):
-        history.append(_epoch(network, optimiser, pictures, recipe, epoch, device))
-        if epoch + 1 in recipe.kept:
-            copied = copy.deepcopy(network).cpu()
-            made = copied, images.classnames, pictures.preprocess, architecture, tuple(history)
-            kept[epoch + 1] = Classifier(*made, pictures.seen)
-        if progress:
-            progress(epoch + 1, recipe.epochs)
-    return kept
+        for epoch in range(recipe.epochs):
+            history.append(_epoch(network, optimiser, pictures, recipe, epoch, device))
+            if epoch + 1 in recipe.kept:
+                copied = copy.deepcopy(network).cpu()
+                made = copied, images.classnames, pictures.preprocess, architecture, tuple(history)
+                kept[epoch + 1] = Classifier(*made, pictures.seen)
+            if progress:
+                progress(epoch + 1, recipe.epochs)
+        return kept
 
 
 def _epoch(network, optimiser, pictures: TrainingPictures, recipe: Recipe, epoch: int, device) -> dict[str, float]:
@@ -164,9 +159,13 @@ def _epoch(network, optimiser, pictures: TrainingPictures, recipe: Recipe, epoch
             group["lr"] = recipe.rate(epoch + step / len(batches))
         pixels = moved(pictures.pixels(rows), recipe.flip, recipe.shift).to(device)
         labels = pictures.labels[rows].to(device)
-        loss, logits = _step(network, optimiser, pictures.preprocess.scale(pixels), labels)
-        loss_sum, seen = loss_sum + loss * len(rows), seen + len(rows)
-        right += int((logits.argmax(1) == labels).sum())
+        optimiser.zero_grad(set_to_none=True)
+        logits = network(pictures.preprocess.scale(pixels).contiguous(memory_format=torch.channels_last))
+        loss = cross_entropy(logits, labels)
+        loss.backward()
+        optimiser.step()
+        loss_sum, seen = loss_sum + float(loss.detach()) * len(rows), seen + len(rows)
+        right += int((logits.detach().argmax(1) == labels).sum())
     if not math.isfinite(loss_sum):
         raise OpenworldError(
             f"training diverged in epoch {epoch + 1}: the loss is not finite; lower the learning rate "
@@ -179,12 +178,3 @@ def _batches(count: int, size: int) -> list[Tensor]:
     """int64[b] of every step. A last batch of one picture is left out, for batch normalisation cannot look at it."""
     batches = list(torch.randperm(count).split(size))
     return batches[:-1] if len(batches) > 1 and len(batches[-1]) == 1 else batches
-
-
-def _step(network: nn.Module, optimiser, pixels: Tensor, labels: Tensor) -> tuple[float, Tensor]:
-    optimiser.zero_grad(set_to_none=True)
-    logits = network(pixels.contiguous(memory_format=torch.channels_last))
-    loss = cross_entropy(logits, labels)
-    loss.backward()
-    optimiser.step()
-    return float(loss.detach()), logits.detach()

@@ -179,7 +179,6 @@ def _check_loaded(card: DatasetCard, root: Path, decoded: bool) -> Inspection:
 
 
 def _missing_places(card: DatasetCard, root: Path) -> Iterator[str]:
-    """The first folder that is missing, and every list that is."""
     folder = root / card.folder
     yield from (missing := list(_missing_folder(folder, root)))
     for listing in card.listings if not missing else ():
@@ -222,7 +221,6 @@ def _deeper(images: Path, path: str) -> str:
 
 
 def _count_faults(card: DatasetCard, split: Split) -> Iterator[str]:
-    """Counts that are not the published ones, one sentence each."""
     again = "get the lists again" if card.layout is None else "extract the archive again"
     if len(split.classnames) != card.classes:
         yield f"{len(split.classnames)} classes, expected {card.classes}; {again}."

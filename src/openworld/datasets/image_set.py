@@ -151,7 +151,6 @@ class Picked(Derived):
 
 
 def embeddings_of(read: Callable[[int], Image.Image]) -> np.ndarray | None:
-    """The embeddings of a reader's images, where they came embedded."""
     return getattr(read, "embeddings", None)
 
 

@@ -112,7 +112,6 @@ def pattern_of(pattern: str) -> re.Pattern:
 
 
 def remembered(images: ImageSet, count: int) -> ImageSet:
-    """The same set, which keeps the last `count` pictures that were read: several readers take turns on them."""
     return replace(images, read=_Remembered(images.read, count))
 
 

@@ -57,7 +57,6 @@ class ClassSentence(str):
 
 
 def sentence_of(before: str, name: str, after: str) -> ClassSentence:
-    """The sentence of a class; underscores in its name become spaces."""
     readable = spoken_name(readable_class_name(name))
     sentence = ClassSentence(before + readable + after)
     sentence.classname = readable

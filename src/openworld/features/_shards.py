@@ -48,7 +48,6 @@ class SharedReading:
 
     @cached_property
     def with_patches(self) -> set[int]:
-        """The places of the looks whose patch rows are wanted."""
         wanted = [encoding for encoding in self.encodings if encoding.patches]
         views = [self.views[encoding.draw] for encoding in wanted if encoding.views]
         return {0 for _ in wanted} | {place for part in views for place in range(part.start, part.stop)}

@@ -72,7 +72,6 @@ class CacheContents:
 
     @property
     def size(self) -> int:
-        """Bytes of all sets."""
         return sum(entry.size for entry in self.sets)
 
 
@@ -165,7 +164,7 @@ def _make_room(sets: Sequence[CachedSet], limit: int) -> tuple[list[Path], int, 
         reserved = mark.read_text(encoding="ascii") if mark.exists() and not whole else ""
         sizes[entry.folder] = max(entry.size, int(reserved) if reserved.isdecimal() else 0)
     removed, excess, busy = [], sum(sizes.values()) - limit, False
-    for entry in sorted(sets, key=lambda entry: (_is_embeddings(entry.folder), entry.used)):
+    for entry in sorted(sets, key=lambda entry: (_is_embeddings_alone(entry), entry.used)):
         if excess <= 0:
             break
         if not all(file.name.startswith(_REMOVABLE) for file in entry.folder.glob("*")):
@@ -176,6 +175,10 @@ def _make_room(sets: Sequence[CachedSet], limit: int) -> tuple[list[Path], int, 
         else:
             busy = True
     return removed, excess, busy
+
+
+def _is_embeddings_alone(entry: CachedSet) -> bool:
+    return entry.images is not None and not {"patches", "pixels"} & set(entry.holds.split(", "))
 
 
 def _remove_unused(folder: Path) -> bool:
@@ -222,11 +225,6 @@ def _manifest(folder: Path) -> Mapping:
         return {}  # a set that is not whole, or damaged: its size is known, and it can still be removed
     known = manifest.items() if isinstance(manifest, dict) else ()
     return {key: value for key, value in known if isinstance(value, _KINDS.get(key, object))}
-
-
-def _is_embeddings(folder: Path) -> bool:
-    encoding = _manifest(folder).get("encoding")
-    return encoding is not None and not (encoding.get("patches") or encoding.get("pixels"))
 
 
 def _holds(encoding: Mapping, files: Sequence[str]) -> str:

@@ -44,7 +44,6 @@ def is_intact(path: Path) -> bool:
 
 
 def read_intact(path: Path) -> bytes:
-    """Return the content of an intact file."""
     require_intact(path)
     return path.read_bytes()
 
@@ -66,7 +65,6 @@ def noted(path: Path) -> str | None:
 
 
 def remove_with_checksum(path: Path) -> None:
-    """Take a file and its checksum away."""
     path.unlink()
     _note(path).unlink(missing_ok=True)
 

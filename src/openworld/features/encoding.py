@@ -164,7 +164,17 @@ def encode_together(
     if missing:
         sizes = {store.folder: encoded_size(clip.config, encoding, len(images)) for encoding, store in missing.items()}
         spoken_for = None if limit is None else reserve(sizes, limit)
-        _encode_missing_shards(missing, clip, images, allow_corrupt, progress)
+        shards, corrupt = rows_of_shards(images), []
+        for index, rows in enumerate(shards):
+            corrupt += _write_shard(missing, clip, images, index)
+            if len(corrupt) > allow_corrupt:
+                _give_up(missing, images, index, corrupt[-1])
+            if progress:
+                progress(rows.stop, len(images))
+        description = {"images": images.fingerprint, "backbone": clip.fingerprint, "count": len(images)}
+        description |= {"name": images.name, "domain": images.domain, "model": clip.name}
+        for encoding, store in missing.items():
+            store.finish(len(shards), description | {"encoding": asdict(encoding)})
         del spoken_for
     return [_read(stores[encoding], images, allow_corrupt) for encoding in encodings]
 
@@ -290,29 +300,8 @@ def fingerprint_of(clip: DualEncoder, images: ImageSet, encoding: Encoding) -> s
 
 
 def rows_of_shards(images: ImageSet) -> list[range]:
-    """The rows of every shard."""
     starts = range(0, len(images), _SHARD_IMAGES)
     return [range(start, min(start + _SHARD_IMAGES, len(images))) for start in starts]
-
-
-def _encode_missing_shards(stores, clip: DualEncoder, images: ImageSet, allow_corrupt: int, progress) -> None:
-    shards, corrupt = rows_of_shards(images), []
-    for index, rows in enumerate(shards):
-        corrupt += _write_shard(stores, clip, images, index)
-        if len(corrupt) > allow_corrupt:
-            _give_up(stores, images, index, corrupt[-1])
-        if progress:
-            progress(rows.stop, len(images))
-    description = {
-        "images": images.fingerprint,
-        "backbone": clip.fingerprint,
-        "count": len(images),
-        "name": images.name,
-        "domain": images.domain,
-        "model": clip.name,
-    }
-    for encoding, store in stores.items():
-        store.finish(len(shards), description | {"encoding": asdict(encoding)})
 
 
 def _write_shard(stores, clip: DualEncoder, images: ImageSet, index: int, cores: int | None = None) -> list[int]:

@@ -61,6 +61,7 @@ class _Streamed:
     def __init__(self, clip: DualEncoder, images: ImageSet, rows: range):
         self.clip, self.images, self.rows = clip, images, rows
         self.shape = (len(rows), *self._shape(clip.config.image))
+        self._known: dict[int, np.ndarray | None] = {}
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -88,10 +89,6 @@ class _Patches(_Streamed):
     def _shape(config) -> tuple[int, ...]:
         return config.grid**2, config.width
 
-    def __init__(self, *given):
-        super().__init__(*given)
-        self._known: dict[range, np.ndarray] = {}
-
     def __getitem__(self, index) -> np.ndarray:
         (indices,) = index
         batches = _shards.batches_of(self.clip, self.rows)
@@ -99,12 +96,9 @@ class _Patches(_Streamed):
         wanted = np.unique(indices // size)
         self._known = {place: self._known.get(place) for place in wanted.tolist()}
         missing = [place for place, known in self._known.items() if known is None]
+        wanted = [batches[place] for place in missing]
         computed = _shards.compute_batches(
-            self.clip,
-            self.images,
-            [Encoding(patches=True)],
-            [batches[place] for place in missing],
-            torch.get_num_threads(),
+            self.clip, self.images, [Encoding(patches=True)], wanted, torch.get_num_threads()
         )
         self._known |= {place: arrays["patches"] for place, (arrays,) in zip(missing, computed, strict=True)}
         patches = np.stack([self._known[row // size][row % size] for row in indices.tolist()])

@@ -59,8 +59,6 @@ class _Sizes:
 
 @dataclass(frozen=True)
 class ForeignModel:
-    """What a library gives of a model."""
-
     module: nn.Module
     architecture: str  # the library's class and what it was made from: part of the fingerprint
     embed_pictures: Callable[[Tensor], Tensor]  # prepared images float[B, ...] to [B, D]

@@ -17,7 +17,6 @@ from openworld.tables.embeddings import Embeddings, read_embeddings
 
 
 def load(name: str) -> "GivenEncoder":
-    """Return the encoder of a file with class embeddings; raises OpenworldError where it has none."""
     return GivenEncoder(read_embeddings(name), name)
 
 
@@ -78,7 +77,6 @@ class GivenEncoder(ForeignEncoder):
 
     @property
     def preprocess_fingerprint(self) -> str:
-        """The same for all, since no image is prepared."""
         return "no images"
 
 

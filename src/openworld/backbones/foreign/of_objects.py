@@ -59,7 +59,6 @@ def encoder_of(given: Any, name: str = "") -> TwoTower | ForeignEncoder:
 
 
 def load(name: str) -> TwoTower | ForeignEncoder:
-    """Return the dual encoder that a function "package.module:function" makes."""
     return encoder_of(made_by(name), name)
 
 

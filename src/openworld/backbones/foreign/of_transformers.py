@@ -173,7 +173,6 @@ def _speller(tokenizer, positions: int) -> Tokenizer | None:
 
 @contextmanager
 def _without_bars(library: ModuleType) -> Iterator[None]:
-    """Its bars would be drawn over ours."""
     logging = library.utils.logging
     was_enabled = logging.is_progress_bar_enabled()
     logging.disable_progress_bar()

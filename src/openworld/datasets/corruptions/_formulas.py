@@ -87,7 +87,6 @@ def zoom_blur(pixels: np.ndarray, draws: Draws, end: float, step: float) -> np.n
 
 
 def gaussian_blur(pixels: np.ndarray, draws: Draws, deviation: float) -> np.ndarray:
-    """Every point becomes a Gaussian."""
     return smoothed(pixels, deviation)
 
 
@@ -129,7 +128,6 @@ def pixelate(pixels: np.ndarray, draws: Draws, share: float) -> np.ndarray:
 
 
 def jpeg_compression(pixels: np.ndarray, draws: Draws, quality: int) -> np.ndarray:
-    """Through JPEG and back."""
     packed = io.BytesIO()
     Image.fromarray(as_levels(pixels)).save(packed, "JPEG", quality=quality)
     return np.asarray(Image.open(packed, formats=("JPEG",))) / 255

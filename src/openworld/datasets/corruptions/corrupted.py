@@ -138,7 +138,6 @@ class _Corrupted(Derived):
 
 
 def middle_square(picture: Image.Image, side: int) -> Image.Image:
-    """The middle `side` x `side` pixels of a picture whose shorter side is scaled to 8/7 of that."""
     ratio = side * _MARGIN / min(picture.size)
     width, height = (max(side, round(length * ratio)) for length in picture.size)
     left, top = (width - side) // 2, (height - side) // 2

@@ -84,7 +84,6 @@ BACKGROUNDS = (_white, _white, _plain, _plain, _blend, _blend, _clouds, _tiles)
 
 
 def _colours(count: int, random: Random) -> np.ndarray:
-    """Light colours uint8[count, 3]."""
     darkness = np.frombuffer(random.randbytes(3 * count), np.uint8).reshape(count, 3) / 255
     return (255 - darkness * (255 - DARKEST)).astype(np.uint8)
 

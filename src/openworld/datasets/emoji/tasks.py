@@ -33,8 +33,6 @@ _CONCEPTS_PER_GROUP = 30
 
 @dataclass(frozen=True)
 class EmojiTask:
-    """What the classes of a task are."""
-
     summary: str  # one line for people
     classes: Callable[[], dict[str, tuple[Concept, ...]]]  # class name -> concepts
     disjoint: bool = False  # parts hold different concepts of a class, else variations of the same drawing

@@ -83,5 +83,4 @@ class GivenImages:
         raise OpenworldError(f"{self.name} holds embeddings, and no image that could be looked at; give the images.")
 
     def file_of(self, index: int) -> str | None:
-        """What an image is called, if the file says so."""
         return None if self.ids is None else self.ids[index]

@@ -57,7 +57,6 @@ class FileReader:
         return decode(path, str(path))
 
     def file_of(self, index: int) -> str:
-        """The path of a picture below the folder."""
         return self.paths[index]
 
 
@@ -67,7 +66,6 @@ def sizes_of(folder: Path, paths: Iterable[str]) -> list[int]:
 
 
 def content_of(sized: Iterable[tuple[str, int]]) -> str:
-    """Return the hex SHA-256 of names and sizes."""
     digest = hashlib.sha256()
     for path, size in sized:
         require_text(path)

@@ -116,13 +116,11 @@ class PathReader:
         return read_picture(self.paths[index])
 
     def file_of(self, index: int) -> str:
-        """The path of an image, below the root if there is one."""
         path = self.paths[index]
         return (path.relative_to(self.root) if self.root else path).as_posix()
 
 
 def _enter(root: Path, domain: str | None, part: str | None) -> Path:
-    """The folder that holds the class folders."""
     if not root.is_dir():
         raise OpenworldError(f"there is no folder {root}.")
     if part is not None and part not in PARTS:

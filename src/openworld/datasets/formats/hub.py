@@ -106,7 +106,6 @@ class HubReader:
         return decode(Path(stored["path"]), f"{called} ({stored['path']})")
 
     def file_of(self, index: int) -> str | None:
-        """The name of a picture's file, if the data set tells one."""
         return self.files[index] or None
 
 
@@ -132,7 +131,6 @@ def _is_saved(repository: str) -> bool:
 
 @contextmanager
 def _with_reasons(repository: str) -> Iterator[None]:
-    """What the library says against a data set, as one of our errors."""
     try:
         yield
     except OpenworldError:

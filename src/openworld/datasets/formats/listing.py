@@ -123,7 +123,6 @@ def _below(path: str, folder: Path, source: Path) -> str:
 
 
 def _rows_in(path: Path, columns: dict[str, list[str]], domain: str | None) -> list[int]:
-    """The rows of a domain; all without one."""
     if not domain:
         return list(range(len(columns["path"])))
     if "domain" not in columns:

@@ -49,7 +49,6 @@ class Split:
 
 
 def read_split_file(path: Path) -> Split:
-    """Read a CoOp split file."""
     entries = _entries(path)
     names: dict[int, str] = {}
     for picture, label, name in (entry for own in entries.values() for entry in own):

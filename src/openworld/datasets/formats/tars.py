@@ -84,8 +84,6 @@ def load(
 
 @dataclass(frozen=True)
 class TarReader:
-    """Reads picture i straight from its shard."""
-
     samples: tuple[TarSample, ...]
 
     def __call__(self, index: int) -> Image.Image:
@@ -95,7 +93,6 @@ class TarReader:
             return decode(io.BytesIO(file.read(sample.size)), f"{sample.shard}: {sample.name}")
 
     def file_of(self, index: int) -> str:
-        """The shard of a picture and its name there."""
         return f"{self.samples[index].shard.name}/{self.samples[index].name}"
 
 
@@ -151,7 +148,6 @@ def _braces(pattern: str) -> Iterator[str]:
 
 
 def _samples(shard: Path) -> list[TarSample]:
-    """The samples of a shard in the order in which their pictures lie there."""
     pictures: dict[str, tarfile.TarInfo] = {}
     labels: dict[str, str] = {}
     with shard.open("rb") as file:

@@ -65,7 +65,6 @@ def normalised(name: str) -> str:
 
 
 def as_csv(found: Sequence[Overlap]) -> str:
-    """Overlaps as CSV text with a header line."""
     return csv_text(
         ("class", "base_class", "wordnet_name"), [(one.name, one.base_name, one.wordnet_name) for one in found]
     )

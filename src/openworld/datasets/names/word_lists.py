@@ -31,7 +31,6 @@ class WordList:
     adjectives: tuple[str, ...] = ()
 
     def without(self, names: Iterable[str]) -> "WordList":
-        """Return the list less class names, however they are written."""
         known = {normalise_class_name(name) for name in names}
         nouns = tuple(word for word in self.nouns if normalise_class_name(word) not in known)
         return WordList(nouns, self.adjectives)

@@ -51,7 +51,6 @@ class WordNet:
         return tuple(int(field) for field in line.split() if len(field) == 8 and field.isdigit())
 
     def names(self, meaning: int) -> tuple[str, ...]:
-        """Return all names of a synset, spaces for underscores."""
         fields = self._fields(meaning)
         return tuple(word.replace("_", " ") for word in fields[4 : 4 + 2 * int(fields[3], 16) : 2])
 

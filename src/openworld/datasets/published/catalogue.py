@@ -45,8 +45,6 @@ class DownloadedFile:
 
 @dataclass(frozen=True)
 class ListedSet:
-    """One set of images of a benchmark."""
-
     title: str  # in papers
     group: str  # "near", "far", "full-spectrum"; "validation", to choose settings on; "id", in distribution
     lists: tuple[str, ...]  # below the folder of lists; the first that is there counts
@@ -211,7 +209,6 @@ BENCHMARKS: dict[str, DatasetCard] = {name: card for name, card in cards().items
 
 
 def find(name: str) -> DatasetCard:
-    """Return the card of a data set to download."""
     known = PUBLISHED | SHIFTED | BENCHMARKS
     if name not in known:
         raise unknown_name("data set to download", name, known)

@@ -33,8 +33,6 @@ def published_name(name: str) -> str:
 
 @dataclass(frozen=True)
 class ClassFolders:
-    """How the folders of a data set are to be understood."""
-
     places: dict[str, str]  # part -> folder below the image folder
     numbered: bool = False  # folders are called 0, 1, ...: places in classnames.txt (ImageNetV2)
     subset: bool = False  # some classes alone have a folder (ImageNet-A and -R)
@@ -85,7 +83,6 @@ def read_names(path: Path) -> tuple[dict[str, str], dict[str, str]]:
 
 
 def class_folders(place: Path) -> list[str]:
-    """Return the names of the folders in a place, sorted."""
     if not place.is_dir():
         raise OpenworldError(f"there is no folder {place}.")
     with os.scandir(place) as entries:

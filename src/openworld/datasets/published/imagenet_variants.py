@@ -83,7 +83,6 @@ def read_breeds(card: DatasetCard, root: Path, domain: str, part: str) -> ImageS
 
 
 def read_c(card: DatasetCard, root: Path, domain: str, part: str) -> ImageSet:
-    """Return the images of ImageNet-C in a condition."""
     folder = card.folder_in(root)
     found = _corrupted(folder, domain)
     return files.image_set(card.name, folder, found.classnames, found.parts[part])
@@ -105,7 +104,6 @@ def read_tiny(card: DatasetCard, root: Path, domain: str, part: str) -> ImageSet
 
 
 def read_tiny_c(card: DatasetCard, root: Path, domain: str, part: str) -> ImageSet:
-    """Return the images of Tiny-ImageNet-C in a condition."""
     # The four further corruptions come in an archive of their own, whose folder may lie beside the first one's.
     folder, place = card.folder_in(root), domain.replace(" ", "/")
     beside = folder.parent / _EXTRA

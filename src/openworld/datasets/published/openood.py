@@ -73,7 +73,6 @@ def find(name: str, domain: str, part: str = TESTED) -> ListedSet:
 
 
 def list_of(card: ListedSet, place: Path) -> Path:
-    """Return the path of the list of a set in OpenOOD's data folder, whether or not it is there."""
     paths = [place / LISTS / own for own in card.lists]
     return next((path for path in paths if path.is_file()), paths[0])
 

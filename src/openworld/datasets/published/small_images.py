@@ -88,7 +88,6 @@ def read(card: DatasetCard, root: Path, domain: str, part: str) -> ImageSet:
 
 
 def read_cifar10(folder: Path, part: str) -> PixelTable:
-    """Read data_batch_1 to data_batch_5 ("train") or test_batch ("test")."""
     files = [f"data_batch_{number}" for number in range(1, 6)] if part == "train" else ["test_batch"]
     tables = [_unpickled(folder / file, "labels", CIFAR10_NAMES) for file in files]
     pixels, labels = (np.concatenate([getattr(table, what) for table in tables]) for what in ("pixels", "labels"))
@@ -96,7 +95,6 @@ def read_cifar10(folder: Path, part: str) -> PixelTable:
 
 
 def read_cifar100(folder: Path, part: str) -> PixelTable:
-    """Read the file "train" or "test", with its 100 fine labels."""
     return _unpickled(folder / part, "fine_labels", read_cifar100_names(folder))
 
 
@@ -120,14 +118,12 @@ def _unpickled(path: Path, labels: str, names: tuple[str, ...]) -> PixelTable:
 
 
 def read_cifar101(folder: Path, version: str) -> PixelTable:
-    """Read cifar10.1_VERSION_data.npy and cifar10.1_VERSION_labels.npy."""
     path = folder / f"cifar10.1_{version}_data.npy"
     labels = read_array(folder / f"cifar10.1_{version}_labels.npy")
     return PixelTable(path, CIFAR10_NAMES, np.array(read_array(path)), np.array(labels))
 
 
 def read_cifar102(folder: Path, part: str) -> PixelTable:
-    """Read cifar102_train.npz or cifar102_test.npz."""
     path = folder / f"cifar102_{part}.npz"
     damaged = ValueError, KeyError, zipfile.BadZipFile
     with reading(path, "CIFAR-10.2's arrays", *damaged), np.load(path, allow_pickle=False) as held:
@@ -160,7 +156,6 @@ def read_array(path: Path) -> np.ndarray:
 
 
 def read_mnist(folder: Path, part: str) -> PixelTable:
-    """Read train-... or t10k-images-idx3-ubyte, and its labels."""
     stem = {"train": "train", "test": "t10k"}[part]
     images = folder / f"{stem}-images-idx3-ubyte"
     return PixelTable(images, DIGITS, read_idx(images), read_idx(folder / f"{stem}-labels-idx1-ubyte"))

@@ -44,7 +44,6 @@ def unit(pixels: np.ndarray) -> float:
 
 
 def luma(pixels: np.ndarray) -> np.ndarray:
-    """Brightness float64[H, W] of float64[H, W, 3]."""
     return pixels @ LUMA
 
 
@@ -125,7 +124,6 @@ def _recolour(pixels: np.ndarray, draws: Draws) -> np.ndarray:
 
 
 def _posterise(pixels: np.ndarray, draws: Draws) -> np.ndarray:
-    """Three levels of each channel."""
     return np.round(2 * smooth(pixels, 3 * unit(pixels))) / 2
 
 
@@ -152,7 +150,6 @@ _BLUE, _GRID = np.array([0.06, 0.20, 0.48]), np.array([0.20, 0.36, 0.64])
 
 
 def _line_art(pixels: np.ndarray, draws: Draws) -> np.ndarray:
-    """Thin black lines on white."""
     line = _sharp(edges(pixels, 0.7 * unit(pixels)), 0.22)
     return np.repeat(1 - line[..., None], 3, axis=2)
 
@@ -230,7 +227,6 @@ def _pixel_art(pixels: np.ndarray, draws: Draws) -> np.ndarray:
 
 
 def _stained_glass(pixels: np.ndarray, draws: Draws) -> np.ndarray:
-    """Panes of one colour each, joined by lead."""
     step = unit(pixels)
     points = scattered(pixels.shape[:2], 6 * step, draws)
     distances, numbers = nearest_points(points, pixels.shape[:2], 2)

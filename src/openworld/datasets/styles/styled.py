@@ -66,6 +66,5 @@ class _Styled(Derived):
 
 
 def redrawn(picture: Image.Image, name: str, seed: int) -> Image.Image:
-    """One picture in a style; the draws follow from its pixels, the style and the seed."""
     picture = picture.convert("RGB")
     return Image.fromarray(STYLES[name](picture, draws_of(picture, f"{name} {seed}")))
