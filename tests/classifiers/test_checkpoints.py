@@ -10,10 +10,9 @@ from torch import nn
 from torchvision_weights import resnet, resnet_logits, transformer, transformer_logits
 
 from openworld import OpenworldError
-from openworld.classifiers import Preprocess, describe, from_checkpoint, load, torchvision_vit
+from openworld.classifiers import Preprocess, describe, from_checkpoint, load
 from openworld.classifiers.checkpoints import is_checkpoint, named_after
-from openworld.classifiers.torchvision_resnet import name_of
-from openworld.classifiers.torchvision_vit import VisionTransformer
+from openworld.classifiers.torchvision_networks import network_of
 from openworld.detectors import watch
 
 LAYOUTS = {
@@ -42,7 +41,7 @@ def test_a_resnet_computes_what_its_weights_say(layout, tmp_path):
     describe(path, tuple("abcde"), Preprocess(40, 40, "shortest", (0.5,) * 3, (0.25,) * 3))
     classifier = load(path)
     assert torch.allclose(classifier.module(pixels), resnet_logits(weights, pixels), atol=1e-4)
-    assert name_of(weights) == TITLES.get(layout, "ResNet of 1-1-1-1 blocks")
+    assert network_of(weights).title == TITLES.get(layout, "ResNet of 1-1-1-1 blocks")
     assert classifier.classnames == tuple("abcde") and classifier.side == 40
 
 
@@ -63,10 +62,10 @@ def test_a_transformer_computes_what_its_weights_say(tmp_path):
 )
 def test_a_transformer_has_the_heads_of_the_published_one_of_its_width(name, width, heads):
     weights, pixels = transformer(5, width=width, depth=1), torch.randn(1, 3, 32, 32)
-    network = VisionTransformer(weights).eval()
+    network = network_of(weights).eval()
     network.load_state_dict(weights)
     assert torch.allclose(network(pixels), transformer_logits(weights, pixels, heads), atol=1e-3)
-    assert torchvision_vit.name_of(weights) == name
+    assert network.title == name
 
 
 def test_the_number_of_classes_is_that_of_the_head(tmp_path):

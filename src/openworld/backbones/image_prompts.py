@@ -18,7 +18,18 @@ from openworld.backbones.towers import ImageTower
 def insert_prompts(tower: ImageTower, prompts: Mapping[int, Tensor]) -> Edit:
     """Return the `edit` of `run_blocks` that puts prompts float[N, W] at the inputs of their blocks."""
     require_class_token(tower, "image prompts need")
-    _require_prompts(tower, prompts)
+    layers, width = tower.config.layers, tower.config.width
+    unknown = sorted(index for index in prompts if index not in range(layers))
+    if unknown or 0 not in prompts:
+        raise OpenworldError(
+            f"image prompts are given for blocks {sorted(prompts)}; this tower has blocks 0 to {layers - 1}, and "
+            "block 0 needs them, because later ones take the place of its rows."
+        )
+    shapes = {index: list(rows.shape) for index, rows in prompts.items()}
+    if len(shapes[0]) != 2 or not shapes[0][0] or any(shape != [shapes[0][0], width] for shape in shapes.values()):
+        raise OpenworldError(
+            f"expected image prompts of one shape [N, {width}] with N at least 1 at every block, got {shapes}."
+        )
     count = len(prompts[0])
 
     def edit(index: int, rows: Tensor) -> Tensor:
@@ -35,18 +46,3 @@ def require_class_token(tower: ImageTower, what: str) -> None:
     """Refuse towers that pool their patches by attention; `what` is subject and verb of the refusal."""
     if not tower.config.class_token:
         raise OpenworldError(f"{what} an image tower with a class token (CLIP); this one pools by attention (SigLIP).")
-
-
-def _require_prompts(tower: ImageTower, prompts: Mapping[int, Tensor]) -> None:
-    layers, width = tower.config.layers, tower.config.width
-    unknown = sorted(index for index in prompts if index not in range(layers))
-    if unknown or 0 not in prompts:
-        raise OpenworldError(
-            f"image prompts are given for blocks {sorted(prompts)}; this tower has blocks 0 to {layers - 1}, and "
-            "block 0 needs them, because later ones take the place of its rows."
-        )
-    shapes = {index: list(rows.shape) for index, rows in prompts.items()}
-    if len(shapes[0]) != 2 or not shapes[0][0] or any(shape != [shapes[0][0], width] for shape in shapes.values()):
-        raise OpenworldError(
-            f"expected image prompts of one shape [N, {width}] with N at least 1 at every block, got {shapes}."
-        )

@@ -16,13 +16,12 @@ from torch.overrides import TorchFunctionMode
 from openworld._errors import OpenworldError, unknown_name
 from openworld._types import checked
 from openworld.backbones import foreign
-from openworld.backbones.cards import BACKBONES
 from openworld.backbones.checkpoint_config import described, from_hugging_face, from_open_clip
 from openworld.backbones.config import TwoTowerConfig
 from openworld.backbones.devices import require_device
 from openworld.backbones.foreign.encoder import ForeignEncoder
 from openworld.backbones.layouts import load_state
-from openworld.backbones.names import QUICK_GELU_UNSAID, is_foreign, known_name, local_path
+from openworld.backbones.names import BACKBONES, QUICK_GELU_UNSAID, is_foreign, known_name, local_path
 from openworld.backbones.precision import DTYPES, Precision
 from openworld.backbones.preprocess import read_preprocess
 from openworld.backbones.published_files import (

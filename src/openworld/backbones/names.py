@@ -1,4 +1,4 @@
-"""What people call a model, and the one name under which it is kept: papers', OpenAI's and open_clip's spellings.
+"""The models known by name, what people call them, and the one name under which each is kept.
 
 open_clip's names are those of its list of pretrained models, "ARCHITECTURE/TAG" or "ARCHITECTURE:TAG", for the towers
 that are ours; each stands for the hub repository that holds the same weights.
@@ -6,13 +6,35 @@ that are ours; each stands for the hub repository that holds the same weights.
 
 import os
 import re
+from dataclasses import dataclass
 from pathlib import Path
 
 from openworld._errors import OpenworldError, unknown_name
+from openworld._plain import facts
 from openworld._types import checked
-from openworld.backbones.cards import FACTS, SHORT_NAMES
 
-OPEN_CLIP_NAMES: dict[str, dict[str, str]] = FACTS["open_clip"]
+
+@dataclass(frozen=True)
+class BackboneCard:
+    """One known model. source: hub id, or "package" for the one that ships with openworld.
+
+    parameters: number of weights in millions. image_size: side of the input picture in pixels.
+    """
+
+    source: str
+    parameters: float
+    image_size: int
+    note: str
+
+
+_FACTS = facts("openworld.backbones", "names.toml")
+
+BACKBONES: dict[str, BackboneCard] = {name: BackboneCard(**card) for name, card in _FACTS["backbones"].items()}
+
+SHORT_NAMES: dict[str, str] = _FACTS["short_names"]
+"""What papers and people call a model -> its key in BACKBONES."""
+
+OPEN_CLIP_NAMES: dict[str, dict[str, str]] = _FACTS["open_clip"]
 """Architecture of open_clip's list -> tag of its weights -> the repository that holds the same."""
 
 # Trained with QuickGELU, as open_clip's list says (3.3.0), while their own open_clip_config.json leaves it out.

@@ -125,16 +125,12 @@ def _from_hugging_face(whole: dict) -> Preprocess | None:
         resize, mode = size["height"], "squash"
     else:
         raise OpenworldError(f"expected a square image size in preprocessor_config.json, got {size}.")
-    return Preprocess(resize, _crop(settings, resize, mode), mode, *statistics, resample)
-
-
-def _crop(settings: dict, resize: int, mode: str) -> int:
-    """The side of the square kept from the centre: what is said, else all of a picture that was made square."""
+    # The square kept from the centre: what is said, else all of an image that was made square.
     cropped = settings.get("do_center_crop", mode == "shortest" or "crop_size" in settings)
     if not cropped and mode == "shortest":
         raise OpenworldError("it keeps the aspect of images and does not crop them; expected a square in the end.")
     crop = settings.get("crop_size", resize) if cropped else resize
-    return crop if isinstance(crop, int) else crop["height"]
+    return Preprocess(resize, crop if isinstance(crop, int) else crop["height"], mode, *statistics, resample)
 
 
 def _from_open_clip(whole: dict) -> Preprocess | None:

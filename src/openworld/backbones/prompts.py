@@ -81,7 +81,13 @@ class PromptedNames:
 def prompt_names(tower: TextTower, tokenizer, given: Sequence, layout: PromptLayout) -> PromptedNames:
     """Prepare the prompts "X .. X name" + suffix; see `TwoTower.prompt_names`."""
     require_causal(tower, "learned contexts need")
-    lists = _lists_of_names(given)
+    # One list of names, or several equally long ones.
+    lists = [given] if not len(given) or isinstance(given, str) or isinstance(given[0], str) else given
+    if any(isinstance(names, str) or not len(names) for names in lists):
+        raise OpenworldError(f"expected a list of at least one class name, got {given!r}.")
+    if len({len(names) for names in lists}) > 1:
+        raise OpenworldError(f"expected lists of equally many names, got {[len(names) for names in lists]} of them.")
+    lists = tuple(map(tuple, lists))
     if len(lists) > 1 and layout.position != "end":
         raise OpenworldError(f"several lists of names stand at the end of their prompts, not at the {layout.position}.")
     names = [spoken_name(name) for part in lists for name in part]
@@ -109,16 +115,6 @@ def prompt_names(tower: TextTower, tokenizer, given: Sequence, layout: PromptLay
         rows = rows + tower.positions[1 + leading : 1 + shared]
     kept = lists[0] if len(lists) == 1 else lists
     return PromptedNames(kept, length, pad_tokens(sentences), leading, rows, packed)
-
-
-def _lists_of_names(given: Sequence) -> tuple[tuple[str, ...], ...]:
-    """One list of names, or several equally long ones."""
-    lists = [given] if not len(given) or isinstance(given, str) or isinstance(given[0], str) else given
-    if any(isinstance(names, str) or not len(names) for names in lists):
-        raise OpenworldError(f"expected a list of at least one class name, got {given!r}.")
-    if len({len(names) for names in lists}) > 1:
-        raise OpenworldError(f"expected lists of equally many names, got {[len(names) for names in lists]} of them.")
-    return tuple(map(tuple, lists))
 
 
 def encode_prompts(

@@ -15,9 +15,17 @@ from fnmatch import fnmatch
 from pathlib import Path
 
 from openworld._errors import unknown_name
+from openworld._plain import facts
 from openworld._types import checked
-from openworld.backbones.cards import BACKBONES
-from openworld.backbones.names import is_embeddings, is_foreign, is_function, known_name, local_path, require_ours
+from openworld.backbones.names import (
+    BACKBONES,
+    is_embeddings,
+    is_foreign,
+    is_function,
+    known_name,
+    local_path,
+    require_ours,
+)
 
 EMBEDDED = Path(__file__).parent / "embedded"
 VOCABULARY = "bpe_simple_vocab_16e6.txt.gz"
@@ -32,22 +40,18 @@ class Form:
     pickled: bool = False  # in PyTorch's own format
 
 
-# In the order in which they are looked for. Of those that hold the same tensors the safe ones come first.
-FORMS = (
-    Form("hugging_face", ("model.safetensors",)),
-    Form("hugging_face", ("model.safetensors.index.json", "model-*.safetensors")),
-    Form("open_clip", ("open_clip_model.safetensors",)),
-    Form("open_clip", ("open_clip_pytorch_model.safetensors",)),
-    Form("hugging_face", ("pytorch_model.bin",), pickled=True),
-    Form("hugging_face", ("pytorch_model.bin.index.json", "pytorch_model-*.bin"), pickled=True),
-    Form("open_clip", ("open_clip_pytorch_model.bin",), pickled=True),
-)
-CONFIGURATIONS = {"hugging_face": "config.json", "open_clip": "open_clip_config.json"}
-TOKENIZERS = (("tokenizer.json",), ("vocab.json", "merges.txt"), (VOCABULARY,))
-PREPROCESSING = {
-    "hugging_face": ("preprocessor_config.json", "processor_config.json", "open_clip_config.json"),
-    "open_clip": ("open_clip_config.json", "preprocessor_config.json"),
-}
+def _forms(listed: list[list[str]]) -> tuple[tuple[str, ...], ...]:
+    return tuple(map(tuple, listed))
+
+
+_FACTS = facts("openworld.backbones", "checkpoints.toml")["files"]
+FORMS = tuple(Form(one["layout"], tuple(one["files"]), one.get("pickled", False)) for one in _FACTS["forms"])
+CONFIGURATIONS: dict[str, str] = _FACTS["configuration"]
+TOKENIZERS = _forms(_FACTS["tokenizer"])
+PREPROCESSING: dict[str, list[str]] = _FACTS["preprocessing"]
+OPENAI: list[str] = _FACTS["openai"]
+"""Repositories that hold OpenAI's vocabulary."""
+
 SMALL_FILES = tuple(
     dict.fromkeys(
         [*CONFIGURATIONS.values(), *PREPROCESSING["hugging_face"]]
@@ -64,27 +68,11 @@ _WANTED = {
     }
     for layout in CONFIGURATIONS
 }
-_OF_TRANSFORMERS = {
-    "weights": _WANTED["hugging_face"]["weights"],
-    "configuration": (("config.json",),),
-    "tokenizer": (
-        ("tokenizer.json",),
-        ("vocab.json", "merges.txt"),
-        ("vocab.txt",),
-        ("spiece.model",),
-        ("sentencepiece.bpe.model",),
-        ("tokenizer.model",),
-    ),
-    "preprocessing": (("preprocessor_config.json",), ("processor_config.json",)),
+_OF_LIBRARY = {
+    library: {purpose: _forms(listed) for purpose, listed in wanted.items()}
+    for library, wanted in _FACTS["of_library"].items()
 }
-_OF_OPEN_CLIP = {
-    "weights": (("open_clip_model.safetensors",), ("open_clip_pytorch_model.bin",)),
-    "configuration": (("open_clip_config.json",),),
-}
-OPENAI = tuple(
-    f"openai/clip-vit-{size}" for size in ("base-patch32", "base-patch16", "large-patch14", "large-patch14-336")
-)
-"""Repositories that hold OpenAI's vocabulary."""
+_OF_LIBRARY["transformers"] = {"weights": _WANTED["hugging_face"]["weights"], **_OF_LIBRARY["transformers"]}
 
 
 @dataclass(frozen=True)
@@ -167,13 +155,12 @@ def _of_library(name: str) -> tuple[FileSet, ...]:
         whole = FileSet(library, weights.parent, (Need("weights", ((weights.name,),), files),))
         return (whole,) if weights.suffix else ()  # else a tag
 
-    wanted = _OF_TRANSFORMERS if library == "transformers" else _OF_OPEN_CLIP
     source = source.removeprefix("hf-hub:")
     folder = Path(source).expanduser()
     if not folder.is_dir():
         repository, _, revision = source.partition("@")
         folder = next(iter(cached_folders(repository, revision or None)), None)
-    return (_file_set(library, folder, wanted),)
+    return (_file_set(library, folder, _OF_LIBRARY[library]),)
 
 
 def fetch_commands(name: str) -> tuple[str, ...]:

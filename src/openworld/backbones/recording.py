@@ -105,7 +105,13 @@ def _read(blocks: Sequence[Block], prompts: Tensor, recording: Recording) -> Ten
         def run(rows: Tensor) -> Tensor:
             seen = recording.part(some)
             rows = rows.expand(len(seen), -1, -1)
-            return run_blocks(blocks, rows, _attend_visible(seen.visible), memory=seen.memory)
+
+            def attend(index: int, block: Block, query: Tensor, key: Tensor, value: Tensor) -> Tensor:
+                query, key, value = (split_heads(rows, block.heads) for rows in (query, key, value))
+                counting = seen.visible[:, None, None]
+                return join_heads(F.scaled_dot_product_attention(query, key, value, attn_mask=counting))
+
+            return run_blocks(blocks, rows, attend_all if seen.visible is None else attend, memory=seen.memory)
 
         return run, (prompts,)
 
@@ -117,15 +123,3 @@ def _require_rows(prompts: Tensor, width: int) -> None:
         raise OpenworldError(
             f"expected read-only prompts of shape [K, {width}] with K at least 1, got {list(prompts.shape)}."
         )
-
-
-def _attend_visible(visible: Tensor | None) -> Attend:
-    """Every row sees the recorded rows that count."""
-    if visible is None:
-        return attend_all
-
-    def attend(index: int, block: Block, query: Tensor, key: Tensor, value: Tensor) -> Tensor:
-        query, key, value = (split_heads(rows, block.heads) for rows in (query, key, value))
-        return join_heads(F.scaled_dot_product_attention(query, key, value, attn_mask=visible[:, None, None]))
-
-    return attend

@@ -79,11 +79,25 @@ class Tokenizer:
         return model.get("unk_id") if token is None else self.engine.token_to_id(token)
 
 
+def speller_of(inner, positions: int, clean=None) -> Tokenizer | None:
+    """Return the tokenizer, for the audit of names, of another library's, where that is one of `tokenizers`."""
+    from tokenizers import Tokenizer as Engine
+
+    engine = getattr(inner, "backend_tokenizer", None)
+    return None if engine is None else Tokenizer(Engine.from_str(engine.to_str()), positions, clean=clean)
+
+
 def read_tokenizer(folder: Path, config: TwoTowerConfig) -> Tokenizer:
     """Return the tokenizer of a folder; sentences have to end as the model expects."""
     engine = _read_engine(folder)
     if config.family == "siglip":
-        return _siglip_tokenizer(engine, config.text.positions)
+        # SigLIP pads with its end token; SigLIP 2 (Gemma's vocabulary) has a token to pad with. Gemma's is known by
+        # "<eos>": it has a "</s>", too, which strikes out text in HTML.
+        end, gemma = engine.token_to_id("</s>"), engine.token_to_id("<eos>")
+        if gemma is None:
+            return Tokenizer(engine, config.text.positions, clean=canonical, end_token=end, pad_token=end)
+        pad = engine.token_to_id("<pad>")
+        return Tokenizer(engine, config.text.positions, clean=str.lower, end_token=gemma, pad_token=pad)
     tokenizer = Tokenizer(engine, config.text.positions)
     tokens = tokenizer(["a"])[0]
     expected = max(tokens) if config.text.end_token is None else config.text.end_token
@@ -93,16 +107,6 @@ def read_tokenizer(folder: Path, config: TwoTowerConfig) -> Tokenizer:
             f"model's vocabulary of {config.text.vocabulary}; the files are not of one model."
         )
     return tokenizer
-
-
-def _siglip_tokenizer(engine, positions: int) -> Tokenizer:
-    """Return SigLIP's, which pads with its end token, or SigLIP 2's (Gemma's), which has one to pad with."""
-    # Gemma's vocabulary is known by "<eos>": it has a "</s>", too, which strikes out text in HTML.
-    end = engine.token_to_id("<eos>")
-    if end is not None:
-        return Tokenizer(engine, positions, clean=str.lower, end_token=end, pad_token=engine.token_to_id("<pad>"))
-    end = engine.token_to_id("</s>")
-    return Tokenizer(engine, positions, clean=canonical, end_token=end, pad_token=end)
 
 
 def canonical(text: str) -> str:

@@ -21,11 +21,18 @@ _log = logging.getLogger(__name__)
 
 def read_weights(files: Sequence[Path]) -> dict[str, Tensor]:
     """Return all tensors of a file, or of the shards behind the index (.json) that comes first."""
+    from safetensors import SafetensorError
+    from safetensors.torch import load_file
+
     first = files[0]
     shards = _shards(first) if first.suffix == ".json" else [first]
     weights = {}
     for path in shards:
-        weights |= _read_safetensors(path) if path.suffix == ".safetensors" else read_pickled(path)
+        try:
+            weights |= load_file(path) if path.suffix == ".safetensors" else read_pickled(path)
+        except (SafetensorError, RuntimeError) as error:
+            reason = str(error).splitlines()[0]
+            raise OpenworldError(f"{path} is not a complete safetensors file ({reason}); fetch it again.") from error
     if shards[0].suffix != ".safetensors":
         _log.warning("%s is pickled: tensors alone were read of it (weights_only), nothing of it was run.", first)
     return weights
@@ -57,17 +64,6 @@ def read_pickled(path: Path) -> dict[str, Tensor]:
     # Models trained on several GPUs carry the name of the wrapper.
     wrapped = bool(held) and all(name.startswith("module.") for name in held)
     return {name.removeprefix("module.") if wrapped else name: tensor for name, tensor in held.items()}
-
-
-def _read_safetensors(path: Path) -> dict[str, Tensor]:
-    from safetensors import SafetensorError
-    from safetensors.torch import load_file
-
-    try:
-        return load_file(path)
-    except (SafetensorError, RuntimeError) as error:
-        reason = str(error).splitlines()[0]
-        raise OpenworldError(f"{path} is not a complete safetensors file ({reason}); fetch it again.") from error
 
 
 def _shards(index: Path) -> list[Path]:

@@ -18,10 +18,11 @@ from openworld._types import checked
 from openworld.backbones.layouts import require_finite
 from openworld.backbones.preprocess import RESAMPLING, Preprocess
 from openworld.backbones.weight_files import read_weights
-from openworld.classifiers import _timm, torchvision_resnet, torchvision_vit
+from openworld.classifiers import _timm
 from openworld.classifiers.architectures import build
 from openworld.classifiers.classifier import Classifier
 from openworld.classifiers.exported import described, description_of, require_description
+from openworld.classifiers.torchvision_networks import network_of, plain_names
 from openworld.datasets.names.forms import are_numbered, numbered_names
 
 ENDINGS = (".pth", ".pth.tar", ".ckpt", ".safetensors")
@@ -61,7 +62,15 @@ def load(place: Path | str, architecture: str | None = None, classnames: Sequenc
     if not path.is_file():
         raise OpenworldError(f"there is no file {path}; give the path of a state dict, or timm:NAME.")
     own_names, stated = described(path) if description_of(path).is_file() else (None, None)
-    weights = _read(path)
+    try:
+        weights = plain_names(read_weights([path]))
+    except OpenworldError as error:
+        raise OpenworldError(
+            f"{error} Of a classifier, give its state dict alone: torch.save(model.state_dict(), FILE); a pickled "
+            "module can run any code when it is loaded."
+        ) from error
+    if not weights:
+        raise OpenworldError(f"{path} holds no weights; give the state dict of a classifier.")
     network, title, usual = _network(path, weights, architecture or "", stated)
     fill(network, weights, path, title)
     heads = [module for module in network.modules() if isinstance(module, nn.Linear)]
@@ -78,21 +87,6 @@ def named_after(classifier: Classifier, classnames: Sequence[str] | None) -> Cla
     return replace(classifier, classnames=tuple(classnames))
 
 
-def _read(path: Path) -> dict[str, Tensor]:
-    try:
-        weights = read_weights([path])
-    except OpenworldError as error:
-        raise OpenworldError(
-            f"{error} Of a classifier, give its state dict alone: torch.save(model.state_dict(), FILE); a pickled "
-            "module can run any code when it is loaded."
-        ) from error
-    if not weights:
-        raise OpenworldError(f"{path} holds no weights; give the state dict of a classifier.")
-    for layout in (torchvision_resnet, torchvision_vit):
-        weights = layout.plain_names(weights)
-    return weights
-
-
 def _network(
     path: Path, weights: Mapping[str, Tensor], architecture: str, stated: Preprocess | None
 ) -> tuple[nn.Module, str, Preprocess | None]:
@@ -107,14 +101,14 @@ def _network(
         if not matrices:
             raise OpenworldError(f"{path} has no matrix of weights, so no head; give the state dict of a classifier.")
         return build(architecture, matrices[-1].shape[0], stated.crop), architecture, None
-    if torchvision_resnet.is_resnet(weights):
-        network = _shaped(torchvision_resnet.ResNet, weights, path)
+    try:
+        network = network_of(weights)
+    except (KeyError, ValueError, TypeError, RuntimeError) as error:
+        raise OpenworldError(f"{path} is no whole state dict: {error} is missing, or has another shape.") from error
+    if network is not None:
         if network.small and stated is None:
             require_description(path)
-        return network, torchvision_resnet.name_of(weights), _usual(path, 224)
-    if torchvision_vit.is_transformer(weights):
-        network = _shaped(torchvision_vit.VisionTransformer, weights, path)
-        return network, torchvision_vit.name_of(weights), _usual(path, torchvision_vit.side_of(weights))
+        return network, network.title, _usual(path, network.side)
     raise OpenworldError(
         f"{path} is no ResNet or vision transformer under torchvision's names of weights (it has {_some(weights)}); "
         "say what it is: --architecture timm:NAME, or package.module:function that returns the network (in Python and "
@@ -129,13 +123,6 @@ def _usual(path: Path, side: int) -> Preprocess:
         return Preprocess(side, side, "shortest", _timm.MEAN, _timm.STD, RESAMPLING["bicubic"])
     resize = _RESIZED.get(stem, 232 if stem.endswith(_SECOND) else 256 if side == 224 else side)
     return Preprocess(resize, side, "shortest", _timm.MEAN, _timm.STD, RESAMPLING["bilinear"])
-
-
-def _shaped(layout: type[nn.Module], weights: Mapping[str, Tensor], path: Path) -> nn.Module:
-    try:
-        return layout(weights)
-    except (KeyError, ValueError, TypeError, RuntimeError) as error:
-        raise OpenworldError(f"{path} is no whole state dict: {error} is missing, or has another shape.") from error
 
 
 def fill(network: nn.Module, weights: Mapping[str, Tensor], where: Path | str, title: str) -> None:

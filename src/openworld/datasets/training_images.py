@@ -42,16 +42,14 @@ class SeenPictures:
 
     def find(self, hashes: np.ndarray) -> np.ndarray:
         """NEW, ALIKE or SAME uint8[n] for pictures whose `hashes_of` are uint64[n, 2]."""
-        found = np.where(np.isin(hashes[:, 1], self._telling()), ALIKE, NEW)
-        return np.where(np.isin(hashes[:, 0], self.same), SAME, found).astype(np.uint8)
-
-    def _telling(self) -> np.ndarray:
-        """Difference hashes that one training picture alone has; none where new pictures often have one by chance."""
         pictures = np.unique(np.stack([self.same, self.alike], axis=1), axis=0)
-        hashes, counts = np.unique(pictures[:, 1], return_counts=True)
+        alike, counts = np.unique(pictures[:, 1], return_counts=True)
         # Good and Turing: of new images, 2 n2 / N have a hash that one of N has, where n2 hashes are shared by two.
         by_chance = 2 * (counts == 2).sum() / max(1, len(pictures))
-        return hashes[(counts == 1) & (by_chance <= BY_CHANCE)]
+        # A difference hash tells where one training image alone has it, and new images seldom have one by chance.
+        telling = alike[(counts == 1) & (by_chance <= BY_CHANCE)]
+        found = np.where(np.isin(hashes[:, 1], telling), ALIKE, NEW)
+        return np.where(np.isin(hashes[:, 0], self.same), SAME, found).astype(np.uint8)
 
 
 def hashes_of(picture: Image.Image) -> tuple[int, int]:

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from openworld._errors import OpenworldError
 from openworld.backbones.foreign.encoder import ForeignModel
 from openworld.backbones.foreign.library import import_library, refusing
-from openworld.backbones.tokenizer import Spelling, Tokenizer
+from openworld.backbones.tokenizer import Spelling, speller_of
 
 HUB = "hf-hub:"
 
@@ -31,6 +31,9 @@ def load(source: str, name: str) -> ForeignModel:
     def prepare(image: Image.Image) -> np.ndarray:
         return transform(image).numpy()
 
+    spelling = speller_of(getattr(tokenizer, "tokenizer", None), positions, getattr(tokenizer, "clean_fn", None))
+    if spelling is None and hasattr(tokenizer, "encode"):
+        spelling = _Encoding(tokenizer.encode, positions)
     configuration = None if model.startswith(HUB) else library.get_model_config(model)
     return ForeignModel(
         module=module,
@@ -40,7 +43,7 @@ def load(source: str, name: str) -> ForeignModel:
         prepare=prepare,
         preparation=str(transform),
         logit_scale=module.logit_scale.detach().float().exp(),
-        tokenizer=_speller(tokenizer, positions),
+        tokenizer=spelling,
         title=f"{model} of open_clip {getattr(library, '__version__', '')}".strip(),
     )
 
@@ -70,16 +73,6 @@ class _Encoding:
 
     def spell(self, text: str) -> Spelling:
         return Spelling(tuple(self.encode(text)))
-
-
-def _speller(tokenizer, positions: int) -> Tokenizer | _Encoding | None:
-    from tokenizers import Tokenizer as Engine
-
-    inner = getattr(tokenizer, "tokenizer", None)
-    engine = getattr(inner, "backend_tokenizer", None)
-    if engine is not None:
-        return Tokenizer(Engine.from_str(engine.to_str()), positions, clean=getattr(tokenizer, "clean_fn", None))
-    return _Encoding(tokenizer.encode, positions) if hasattr(tokenizer, "encode") else None
 
 
 def _split_name(source: str, name: str) -> tuple[str, str | None]:

@@ -20,7 +20,7 @@ from torch import Tensor, nn
 from openworld._errors import OpenworldError
 from openworld.backbones.foreign.encoder import ForeignModel
 from openworld.backbones.foreign.library import import_library, refusing
-from openworld.backbones.tokenizer import Tokenizer
+from openworld.backbones.tokenizer import speller_of
 
 # Trained on sentences of one length, padding included, which their towers see: SigLIP pools the last position.
 _PADDED = {"align": 64, "siglip": None, "siglip2": None, "tipsv2": None}
@@ -56,7 +56,7 @@ def model_of(module: nn.Module, processor, tokenizer, name: str) -> ForeignModel
         prepare=images.prepare,
         preparation=f"{type(processor).__name__} {processor.to_json_string()}",
         logit_scale=_logit_scale(name, module),
-        tokenizer=_speller(tokenizer, positions),
+        tokenizer=speller_of(tokenizer, positions),
         title=f"{type(module).__name__} of transformers {library.__version__}",
     )
 
@@ -161,14 +161,6 @@ def _require_whole(name: str, module: nn.Module, report: Mapping) -> None:
             f"the weights of {name!r} lack {len(missing)} tensors of a {type(module).__name__}, first {missing[0]}: "
             "they would be random; fetch them again, or name the model that they are of."
         )
-
-
-def _speller(tokenizer, positions: int) -> Tokenizer | None:
-    """How texts are read, for the audit of names, where the tokenizer is one of `tokenizers`."""
-    from tokenizers import Tokenizer as Engine
-
-    engine = getattr(tokenizer, "backend_tokenizer", None)
-    return None if engine is None else Tokenizer(Engine.from_str(engine.to_str()), positions)
 
 
 @contextmanager

@@ -66,8 +66,21 @@ def decode(source: Path | BinaryIO, name: str, formats: tuple[str, ...] = KNOWN)
         require_plain(source)
     try:
         with source.open("rb") if isinstance(source, Path) else nullcontext(source) as stream:
-            picture = _reader(stream)(stream)
-            _require_wanted(picture, name, formats)
+            stream.seek(0)
+            beginning = stream.read(8)
+            stream.seek(0)
+            reader = next((reader for first, reader in _READERS if beginning.startswith(first)), None)
+            if reader is None:
+                raise OSError(f"it is of none of the formats {', '.join(KNOWN)}" if beginning else "it is empty")
+            picture = reader(stream)
+            if picture.format not in formats:
+                wanted = " or ".join(formats) or "no image"
+                raise OpenworldError(f"{name} holds a {picture.format} image, expected {wanted}; rename or convert it.")
+            width, height = picture.size
+            if width * height > MOST_PIXELS:
+                raise OpenworldError(
+                    f"{name} has {width:,} x {height:,} pixels, over the limit of {MOST_PIXELS:,}; shrink it."
+                )
             picture.load()
     except OpenworldError:
         raise
@@ -77,23 +90,3 @@ def decode(source: Path | BinaryIO, name: str, formats: tuple[str, ...] = KNOWN)
         raise OpenworldError(f"{name} has more than 8 bits per channel (mode {picture.mode}); convert it to 8 bits.")
     # By way of RGBA, because Pillow warns when a palette with transparency goes straight to RGB.
     return (picture.convert("RGBA") if picture.mode == "P" else picture).convert("RGB")
-
-
-def _reader(stream: BinaryIO) -> Callable[[BinaryIO], Image.Image]:
-    """What reads the picture that a stream holds."""
-    stream.seek(0)
-    beginning = stream.read(8)
-    stream.seek(0)
-    for first, reader in _READERS:
-        if beginning.startswith(first):
-            return reader
-    raise OSError(f"it is of none of the formats {', '.join(KNOWN)}" if beginning else "it is empty")
-
-
-def _require_wanted(picture: Image.Image, name: str, formats: tuple[str, ...]) -> None:
-    if picture.format not in formats:
-        wanted = " or ".join(formats) or "no image"
-        raise OpenworldError(f"{name} holds a {picture.format} image, expected {wanted}; rename or convert it.")
-    width, height = picture.size
-    if width * height > MOST_PIXELS:
-        raise OpenworldError(f"{name} has {width:,} x {height:,} pixels, over the limit of {MOST_PIXELS:,}; shrink it.")

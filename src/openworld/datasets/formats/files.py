@@ -62,7 +62,17 @@ class FileReader:
 
 def sizes_of(folder: Path, paths: Iterable[str]) -> list[int]:
     """Bytes of every file, MISSING where there is no plain file."""
-    return [_size(os.path.join(folder, path)) for path in paths]
+    sizes = []
+    for path in paths:
+        try:
+            found = os.stat(os.path.join(folder, path))
+        except OSError as error:
+            if error.errno not in (errno.ENOENT, errno.ENOTDIR, errno.ELOOP):
+                raise
+            sizes.append(MISSING)
+        else:
+            sizes.append(found.st_size if stat.S_ISREG(found.st_mode) else MISSING)
+    return sizes
 
 
 def content_of(sized: Iterable[tuple[str, int]]) -> str:
@@ -77,13 +87,3 @@ def first(names: Sequence[str], count: int = 3) -> str:
     """Return the first few names, and that there are more: "a, b, c, ..."."""
     first = [name if is_text(name) else ascii(name) for name in names[:count]]
     return ", ".join(first) + (", ..." if len(names) > count else "")
-
-
-def _size(path: str) -> int:
-    try:
-        found = os.stat(path)
-    except OSError as error:
-        if error.errno in (errno.ENOENT, errno.ENOTDIR, errno.ELOOP):
-            return MISSING
-        raise
-    return found.st_size if stat.S_ISREG(found.st_mode) else MISSING

@@ -152,24 +152,18 @@ def _class_names(root: Path, top: Path) -> dict[str, str]:
         raise OpenworldError(f"{top} holds no class folders; put the images of each class into a folder of its own.")
     listing = root / "classnames.txt"
     require_plain(listing)
-    names = _read_listing(listing) if listing.is_file() else {name: name for name in folders}
+    names = {} if listing.is_file() else {name: name for name in folders}
+    for number, line in enumerate(read_text(listing).splitlines() if listing.is_file() else (), start=1):
+        folder, _, name = line.strip().partition(" ")
+        if folder and (not name or folder in names):
+            fault = "names that folder again" if folder in names else "must be a folder, a space and a class name"
+            raise OpenworldError(f"{listing}, line {number}: {line.strip()!r} {fault}.")
+        if folder:
+            names[folder] = name.strip()
     unnamed = [name for name in folders if name not in names]
     if unnamed:
         raise OpenworldError(f"{listing} names no class for the folder {unnamed[0]!r} ({len(unnamed)} such folders).")
     return {name: names[name] for name in folders}
-
-
-def _read_listing(path: Path) -> dict[str, str]:
-    names = {}
-    for number, line in enumerate(read_text(path).splitlines(), start=1):
-        if not line.strip():
-            continue
-        folder, _, name = line.strip().partition(" ")
-        if not name or folder in names:
-            fault = "names that folder again" if folder in names else "must be a folder, a space and a class name"
-            raise OpenworldError(f"{path}, line {number}: {line.strip()!r} {fault}.")
-        names[folder] = name.strip()
-    return names
 
 
 def _pictures(root: Path, folder: Path) -> list[Path]:

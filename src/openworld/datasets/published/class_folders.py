@@ -47,7 +47,18 @@ def read_class_folders(folder: Path, images: Path, layout: ClassFolders, parts: 
         ids = sorted(set(ids).intersection(*map(set, found.values())))
     called = {str(place) if layout.numbered else wordnet_id: place for place, wordnet_id in enumerate(ids)}
     for part, own in found.items():
-        _require_same(images / layout.places[part], own, called, find_listing(folder))
+        place = images / layout.places[part]
+        missing, unknown = [one for one in called if one not in set(own)], [one for one in own if one not in called]
+        if missing:
+            raise OpenworldError(
+                f"{place} lacks {len(missing)} of {len(called)} class folders, such as {first(missing)}; "
+                "extract its archive again."
+            )
+        if unknown:
+            raise OpenworldError(
+                f"{place} has {len(unknown)} folder(s) that {find_listing(folder)} does not name, such as "
+                f"{first(unknown)}; move them away, or get the listing again."
+            )
     rows = {part: image_rows(images, layout.places[part], called) for part in parts}
     kept = [remark for wordnet_id, remark in remarks.items() if wordnet_id in ids]
     return Split(tuple(names[one] for one in ids), rows, tuple(ids), tuple(kept))
@@ -100,21 +111,6 @@ def _instead(place: Path) -> str:
     if any(Path(name).suffix.lower() in FORMATS for name in files):
         return f" but {len(files):,} files, such as {first(files, 1)}; sort them into a folder per class"
     return ""
-
-
-def _require_same(place: Path, found: list[str], called: dict[str, int], listing: Path) -> None:
-    missing = [name for name in called if name not in set(found)]
-    if missing:
-        raise OpenworldError(
-            f"{place} lacks {len(missing)} of {len(called)} class folders, such as {first(missing)}; "
-            "extract its archive again."
-        )
-    unknown = [name for name in found if name not in called]
-    if unknown:
-        raise OpenworldError(
-            f"{place} has {len(unknown)} folder(s) that {listing} does not name, such as {first(unknown)}; "
-            "move them away, or get the listing again."
-        )
 
 
 def image_rows(images: Path, place: str, called: dict[str, int]) -> ImageRows:
