@@ -65,21 +65,26 @@ def check(name: str, root: str | Path | None = None, *, decoded: bool = False) -
     if not card.has_lists:
         return _check_loaded(card, place, decoded)
     wrong = list(_missing_places(card, place))
-    split = None
+    split, remarks = None, []
     if not wrong:
         try:
             split = card.split(place, card.parts)
         except OpenworldError as error:
             wrong.append(str(error))
     if split:
-        wrong += [*_picture_faults(card, place, split, decoded), *_count_faults(card, split), *_leaks(split)]
+        wrong += _faults(card, place, split, decoded)
+        for listing in card.listings:
+            path, shared = place / card.folder / listing, place / "imagenet"
+            digest = hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else ""
+            remarks.append(f"{listing} has the SHA-256 {digest}" if digest else f"{listing} is that of {shared}")
+        remarks += split.remarks
     return Inspection(
         name=name,
         folder=str(place / card.folder),
         classes=len(split.classnames) if split else None,
         pictures={part: len(rows) for part, rows in split.parts.items()} if split else {},
         wrong=tuple(wrong),
-        remarks=tuple(_remarks(card, place, split)) if split else (),
+        remarks=tuple(remarks),
         sources=card.sources,
     )
 
@@ -189,7 +194,7 @@ def _missing_places(card: DatasetCard, root: Path) -> Iterator[str]:
         yield f"there is no folder {folder / card.images}{_lookalike(folder, card.images)}; extract the images there."
 
 
-def _picture_faults(card: DatasetCard, root: Path, split: Split, decoded: bool) -> Iterator[str]:
+def _faults(card: DatasetCard, root: Path, split: Split, decoded: bool) -> Iterator[str]:
     images = root / card.folder / card.images
     for part, rows in split.parts.items():
         unreadable = [path for path in rows.paths if not is_text(path)]
@@ -209,18 +214,7 @@ def _picture_faults(card: DatasetCard, root: Path, split: Split, decoded: bool) 
             paths = tuple(rows.paths[index] for index in np.flatnonzero(sizes > 0).tolist())
             yield from (f"{part}: {fault}" for fault in _unreadable(FileReader(images, paths), len(paths)))
 
-
-def _deeper(images: Path, path: str) -> str:
-    """Where the first missing picture lies instead, if an archive brought a folder of its own along."""
-    for depth in ("*", "*/*"):
-        found = next(iter(images.glob(f"{depth}/{glob.escape(path)}")), None)
-        if found:
-            inner = str(found).removesuffix(f"/{path}")
-            return f"; they lie in {inner}: move its contents up to {images}"
-    return "; extract the archive again"
-
-
-def _count_faults(card: DatasetCard, split: Split) -> Iterator[str]:
+    # Counts that are not the published ones.
     again = "get the lists again" if card.layout is None else "extract the archive again"
     if len(split.classnames) != card.classes:
         yield f"{len(split.classnames)} classes, expected {card.classes}; {again}."
@@ -232,9 +226,7 @@ def _count_faults(card: DatasetCard, split: Split) -> Iterator[str]:
             names = [split.classnames[label] for label in without.tolist()]
             yield f"{part}: {len(names)} class(es) have no image, such as {first(names)}; {again}."
 
-
-def _leaks(split: Split) -> Iterator[str]:
-    """Pictures of training that are also validation's or the test's, and pictures listed twice in a part."""
+    # Images of training that are also validation's or the test's, and images listed twice in a part.
     seen: dict[str, str] = {}
     for part, rows in split.parts.items():
         again = [path for path in rows.paths if path in seen]
@@ -245,14 +237,14 @@ def _leaks(split: Split) -> Iterator[str]:
         seen |= dict.fromkeys(rows.paths, part)
 
 
-def _remarks(card: DatasetCard, root: Path, split: Split) -> Iterator[str]:
-    for listing in card.listings:
-        path = root / card.folder / listing
-        if path.is_file():
-            yield f"{listing} has the SHA-256 {hashlib.sha256(path.read_bytes()).hexdigest()}"
-        else:
-            yield f"{listing} is that of {root / 'imagenet'}"
-    yield from split.remarks
+def _deeper(images: Path, path: str) -> str:
+    """Where the first missing picture lies instead, if an archive brought a folder of its own along."""
+    for depth in ("*", "*/*"):
+        found = next(iter(images.glob(f"{depth}/{glob.escape(path)}")), None)
+        if found:
+            inner = str(found).removesuffix(f"/{path}")
+            return f"; they lie in {inner}: move its contents up to {images}"
+    return "; extract the archive again"
 
 
 def _missing_folder(place: Path, root: Path) -> Iterator[str]:

@@ -40,19 +40,21 @@ def load(
     """
     card = find(name)
     if card.family == "openood":
-        return openood.load(name, root=root, domain=domain, part=part, shots=shots, seed=seed)
-    if domain and card.domains == ("",):
-        raise OpenworldError(f"{name!r} has no domains, so no {domain!r}; leave the domain out.")
-    by_page = {one.replace("_", " "): one for one in card.domains}  # pages write spaces
-    domain = card.domains[0] if domain is None else by_page.get(domain.replace("_", " "), domain)
-    for kind, value, known in (("domain", domain, card.domains), ("part", part, card.parts)):
-        if value not in known:
-            raise unknown_name(f"{kind} of {name}", value, [one or "''" for one in known])
-    folder = find_root(root)
-    if card.has_lists:
-        return _listed(card, folder, part, shots, seed)
-    _require_folder(card, folder)
-    images = READERS[card.reader](card, folder, domain, part)
+        domain = domain or ""
+        images = openood.read(name, root, domain, part)
+    else:
+        if domain and card.domains == ("",):
+            raise OpenworldError(f"{name!r} has no domains, so no {domain!r}; leave the domain out.")
+        by_page = {one.replace("_", " "): one for one in card.domains}  # pages write spaces
+        domain = card.domains[0] if domain is None else by_page.get(domain.replace("_", " "), domain)
+        for kind, value, known in (("domain", domain, card.domains), ("part", part, card.parts)):
+            if value not in known:
+                raise unknown_name(f"{kind} of {name}", value, [one or "''" for one in known])
+        folder = find_root(root)
+        if card.has_lists:
+            return _listed(card, folder, part, shots, seed)
+        _require_folder(card, folder)
+        images = READERS[card.reader](card, folder, domain, part)
     if shots is not None:
         images = images.subset(few_shot(images.labels, shots, random.Random(seed)))
     return replace(images, name=name, domain=domain)

@@ -5,8 +5,6 @@ benchmark_imglist/ which of them a benchmark tests on. Both are read where they 
 who publish them. Which set is in which group, and in which list, says the card of a benchmark.
 """
 
-import random
-from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 
@@ -16,7 +14,6 @@ from openworld.datasets.image_set import ImageSet
 from openworld.datasets.names.forms import readable_class_name
 from openworld.datasets.published import class_folders
 from openworld.datasets.published.catalogue import BENCHMARKS, ListedSet, find_root
-from openworld.datasets.splits import few_shot
 
 PREFIX = "openood:"
 LISTS = "benchmark_imglist"
@@ -24,20 +21,9 @@ CODE = "https://github.com/Jingkang50/OpenOOD"
 TAUGHT, CHOSEN, TESTED = "train", "validation", "test"
 
 
-def load(
-    name: str,
-    *,
-    root: str | Path | None = None,
-    domain: str | None = None,
-    part: str = TESTED,
-    shots: int | None = None,
-    seed: int = 0,
-) -> ImageSet:
-    """Return in-distribution images of a benchmark (domain "" or None), or one of its sets, which have "test" alone.
-
-    The root is OpenOOD's data folder, or holds it as openood/.
-    """
-    card, place = find(name, domain or "", part), place_of(root)
+def read(name: str, root: str | Path | None, domain: str, part: str = TESTED) -> ImageSet:
+    """Return in-distribution images of a benchmark (domain ""), or one of its sets, which have "test" alone."""
+    card, place = find(name, domain, part), place_of(root)
     path = list_of(card, place)
     if not path.is_file():
         raise OpenworldError(
@@ -48,15 +34,12 @@ def load(
     found = numbered_list.read(path)
     names = class_names(name, place) if card.group == "id" else ()
     try:
-        images = numbered_list.image_set(found, name, place / card.images, names)
+        return numbered_list.image_set(found, name, place / card.images, names)
     except OpenworldError as error:
         raise OpenworldError(
             f"{card.title} of {name}: {error} Get {card.archive} (OpenOOD's scripts/download/download.py at {CODE} "
             f"knows it by this name) and extract it into {place / card.images / card.archive}."
         ) from error
-    if shots is not None:
-        images = images.subset(few_shot(images.labels, shots, random.Random(seed)))
-    return replace(images, name=name, domain=domain or "")
 
 
 def find(name: str, domain: str, part: str = TESTED) -> ListedSet:
