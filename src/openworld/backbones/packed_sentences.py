@@ -47,10 +47,7 @@ class PackedSentences:
 
 
 def pack_sentences(
-    tower: TextTower,
-    lists: Sequence[Sequence[Sequence[int]]],
-    shared: int,
-    slots: Sequence[range] | None = None,
+    tower: TextTower, lists: Sequence[Sequence[Sequence[int]]], shared: int, slots: Sequence[range] | None = None
 ) -> PackedSentences:
     """Prepare token ids (start token, `shared` rows, own rows, end token) for `encode_packed`."""
     # `lists`: one list of C sentences for all passes, or one for each. `slots`: of each sentence of one list the

@@ -19,12 +19,7 @@ from openworld._short_repr import short_repr
 from openworld._types import checked
 from openworld.datasets.splits import ClassSplit
 from openworld.features.cache import hold
-from openworld.features.checksums import (
-    is_intact,
-    noted,
-    remove_with_checksum,
-    write_with_checksum,
-)
+from openworld.features.checksums import is_intact, noted, remove_with_checksum, write_with_checksum
 from openworld.runs.atomic import write_file
 from openworld.runs.lock import SharedLock
 

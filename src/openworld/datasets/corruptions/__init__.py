@@ -5,13 +5,6 @@ nearest; what differs (frost is drawn, not photographed; levels are rounded, not
 `corrupted(images, "fog", 3, seed=0, cut=224)` is an image set; `CORRUPTIONS["fog"](image, 3, draws)` are pixels.
 """
 
-from openworld.datasets.corruptions.corrupted import (
-    CORRUPTIONS,
-    SEVERITIES,
-    SIDES,
-    Corruption,
-    corrupted,
-    nearest_side,
-)
+from openworld.datasets.corruptions.corrupted import CORRUPTIONS, SEVERITIES, SIDES, Corruption, corrupted, nearest_side
 
 __all__ = ["CORRUPTIONS", "SEVERITIES", "SIDES", "Corruption", "corrupted", "nearest_side"]

@@ -29,12 +29,7 @@ _PART_NAMES = {name for names in PARTS.values() for name in names}
 
 
 def load(
-    folder: str | Path,
-    *,
-    domain: str | None = None,
-    part: str | None = None,
-    shots: int | None = None,
-    seed: int = 0,
+    folder: str | Path, *, domain: str | None = None, part: str | None = None, shots: int | None = None, seed: int = 0
 ) -> ImageSet:
     """Return the images of a folder, or of one domain and part of it, files in the order of their names.
 

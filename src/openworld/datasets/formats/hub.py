@@ -26,12 +26,7 @@ PREFIX = "hf:"
 
 
 def load(
-    name: str,
-    *,
-    domain: str | None = None,
-    part: str = "test",
-    shots: int | None = None,
-    seed: int = 0,
+    name: str, *, domain: str | None = None, part: str = "test", shots: int | None = None, seed: int = 0
 ) -> ImageSet:
     """Return a part of a data set of the hub's, or of a folder that `DatasetDict.save_to_disk` wrote.
 

@@ -46,12 +46,7 @@ class TarSample:
 
 
 def load(
-    pattern: str | Path,
-    *,
-    domain: str | None = None,
-    part: str = "test",
-    shots: int | None = None,
-    seed: int = 0,
+    pattern: str | Path, *, domain: str | None = None, part: str = "test", shots: int | None = None, seed: int = 0
 ) -> ImageSet:
     """Return the images of some shards, or of one part, in the order of their names; the content is of names and sizes.
 

@@ -35,10 +35,7 @@ class Overlap:
 
 
 def overlaps(
-    names: Sequence[str],
-    base_names: Sequence[str],
-    base_synsets: Sequence[str] = (),
-    wordnet: WordNet | None = None,
+    names: Sequence[str], base_names: Sequence[str], base_synsets: Sequence[str] = (), wordnet: WordNet | None = None
 ) -> tuple[Overlap, ...]:
     """Return the classes of an outer data set that are base classes under another, or the same, name.
 
