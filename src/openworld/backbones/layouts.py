@@ -44,8 +44,20 @@ def load_state(model: nn.Module, tensors: Mapping[str, Tensor], layout: str, whe
     left_over = [name for name in tensors if name not in used and not IGNORED.fullmatch(name)]
     _refuse(where, "has, beyond what its configuration describes,", left_over)
     for ours, target in model.state_dict().items():
-        if expected[ours]:
-            target.copy_(_assemble([tensors[name] for name in expected[ours]], target, expected[ours], where))
+        names = expected[ours]
+        if not names:
+            continue
+        whole = torch.cat([tensors[name] for name in names]) if len(names) > 1 else tensors[names[0]]
+        whole = whole.t() if names[0] in TRANSPOSED else whole
+        # SigLIP stores its scale, bias and pooling query with leading axes of length one.
+        squeezed = whole.numel() == target.numel() and whole.squeeze().shape == target.shape
+        if whole.shape != target.shape and not squeezed:
+            raise OpenworldError(
+                f"{where}: {' + '.join(names)} has shape {list(whole.shape)} where its configuration asks for "
+                f"{list(target.shape)}; the weights and the configuration are not of one model."
+            )
+        require_finite({name: tensors[name] for name in names}, where)
+        target.copy_(whole.reshape(target.shape))
 
 
 @torch.no_grad()
@@ -68,20 +80,6 @@ def require_finite(tensors: Mapping[str, Tensor], where: str) -> None:
         # Both ends are NaN if any number is; 80 times as fast as looking at each.
         if tensor.numel() and not all(end.isfinite() for end in tensor.aminmax()):
             raise OpenworldError(f"{where}: {name} holds NaN or infinite numbers; fetch or make the file again.")
-
-
-def _assemble(parts: list[Tensor], target: Tensor, names: tuple[str, ...], where: str) -> Tensor:
-    whole = torch.cat(parts) if len(parts) > 1 else parts[0]
-    whole = whole.t() if names[0] in TRANSPOSED else whole
-    # SigLIP stores its scale, bias and pooling query with leading axes of length one.
-    fits = whole.shape == target.shape or (whole.numel() == target.numel() and whole.squeeze().shape == target.shape)
-    if not fits:
-        raise OpenworldError(
-            f"{where}: {' + '.join(names)} has shape {list(whole.shape)} where its configuration asks for "
-            f"{list(target.shape)}; the weights and the configuration are not of one model."
-        )
-    require_finite(dict(zip(names, parts, strict=True)), where)
-    return whole.reshape(target.shape)
 
 
 def _refuse(where: str, fault: str, names: Iterable[str]) -> None:

@@ -96,7 +96,12 @@ def prompt_names(tower: TextTower, tokenizer, given: Sequence, layout: PromptLay
         sentences = tokenizer([layout.write(name) for name in names])
     except OpenworldError as error:
         raise OpenworldError(f"with {length} context tokens in front, {error}") from None
-    _check_placeholders(tokenizer, sentences[0], length)
+    placeholder = tokenizer([PLACEHOLDER])[0][1:-1]
+    if list(sentences[0][1 : 1 + length]) != placeholder * length or len(placeholder) != 1:
+        raise OpenworldError(
+            f"this model's tokenizer does not read {PLACEHOLDER!r} as one token, so {length} placeholders do "
+            "not fix the positions of a context; use a CLIP byte-pair tokenizer."
+        )
     fixed = tokenizer([layout.fixed])[0][1:-1]
     # Counted on the name as spoken, as published code does, even where "_" is left in and is a token of its own.
     spoken = [len(tokens) - 2 for tokens in tokenizer([name.replace("_", " ") for name in names])]
@@ -184,15 +189,6 @@ def require_causal(tower: TextTower, what: str) -> None:
         raise OpenworldError(
             f"{what} a causal text tower pooled at its end token (CLIP); this model's text tower is bidirectional "
             "(SigLIP)."
-        )
-
-
-def _check_placeholders(tokenizer, sentence: Sequence[int], context_length: int) -> None:
-    placeholder = tokenizer([PLACEHOLDER])[0][1:-1]
-    if list(sentence[1 : 1 + context_length]) != placeholder * context_length or len(placeholder) != 1:
-        raise OpenworldError(
-            f"this model's tokenizer does not read {PLACEHOLDER!r} as one token, so {context_length} placeholders do "
-            "not fix the positions of a context; use a CLIP byte-pair tokenizer."
         )
 
 

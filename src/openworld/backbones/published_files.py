@@ -200,8 +200,13 @@ def weight_form(folder: Path, names: Collection[str]) -> Form | None:
     # timm's repositories hold a config.json and weights of the image tower alone beside both towers in open_clip's
     # layout: their config.json describes no model of Hugging Face's layout.
     layouts = [layout for layout, file in CONFIGURATIONS.items() if (folder / file).is_file()]
-    if "hugging_face" in layouts and "open_clip" in layouts and _is_timms(folder / CONFIGURATIONS["hugging_face"]):
-        layouts.remove("hugging_face")
+    if len(layouts) == 2:
+        try:
+            settings = json.loads((folder / CONFIGURATIONS["hugging_face"]).read_bytes())
+        except (OSError, ValueError, RecursionError):
+            settings = None  # to be refused by who reads it
+        if isinstance(settings, dict) and "architecture" in settings and "model_type" not in settings:
+            layouts.remove("hugging_face")
     for form in FORMS:
         is_there = all(any(fnmatch(name, file) for name in names) for file in form.files)
         if is_there and form.layout in layouts:
@@ -255,14 +260,6 @@ def cached_folders(source: str, revision: str | None) -> list[Path]:
         except (OSError, ValueError):
             continue
     return folders
-
-
-def _is_timms(config: Path) -> bool:
-    try:
-        settings = json.loads(config.read_bytes())
-    except (OSError, ValueError, RecursionError):
-        return False  # to be refused by who reads it
-    return isinstance(settings, dict) and "architecture" in settings and "model_type" not in settings
 
 
 def _file_set(layout: str, folder: Path | None, wanted: dict[str, tuple[tuple[str, ...], ...]]) -> FileSet:

@@ -287,16 +287,6 @@ def with_weights(module: nn.Module, weights: Mapping[str, Tensor], prefix: str =
     for name in weights.keys() - own.keys():
         child, _, rest = name.partition(".")
         inside.setdefault(child, {})[rest] = weights[name]
-    _require_like(module, own, inside, prefix)
-    changed = copy.copy(module)
-    # Straight into the dictionaries: attributes take parameters alone, and these are results that carry a gradient.
-    vars(changed)["_parameters"] = module._parameters | own
-    children = {child: with_weights(module._modules[child], inside[child], f"{prefix}{child}.") for child in inside}
-    vars(changed)["_modules"] = module._modules | children
-    return changed
-
-
-def _require_like(module: nn.Module, own: Mapping[str, Tensor], inside: Mapping[str, object], prefix: str) -> None:
     known = {name for name, tensor in module._parameters.items() if tensor is not None} | module._modules.keys()
     unknown = sorted((own.keys() | inside.keys()) - known)
     if unknown:
@@ -305,3 +295,9 @@ def _require_like(module: nn.Module, own: Mapping[str, Tensor], inside: Mapping[
         expected = list(module._parameters[name].shape)
         if list(tensor.shape) != expected:
             raise OpenworldError(f"the weight {prefix + name!r} is of shape {expected}, got {list(tensor.shape)}.")
+    changed = copy.copy(module)
+    # Straight into the dictionaries: attributes take parameters alone, and these are results that carry a gradient.
+    vars(changed)["_parameters"] = module._parameters | own
+    children = {child: with_weights(module._modules[child], inside[child], f"{prefix}{child}.") for child in inside}
+    vars(changed)["_modules"] = module._modules | children
+    return changed

@@ -48,7 +48,17 @@ def encoder_of(given: Any, name: str = "") -> TwoTower | ForeignEncoder:
     if isinstance(model, nn.Module) and model.training:
         raise OpenworldError(f"{name} is in training mode, in which embeddings depend on chance; call .eval() first.")
     if _has(model, "get_image_features"):
-        found = _of_transformers(model, parts, name)
+        from openworld.backbones.foreign.of_transformers import model_of
+
+        processor = parts[0] if parts else None
+        pictures = getattr(processor, "image_processor", processor if len(parts) == 2 else None)
+        tokenizer = getattr(processor, "tokenizer", parts[1] if len(parts) == 2 else None)
+        if pictures is None or tokenizer is None:
+            raise OpenworldError(
+                f"{name} came without its processor, which prepares images and reads sentences; give (model, "
+                "AutoProcessor.from_pretrained(...)), or (model, image_processor, tokenizer)."
+            )
+        found = model_of(model, pictures, tokenizer, name)
     elif len(parts) == 2:
         found = _of_open_clip(model, *parts, name)
     elif parts:
@@ -88,8 +98,9 @@ class OwnEncoder(ForeignEncoder):
         """SHA-256 (hex) of weights, and of what is made of two images and two sentences."""
         if self._fingerprint is None:
             digest = hashlib.sha256(hash_weights(self._model.architecture, self.module.state_dict()).encode())
+            pixels = self.preprocess.scale(torch.from_numpy(np.stack(self._probes()))).to(self.device, self.dtype)
             with torch.no_grad():
-                for embeddings in (self._seen(), self.encode_text(_PROBES)):
+                for embeddings in (self.encode_image(pixels), self.encode_text(_PROBES)):
                     digest.update(embeddings.detach().float().cpu().contiguous().numpy().tobytes())
             self._fingerprint = digest.hexdigest()
         return self._fingerprint
@@ -103,27 +114,9 @@ class OwnEncoder(ForeignEncoder):
         pixels = np.random.RandomState(0).randint(0, 256, (2, 70, 90, 3)).astype(np.uint8)
         return [self.preprocess.prepare(Image.fromarray(one)) for one in pixels]
 
-    def _seen(self) -> Tensor:
-        stacked = self.preprocess.scale(torch.from_numpy(np.stack(self._probes())))
-        return self.encode_image(stacked.to(self.device, self.dtype))
-
 
 def _has(given: Any, *names: str) -> bool:
     return all(callable(getattr(given, name, None)) for name in names)
-
-
-def _of_transformers(model: nn.Module, parts: Sequence, name: str) -> ForeignModel:
-    from openworld.backbones.foreign.of_transformers import model_of
-
-    processor = parts[0] if parts else None
-    pictures = getattr(processor, "image_processor", processor if len(parts) == 2 else None)
-    tokenizer = getattr(processor, "tokenizer", parts[1] if len(parts) == 2 else None)
-    if pictures is None or tokenizer is None:
-        raise OpenworldError(
-            f"{name} came without its processor, which prepares images and reads sentences; give (model, "
-            "AutoProcessor.from_pretrained(...)), or (model, image_processor, tokenizer)."
-        )
-    return model_of(model, pictures, tokenizer, name)
 
 
 def _of_open_clip(model: Any, preprocess: Any, tokenizer: Any, name: str) -> ForeignModel:

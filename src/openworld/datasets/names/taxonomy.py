@@ -35,13 +35,43 @@ def taxonomy_similarity(classes: Sequence[Hashable], parents: Parents) -> np.nda
 
 def path_and_wup(classes: Sequence[Hashable], parents: Parents) -> tuple[np.ndarray, np.ndarray]:
     """Path and Wu-Palmer similarity, float64[C, C] each."""
-    steps, depths = _ways_up(classes, parents)
-    rows = [_similarity_row(steps, depths, number) for number in range(len(classes))]
-    path, wup = np.array(rows).reshape(-1, 2, len(classes)).transpose(1, 0, 2)
-    if np.isnan(path).any():
-        one, other = np.argwhere(np.isnan(path))[0]
-        raise OpenworldError(f"{classes[one]!r} and {classes[other]!r} have no common ancestor; give them one root.")
+    above = []  # of each class, it and all above it, with the fewest steps to each: level by level
+    for node in classes:
+        found, level, distance = {}, {node}, 0
+        while level:
+            found |= dict.fromkeys(level, distance)
+            level, distance = {up for one in level for up in parents(one)} - found.keys(), distance + 1
+        above.append(found)
+    ancestors = sorted(set().union(*above), key=str)
+    column = {node: number for number, node in enumerate(ancestors)}
+    steps = np.full((len(classes), len(ancestors)), np.inf)  # inf where a node is no ancestor
+    for row, found in zip(steps, above, strict=True):
+        row[[column[node] for node in found]] = list(found.values())
+    depth_of: dict[Hashable, int] = {}
+    depths = np.array([_depth(node, parents, depth_of, ()) for node in ancestors])
+
+    path, wup = np.empty((2, len(classes), len(classes)))
+    for number, way in enumerate(steps):
+        own = np.flatnonzero(np.isfinite(way))
+        both = steps[:, own] + way[own]
+        shared = np.isfinite(both)
+        unrelated = np.flatnonzero(~shared.any(axis=1))
+        if unrelated.size:
+            one, other = classes[number], classes[unrelated[0]]
+            raise OpenworldError(f"{one!r} and {other!r} have no common ancestor; give them one root.")
+        # Wu and Palmer's ancestor is the deepest in common; of several as deep, the nearest counts.
+        deepest = np.where(shared, depths[own], 0).max(axis=1)
+        nearest = np.where(shared & (depths[own] == deepest[:, None]), both, np.inf).min(axis=1)
+        path[number], wup[number] = 1 / (1 + both.min(axis=1)), 2 * deepest / (nearest + 2 * deepest)
     return path, wup
+
+
+def _depth(node, parents: Parents, known: dict[Hashable, int], below: tuple) -> int:
+    if node in below:
+        raise OpenworldError(f"{node!r} is its own ancestor; a taxonomy has no circles.")
+    if node not in known:
+        known[node] = 1 + max((_depth(up, parents, known, (*below, node)) for up in parents(node)), default=0)
+    return known[node]
 
 
 def read_edges(file: Path | str) -> dict[str, tuple[str, ...]]:
@@ -54,41 +84,3 @@ def read_edges(file: Path | str) -> dict[str, tuple[str, ...]]:
         if words:
             parents[words[1]] = (*parents.get(words[1], ()), words[0])
     return parents
-
-
-def _ways_up(classes, parents: Parents) -> tuple[np.ndarray, np.ndarray]:
-    """Fewest steps from every class up to every ancestor, float[C, A], inf where it is none; their depths, int[A]."""
-    above = []  # of each class, it and all above it, with the fewest steps to each: level by level
-    for node in classes:
-        found, level, distance = {}, {node}, 0
-        while level:
-            found |= dict.fromkeys(level, distance)
-            level, distance = {up for one in level for up in parents(one)} - found.keys(), distance + 1
-        above.append(found)
-    ancestors = sorted(set().union(*above), key=str)
-    column = {node: number for number, node in enumerate(ancestors)}
-    steps = np.full((len(classes), len(ancestors)), np.inf)
-    for row, found in zip(steps, above, strict=True):
-        row[[column[node] for node in found]] = list(found.values())
-    depth_of: dict[Hashable, int] = {}
-    return steps, np.array([_depth(node, parents, depth_of, ()) for node in ancestors])
-
-
-def _depth(node, parents: Parents, known: dict[Hashable, int], below: tuple) -> int:
-    if node in below:
-        raise OpenworldError(f"{node!r} is its own ancestor; a taxonomy has no circles.")
-    if node not in known:
-        known[node] = 1 + max((_depth(up, parents, known, (*below, node)) for up in parents(node)), default=0)
-    return known[node]
-
-
-def _similarity_row(steps, depths, number: int) -> tuple[np.ndarray, np.ndarray]:
-    """Path and Wu-Palmer similarity of one class with all; NaN where no ancestor is shared."""
-    own = np.flatnonzero(np.isfinite(steps[number]))
-    both = steps[:, own] + steps[number, own]
-    shared = np.isfinite(both)
-    # Wu and Palmer's ancestor is the deepest in common; of several as deep, the nearest counts.
-    deepest = np.where(shared, depths[own], 0).max(axis=1)
-    nearest = np.where(shared & (depths[own] == deepest[:, None]), both, np.inf).min(axis=1)
-    unrelated = np.where(shared.any(axis=1), 0.0, np.nan)
-    return 1 / (1 + both.min(axis=1)) + unrelated, 2 * deepest / (nearest + 2 * np.maximum(deepest, 1)) + unrelated
