@@ -8,7 +8,7 @@ from mini_wordnet import write_wordnet
 
 from openworld._errors import OpenworldError
 from openworld.datasets.names.audit import audit
-from openworld.datasets.names.findings import KINDS, Audit, Finding
+from openworld.datasets.names.findings import Audit, Finding
 from openworld.datasets.names.wordnet import WordNet
 
 
@@ -56,7 +56,7 @@ def test_a_clean_list_gives_nothing_but_what_was_not_looked_at():
 )
 def test_names_that_are_alike(pair, kind, severity, likeness):
     names = [*pair, "zebra", "tiger", "heron"]  # both are base: no clash
-    told = audit(names, base_count=5).of(*KINDS)
+    told = audit(names, base_count=5).findings
     assert [(one.kind, one.severity, one.names) for one in told] == [(kind, severity, pair)]
     assert likeness in told[0].sentence
 

@@ -61,10 +61,6 @@ class Audit:
         """The audit in one line."""
         return f"{self.dataset}: {self.classes} class names, {count_in_words([self]) or 'nothing found'}"
 
-    def of(self, *kinds: str) -> tuple[Finding, ...]:
-        """The findings of some kinds."""
-        return tuple(one for one in self.findings if one.kind in kinds)
-
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON; `from_dict` reads them."""
         return asdict(self)
