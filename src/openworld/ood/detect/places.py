@@ -5,7 +5,7 @@ Sets of OpenOOD's benchmarks have words of their own: a whole benchmark, one of 
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
