@@ -131,6 +131,7 @@ class ExportedModule(nn.Module):
                 if len(some) < size:
                     filled = torch.cat([some, some.new_zeros(size - len(some), *some.shape[1:])])
                 logits.append(self.run(filled.contiguous())[: len(some)])
+            return self.head(torch.cat(logits))
         except OpenworldError:
             raise
         except Exception as error:  # whatever the runtime of the file raises
@@ -139,7 +140,6 @@ class ExportedModule(nn.Module):
                 f"the exported model cannot look at {list(pixels.shape)} ({type(error).__name__}: {reason}); its JSON "
                 "file must state the side that it was exported for."
             ) from error
-        return self.head(torch.cat(logits))
 
 
 class _Through(nn.Linear):
