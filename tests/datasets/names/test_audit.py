@@ -104,7 +104,7 @@ def test_what_is_no_name(name, severity):
 
 def test_the_order_matters_where_another_sorting_gives_other_halves():
     assert [kind for kind, *_ in found(["Zebra", "ant", "bee"])] == ["order"]
-    told = audit(["item 10", "item 9"]).of("order")[0]
+    (told,) = (one for one in audit(["item 10", "item 9"]).findings if one.kind == "order")
     assert told.names == ("item 10",) and "with numbers by value, 1 of 1 base classes would be new" in told.sentence
     assert found(["heron", "ant", "zebra"]) == []  # in no order at all: nothing to be mistaken about
 
