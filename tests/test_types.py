@@ -104,7 +104,7 @@ def test_ranges_devices_paths_and_open_arguments_are_checked(given, sentence):
     ):
         return parts, out, x
 
-    assert called(1, np.int64(2), out="a", more="b") == ((1, 2), "a", {"more": "b"})
+    assert called(1, np.int64(2), out="a", more="b") == ((1, 2), Path("a"), {"more": "b"})
     with pytest.raises(OpenworldError, match=r"^parts\[1\]: 'b'"):
         called(1, "b")
     with pytest.raises(OpenworldError, match=sentence):

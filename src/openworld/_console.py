@@ -1,6 +1,6 @@
 """Where results and progress are shown: a rich console for the one, bars or lines for the other.
 
-Progress goes to standard error: as a bar on a terminal, as a line now and then in a pipe or a file.
+Progress is a bar on a terminal or in a notebook, and a line now and then in a pipe or a file; on standard error.
 
 Names of files, classes and labels are other people's, and a terminal obeys escape sequences wherever they come from:
 whatever is printed here passes `visible`.
@@ -12,6 +12,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import IO
 
 from openworld._observer import Observer
@@ -21,6 +22,9 @@ from openworld._terminal import one_line, visible
 PIPED = 160  # columns of a table where nothing says how wide the output is
 SHORT = 2.0  # seconds; work that is over sooner leaves no line in a log, and lines are not closer together
 SILENCE = 30.0  # seconds of some work between two lines in a log that say how far it is
+A_SECOND = 5  # how often a notebook's bar is drawn anew
+ALERTED, UNKNOWN = 3, 4
+"""Exit codes where an alarm stands (accuracy below --alert, images unlike the source's), and where nothing is told."""
 
 
 @dataclass(frozen=True)
@@ -30,6 +34,11 @@ class Ending:
     place: str = ""
     error: str = ""
     exit_code: int = 0
+
+    @classmethod
+    def at(cls, out: Path | None, kept: str = "", exit_code: int = 0) -> "Ending":
+        """Return the ending of what has a page in the folder `out`; `kept` says what else lies where."""
+        return cls("" if out is None else f"Report: {out / 'report.html'}   {kept}".rstrip(), exit_code=exit_code)
 
 
 def output(quiet: bool = False, file: IO[str] | None = None):
@@ -77,7 +86,7 @@ def time_left(done: float, left: float, taken: float, now: float) -> str:
 
 
 @contextmanager
-def bars(quiet: bool = False) -> Iterator[object]:
+def bars() -> Iterator[object]:
     """A `rich.progress.Progress` on standard error that draws only on a terminal and leaves nothing behind."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn
@@ -102,7 +111,7 @@ def bars(quiet: bool = False) -> Iterator[object]:
 
     shown = Console(stderr=True)
     columns = (Doing(), BarColumn(), MofNCompleteColumn(), Left())
-    with Progress(*columns, console=shown, transient=True, disable=quiet or not shown.is_terminal) as progress:
+    with Progress(*columns, console=shown, transient=True, disable=not shown.is_terminal) as progress:
         yield progress
 
 
@@ -165,10 +174,18 @@ class ProgressLog:
 
 
 @contextmanager
-def observer(out) -> Iterator[object]:
-    """An `Observer` whose progress is a bar, or lines in a log; what it says is printed on the console `out`."""
-    with bars(out.quiet) as progress:
-        if progress.disable and not out.quiet:
+def observing(*, quiet: bool = False) -> Iterator[Observer]:
+    """Yield an `Observer` that shows how far work is and prints lines; silent when `quiet`."""
+    if quiet:
+        yield Observer()
+        return
+    if in_notebook():
+        with _notebook_bar() as progress:
+            yield Observer(progress, print)
+        return
+    out = output()
+    with bars() as progress:
+        if progress.disable:
             log = ProgressLog()
             try:
                 yield Observer(log, lambda line: out.print(line, markup=False))
@@ -185,10 +202,46 @@ def observer(out) -> Iterator[object]:
             progress.update(progress.task_ids[-1], description=doing, completed=done, before=before)
 
         def say(line: str) -> None:
-            if not progress.disable:
-                progress.stop()  # a bar takes what is printed beside it to standard error
+            progress.stop()  # a bar takes what is printed beside it to standard error
             out.print(line, markup=False)
-            if not progress.disable:
-                progress.start()
+            progress.start()
 
         yield Observer(show, say)
+
+
+def in_notebook() -> bool:
+    """Whether this process is the kernel of a notebook."""
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    return hasattr(shell, "kernel")
+
+
+@contextmanager
+def _notebook_bar():
+    """A bar below the cell, of HTML alone, which is gone when the work is done."""
+    from IPython.display import HTML, display
+
+    shown = display(HTML(""), display_id=True)
+    drawn = 0.0
+
+    def progress(doing: str, done: int, total: int | None = None, before: int = 0, milestone: bool = False) -> None:
+        nonlocal drawn
+        if time.monotonic() - drawn > 1 / A_SECOND:
+            drawn = time.monotonic()
+            shown.update(HTML(bar_html(doing, done, total)))
+
+    try:
+        yield progress
+    finally:
+        shown.update(HTML(""))
+
+
+def bar_html(doing: str, done: int, total: int | None) -> str:
+    """A bar with what is being done.
+
+    >>> bar_html("encoding <new>", 3, 10)
+    '<progress value="3" max="10"></progress> encoding &lt;new&gt; 3/10'
+    """
+    from markupsafe import escape
+
+    ends, count = (f' value="{done}" max="{total}"', f" {done:,}/{total:,}") if total else ("", "")
+    return f"<progress{ends}></progress> {escape(one_line(doing))}{count}"

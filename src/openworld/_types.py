@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, wraps
-from inspect import CO_VARARGS, CO_VARKEYWORDS
+from inspect import CO_VARARGS, CO_VARKEYWORDS, unwrap
 from pathlib import Path
 from types import NoneType, SimpleNamespace, UnionType
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
@@ -48,7 +48,7 @@ def checked(target: Target) -> Target:
     if isinstance(target, type):
         target.__init__ = checked(target.__init__)
         return target
-    code = target.__code__
+    code = unwrap(target).__code__
     named = code.co_argcount + code.co_kwonlyargcount
     names = code.co_varnames[: code.co_argcount]
     rest = code.co_varnames[named] if code.co_flags & CO_VARARGS else None
@@ -57,7 +57,7 @@ def checked(target: Target) -> Target:
     @cache
     def kinds() -> dict[str, Known]:  # when first called: they may name what is defined below
         written = {name: kind for name, kind in target.__annotations__.items() if name != "return"}
-        spelled_out = SimpleNamespace(__annotations__=written, __globals__=target.__globals__)
+        spelled_out = SimpleNamespace(__annotations__=written, __globals__=unwrap(target).__globals__)
         hints = get_type_hints(spelled_out, include_extras=True)
         empty = {name for name, value in _defaults(target).items() if isinstance(value, str) and not value}
         return {
@@ -67,10 +67,11 @@ def checked(target: Target) -> Target:
 
     @cache
     def doors() -> dict[str, Any]:  # argument -> what looks at it beside all others, such as a place to write to
-        found = {
-            name: [rule for rule in get_args(kind) if hasattr(rule, "admit")] for name, (kind, *_) in kinds().items()
+        rules = {
+            name: [rule for part in (kind, *get_args(kind)) for rule in getattr(part, "__metadata__", ())]
+            for name, (kind, *_) in kinds().items()
         }
-        return {name: rules[0] for name, rules in found.items() if rules}
+        return {name: rule for name, every in rules.items() for rule in every if hasattr(rule, "admit")}
 
     @wraps(target)
     def call(*args, **kwargs):
@@ -82,8 +83,9 @@ def checked(target: Target) -> Target:
         if doors():
             every = dict(zip(names, given, strict=False)) | named
             for name, door in doors().items():
-                if every.get(name) is not None:
-                    admitted = door.admit(every[name], {other: every[other] for other in every if other != name})
+                value = every.get(name, ...)
+                if value is not ... and (value is not None or not _takes_none(kinds()[name][0])):
+                    admitted = door.admit(value, name, {other: every[other] for other in every if other != name})
                     if name in named:
                         named[name] = admitted
                     else:
@@ -200,10 +202,15 @@ def _argument(value: Any, name: str, known: Known | None) -> Any:
 
 
 def _defaults(target: Callable) -> dict[str, Any]:
-    code = target.__code__
-    given = target.__defaults__ or ()
+    target = unwrap(target)
+    code, given = target.__code__, target.__defaults__ or ()
     last = code.co_varnames[code.co_argcount - len(given) : code.co_argcount]
     return dict(zip(last, given, strict=True)) | (target.__kwdefaults__ or {})
+
+
+def _takes_none(kind: Any) -> bool:
+    kinds = get_args(kind)
+    return NoneType in kinds or NoneType in get_args(kinds[0])
 
 
 def _is_path(kind: Any) -> bool:
@@ -395,9 +402,11 @@ def _read_union(value: Any, kind: Any, path: str, otherwise: Otherwise) -> Any:
     """The first member that reads the value; where only one member is not None, its error speaks for all."""
     if isinstance(value, str) and not value and _is_path(kind):
         raise wrong(value, describe(kind), path)
+    kinds = [each for each in get_args(kind) if each is not NoneType]
+    if kinds[0] is Path and isinstance(value, str):
+        return Path(value)
     if is_plain(value, plain_types(kind)):
         return value
-    kinds = [each for each in get_args(kind) if each is not NoneType]
     for each in kinds[:-1]:
         try:
             return read(value, each, path, otherwise)

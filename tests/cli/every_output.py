@@ -23,7 +23,7 @@ WATCH += ("--prometheus", "w.prom")
 TWO = ("scores.csv", "--replicates", "0", "--flag-rate", "0.2", "--out")
 SHIFT = ("shift", "--reference", "pictures", "--test", "others", "--laid", "split.safetensors", "--neighbour", "1")
 PAINTED = ("synthesize", "--painter", "rendered", "--levels", "3", "--each", "2", "--least", "1", "--neighbour", "1")
-PAINTED += ("--reference", "others", "--pictures", "pictures", "--laid", "split.safetensors")
+PAINTED += ("--reference", "others", "--images", "pictures", "--laid", "split.safetensors")
 
 COMMANDS = {
     "fit": (*FIT, "--out", "fitted.safetensors"),
@@ -41,9 +41,9 @@ COMMANDS = {
     "predict": ("predict", "learned", "pictures", "--new", "a thing", "--out", "predicted.parquet"),
     "run": ("run", "spec.toml", "--out", "done", "--workers", "1"),
     "score": ("score", "p1.csv", "--out", "scored"),
-    "report --output": ("report", "s1", "--output", "page.html"),
-    "report --table": ("report", "s1", "--table", "csv", "--output", "table.csv"),
-    "report --figures": ("report", "s1", "--figures", "svg", "--output", "figures"),
+    "report --out": ("report", "s1", "--out", "page.html"),
+    "report --table": ("report", "s1", "--table", "csv", "--out", "table.csv"),
+    "report --figures": ("report", "s1", "--figures", "svg", "--out", "figures"),
     "new": ("new", "learner", "Mine", "--out", "mine"),
     "synthesize": (*PAINTED, "--out", "painted"),
     "shift": (*SHIFT, "--out", "shifted"),

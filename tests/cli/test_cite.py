@@ -41,7 +41,7 @@ def test_what_is_not_known_is_wrong_use(command):
 def test_a_report_is_written_for_the_hub(run, tmp_path, form, first):
     shown = openworld("report", run, "--table", form, "--of", "model")
     assert shown.returncode == 0 and shown.stdout.startswith(first)
-    openworld("report", run, "--table", form, "--output", tmp_path / "card.md")
+    openworld("report", run, "--table", form, "--out", tmp_path / "card.md")
     assert (tmp_path / "card.md").read_text(encoding="utf-8").startswith(first)
 
 

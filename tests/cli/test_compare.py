@@ -65,7 +65,7 @@ def test_wrong_use_is_a_sentence(runs, arguments, sentence):
 
 @pytest.mark.parametrize(("form", "begins"), [("csv", "evaluation,entity"), ("json", "{"), ("text", "OpenworldAUC of")])
 def test_a_table_is_written_where_output_says(runs, tmp_path, form, begins):
-    done = openworld("report", runs / "old", "--table", form, "--output", tmp_path / "table")
+    done = openworld("report", runs / "old", "--table", form, "--out", tmp_path / "table")
     assert done.exit_code == 0 and str(tmp_path / "table") in done.output
     printed = openworld("report", runs / "old", "--table", form).output
     assert (tmp_path / "table").read_text(encoding="utf-8") == printed

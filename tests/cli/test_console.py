@@ -11,7 +11,7 @@ import pytest
 from rich.table import Table
 from rich.text import Text
 
-from openworld import OpenworldError, _console
+from openworld import OpenworldError, _console, _terminal
 from openworld.cli import console
 from openworld.cli.app import app
 from openworld.cli.in_process import CliRunner
@@ -72,7 +72,7 @@ def test_progress_and_errors_show_them_too(capsys, monkeypatch):
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setenv("COLUMNS", "200")
     monkeypatch.setenv("TERM", "xterm-256color")
-    with console.bars() as progress:
+    with _console.bars() as progress:
         progress.add_task(f"fitting [/red] {FOREIGN}", total=2)
         progress.refresh()
     drawn = capsys.readouterr().err
@@ -85,7 +85,7 @@ def test_a_bar_says_how_long_the_rest_takes_from_what_was_done_since_it_began(ca
     for name, value in {"FORCE_COLOR": "1", "COLUMNS": "200", "TERM": "xterm-256color"}.items():
         monkeypatch.setenv(name, value)
     now = [0.0]
-    with console.bars() as progress:
+    with _console.bars() as progress:
         monkeypatch.setattr(progress, "get_time", lambda: now[0])
         bar = progress.add_task("fitting", total=10, completed=5, before=5)
         progress.refresh()
@@ -148,7 +148,7 @@ def test_data_are_exact_in_a_pipe_and_visible_on_a_terminal(capsys, monkeypatch)
 
 
 def test_a_name_is_one_line():
-    assert console.one_line("a\nb\tc\x1b") == "a␊b␉c␛"
+    assert _terminal.one_line("a\nb\tc\x1b") == "a␊b␉c␛"
 
 
 def test_a_command_prints_nothing_past_the_console(repository):

@@ -47,13 +47,13 @@ def test_the_page_and_all_results_lie_in_the_run_folder(runs):
 
 
 def test_a_page_elsewhere_writes_nothing_else(runs, tmp_path):
-    assert openworld("report", runs[0], "--output", tmp_path / "page.html").exit_code == 0
+    assert openworld("report", runs[0], "--out", tmp_path / "page.html").exit_code == 0
     assert [path.name for path in tmp_path.iterdir()] == ["page.html"]
 
 
 @pytest.mark.parametrize("form", ["text", *FORMS])
 def test_every_form_is_written_to_a_file(runs, tmp_path, form):
-    done = openworld("report", runs[0], "--table", form, "--output", tmp_path / "numbers")
+    done = openworld("report", runs[0], "--table", form, "--out", tmp_path / "numbers")
     assert done.exit_code == 0 and "numbers" in done.output
     if form == "parquet":
         assert Results.from_parquet(tmp_path / "numbers").entities == ("", "any", "LAID")

@@ -136,7 +136,7 @@ def test_a_screen_of_ones_own_and_what_it_refused(usual, tmp_path):
 
 
 def test_the_renderer_paints_classes_of_several_sets_in_its_styles(known, tmp_path):
-    pictures = "--images", "emoji-concepts/noto/test", "--pictures", known / "pictures"
+    pictures = "--images", "emoji-concepts/noto/test", "--images", known / "pictures"
     arguments = "--painter", "rendered", *pictures, "--reference", known / "pictures", "--levels", 3, "--each", 1
     done = openworld(*arguments, "--laid", known / "halves.safetensors", "--out", tmp_path / "twin")
     assert done.exit_code == 0, done.output

@@ -10,7 +10,7 @@ pytestmark = pytest.mark.slow
 
 COMMAND = (
     *("synthesize", "--painter", "rendered", "--quiet", "--out", "set", "--levels", "4"),
-    *("--each", "300", "--reference", "emoji-concepts/noto/train", "--pictures", "emoji-concepts/noto/test"),
+    *("--each", "300", "--reference", "emoji-concepts/noto/train", "--images", "emoji-concepts/noto/test"),
 )
 
 

@@ -1,17 +1,10 @@
 """What a function says that makes no report: lines and tables for people, plain values for programs; how both end."""
 
-from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import Any
 
 from openworld._console import Ending
 from openworld._terminal import as_text
-
-if TYPE_CHECKING:
-    from openworld.report.report import Report
-
-ALERTED, UNKNOWN = 3, 4
-"""Exit codes where an alarm stands (accuracy below --alert, images unlike the source's), and where nothing is told."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -45,12 +38,6 @@ class TextReport:
 
     def __repr__(self) -> str:
         return as_text(self.show)
-
-
-def ending(report: "Report", out: Path | None = None, kept: str = "", **fields: Any) -> "Report":
-    """Return a report that says how its command ends; `out` is the folder of its page, `kept` what else lies where."""
-    place = "" if out is None else f"Report: {out / 'report.html'}   {kept}".rstrip()
-    return replace(report, ending=Ending(place, **fields))
 
 
 def line(text: str, style: str = "", *, whole: bool = False) -> Any:

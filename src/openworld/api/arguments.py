@@ -28,7 +28,7 @@ class OutputFile:
     kind: str = ""  # what a file of ours that it replaces may be
     option: str = "--out"
 
-    def admit(self, value: Path | str, others: Mapping[str, Any]) -> Path:
+    def admit(self, value: Path | str, name: str, others: Mapping[str, Any]) -> Path:
         """Return the path, or refuse it before any work; `others` are the other arguments of the call."""
         from openworld.runs.outputs import require_file
 
@@ -44,7 +44,7 @@ class OutputFolder:
     pages: tuple[str, ...] = ()  # evaluations whose results may lie in it; (EVERY,) for those of runs
     beside: tuple[str, ...] = ()  # arguments that may be the same folder
 
-    def admit(self, value: Path | str, others: Mapping[str, Any]) -> Path:
+    def admit(self, value: Path | str, name: str, others: Mapping[str, Any]) -> Path:
         """Return the path, or refuse it before any work; `others` are the other arguments of the call."""
         from openworld.runs.outputs import require_folder
 
@@ -59,6 +59,32 @@ class OutputFolder:
 
 
 EVERY = "every evaluation"
+
+
+@dataclass(frozen=True)
+class Given:
+    """Images or scores: places stay text, and what somebody has in Python becomes an image set or a table of scores."""
+
+    images: bool = True  # whether a table with a column `path` is one of images; else all tables are of scores
+    several: bool = False  # whether a list has one in each entry
+    by_name: bool = False  # whether a dict has one under each name
+    least: int = 0  # entries that must come where it is several
+
+    def admit(self, value: Any, name: str, others: Mapping[str, Any]) -> Any:
+        """Return text, an `ImageSet` or a `ScoreFile`, or several of these."""
+        if isinstance(value, str) and not self.several:
+            return value
+        from openworld.api.inputs import given
+
+        if self.by_name and isinstance(value, Mapping):
+            return {title: given(each, title, images=self.images) for title, each in value.items()}
+        if not self.several:
+            return given(value, name, images=self.images)
+        entries = list(value) if isinstance(value, list | tuple) else [value]
+        if len(entries) < self.least:
+            raise OpenworldError(f"{name} is an empty list; give one or more.")
+        titles = [name if len(entries) == 1 else f"{name} {place}" for place in range(1, len(entries) + 1)]
+        return [given(each, title, images=self.images) for each, title in zip(entries, titles, strict=True)]
 
 
 def _flat(values) -> list[Any]:
@@ -146,12 +172,18 @@ if TYPE_CHECKING:
     Views = int | str
     Places = Mapping[str, str | int | float]
 else:
-    _one, _several = Annotated[object, OnCommandLine(str)], Annotated[object, OnCommandLine(list[str])]
-    Run = Spec = Scores = Stream = Images = Model = PredictingModel = Backbone = _one
-    Names = Annotated[Path | str | Sequence[str], OnCommandLine(str)]
-    Runs = SeveralScores = SeveralImages = ScoresOrImages = _several
-    Models = ScoresOfModels = Annotated[Sequence[object], OnCommandLine(list[str])]
-    NamedImages = Annotated[Sequence[str] | Mapping[str, object], OnCommandLine(list[str])]
+    Report = "Report"  # what functions return; its room is imported when one is made
+    _one, _several = OnCommandLine(str), OnCommandLine(list[str])
+    Run = Spec = Model = PredictingModel = Backbone = Annotated[object, _one]
+    Runs, Models = Annotated[object, _several], Annotated[Sequence[object], _several]
+    Names = Annotated[Path | str | Sequence[str], _one]
+    Scores = Stream = Annotated[object, _one, Given(images=False)]
+    SeveralScores = Annotated[object, _several, Given(images=False, several=True)]
+    ScoresOfModels = Annotated[Sequence[object], _several, Given(images=False, several=True)]
+    Images = Annotated[object, _one, Given()]
+    SeveralImages = Annotated[object, _several, Given(several=True)]
+    ScoresOrImages = Annotated[object, _several, Given(several=True, least=1)]
+    NamedImages = Annotated[Sequence[str] | Mapping[str, object], _several, Given(several=True, by_name=True)]
     Listed = Annotated[Sequence[str], OnCommandLine(str, _listed)]
     Numbers = Annotated[Sequence[int], OnCommandLine(str, _numbers)]
     Views = Annotated[int | str, OnCommandLine(str, _views)]

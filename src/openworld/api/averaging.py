@@ -1,23 +1,21 @@
 """Means over the data sets of several runs: `openworld average`."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
+from openworld._console import Ending
 from openworld._errors import OpenworldError
 from openworld._types import checked
-from openworld.api.answers import ending
-from openworld.api.arguments import EVERY, OutputFolder, Runs
+from openworld.api.arguments import EVERY, OutputFolder, Report, Runs
 from openworld.api.finished_run import folder_of
-
-if TYPE_CHECKING:
-    from openworld.report.report import Report
 
 
 @checked
 def average(
     runs: Runs, *, of: str = "", out: Annotated[Path | str | None, OutputFolder(pages=(EVERY,))] = None
-) -> "Report":
+) -> Report:
     """Average several runs of one evaluation, one on each data set, and say which methods differ over data sets.
 
     ```
@@ -49,7 +47,7 @@ def average(
     if out is None:
         return report
     report.write(out)
-    return ending(report, out, f"Numbers: {out / 'results.parquet'}")
+    return replace(report, ending=Ending.at(out, f"Numbers: {out / 'results.parquet'}"))
 
 
 def _folders(runs: Runs) -> dict[str, Path]:

@@ -2,14 +2,17 @@
 
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 from openworld._errors import OpenworldError
 from openworld._sizes import parse_size, size_in_words
+from openworld._terminal import Head, TerminalTable, name
 from openworld._types import checked
 from openworld.api.answers import TextReport
+
+NOTHING = "Nothing was removed."
 
 
 @checked
@@ -47,52 +50,47 @@ def cache(
     """
     from openworld.backbones import known_name
     from openworld.features import default_cache
-    from openworld.features.cache import look, remove
+    from openworld.features.cache import look, remove, shrink
 
-    kept = look(default_cache() if cache is None else Path(cache))
-    named = known_name(backbone)
+    kept, named = look(cache or default_cache()), known_name(backbone)
     chosen = [
         entry
         for entry in kept.sets
         if dataset in ("", entry.dataset, entry.dataset.partition(" · ")[0]) and named in ("", entry.backbone)
     ]
-    times = [{name: getattr(entry, name).isoformat() for name in ("written", "used")} for entry in chosen]
-    sets = [asdict(entry) | {"folder": entry.folder.name} | own for entry, own in zip(chosen, times, strict=True)]
-    plain = {"folder": str(kept.folder), "sets": sets, "foreign": kept.foreign}
-    listed = TextReport(tuple(_listed(kept, chosen)), plain)
+    sets = [
+        asdict(entry)
+        | {"folder": entry.folder.name, "written": entry.written.isoformat(), "used": entry.used.isoformat()}
+        for entry in chosen
+    ]
+    listed = TextReport(_listed(kept, chosen), {"folder": str(kept.folder), "sets": sets, "foreign": kept.foreign})
     if limit:
-        return _with(listed, _shrunk(kept, parse_size(limit, "--limit"), bool(dataset or backbone or clear), yes))
-    if not clear or not chosen:
+        most = parse_size(limit, "--limit")
+        if dataset or backbone or clear:
+            raise OpenworldError(
+                "--limit chooses by itself what to remove; give it without --clear, --dataset, --backbone."
+            )
+        if kept.foreign:
+            raise OpenworldError(
+                f"{kept.folder} holds {kept.foreign[0]!r}, which openworld did not put there; move it away."
+            )
+        more = f"sets used longest ago, {size_in_words(kept.size - most)} or a little more"
+        if kept.size > most and not yes and not _agreed(listed, "--limit", more):
+            return replace(listed, parts=(*listed.parts, NOTHING))
+        removed = set(shrink(kept.folder, most))
+        gone, left = ([entry for entry in kept.sets if (entry.folder in removed) == out] for out in (True, False))
+        said = [f"Removed {len(gone)} set(s), {_total(gone)}; {_total(left)} are left."]
+    elif clear and chosen:
+        what = f"{len(chosen)} set(s), {_total(chosen)}"
+        if not yes and not kept.foreign and not _agreed(listed, "--clear", what):
+            return replace(listed, parts=(NOTHING,))
+        size = remove(kept, chosen)
+        left = [entry for entry in chosen if entry.folder.exists()]
+        said = [f"Removed {len(chosen) - len(left)} set(s), {size_in_words(size)}."]
+        said += [f"{len(left)} set(s) are being read and stay."] if left else []
+    else:
         return listed
-    if not yes and not kept.foreign and not _agreed(listed, "--clear", f"{len(chosen)} set(s), {_total(chosen)}"):
-        return TextReport(("Nothing was removed.",), plain)
-    size = remove(kept, chosen)
-    left = [entry for entry in chosen if entry.folder.exists()]
-    lines = [f"Removed {len(chosen) - len(left)} set(s), {size_in_words(size)}."]
-    return _with(listed, [*lines, *([f"{len(left)} set(s) are being read and stay."] if left else [])])
-
-
-def _with(listed: TextReport, lines: Sequence[str]) -> TextReport:
-    return TextReport((*listed.parts, *lines), listed.plain)
-
-
-def _shrunk(kept: Any, limit: int, chosen: bool, yes: bool) -> list[str]:
-    from openworld.features.cache import shrink
-
-    if chosen:
-        raise OpenworldError(
-            "--limit chooses by itself what to remove; give it without --clear, --dataset, --backbone."
-        )
-    if kept.foreign:
-        raise OpenworldError(
-            f"{kept.folder} holds {kept.foreign[0]!r}, which openworld did not put there; move it away."
-        )
-    more = f"sets used longest ago, {size_in_words(kept.size - limit)} or a little more" if kept.size > limit else ""
-    if more and not yes and not _agreed(TextReport(tuple(_listed(kept, kept.sets))), "--limit", more):
-        return ["Nothing was removed."]
-    removed = set(shrink(kept.folder, limit))
-    gone, left = ([entry for entry in kept.sets if (entry.folder in removed) == out] for out in (True, False))
-    return [f"Removed {len(gone)} set(s), {_total(gone)}; {_total(left)} are left."]
+    return replace(listed, parts=(*listed.parts, *said))
 
 
 def _total(sets: Sequence[Any]) -> str:
@@ -111,20 +109,20 @@ def _agreed(listed: TextReport, option: str, what: str) -> bool:
     return Confirm.ask(f"Remove {what}?", default=False)
 
 
-def _listed(kept: Any, chosen: Sequence[Any]) -> list[Any]:
-    from openworld import _terminal as terminal
-
-    parts: list[Any] = [f"{kept.folder}: {len(chosen)} encoded image set(s), {_total(chosen)}"]
-    if chosen:
-        heads = [*map(terminal.name, ("data set", "backbone")), *map(terminal.Head, ("images", "size"))]
-        heads += map(terminal.name, ("with", "used", "folder"))
-        rows = []
-        for entry in chosen:
-            images = "not whole" if entry.images is None else f"{entry.images:,}"
-            name, used = entry.dataset or "?", f"{entry.used:%Y-%m-%d %H:%M}"
-            size = size_in_words(entry.size)
-            rows.append((name, entry.backbone or "?", images, size, entry.holds, used, entry.folder.name))
-        parts.append(terminal.TerminalTable(heads, rows))
-    if kept.foreign:
-        parts.append(f"Not ours, left alone: {', '.join(kept.foreign)}")
-    return parts
+def _listed(kept: Any, chosen: Sequence[Any]) -> tuple[Any, ...]:
+    heads = (*map(name, ("data set", "backbone")), Head("images"), Head("size"), *map(name, ("with", "used", "folder")))
+    rows = [
+        (
+            entry.dataset or "?",
+            entry.backbone or "?",
+            "not whole" if entry.images is None else f"{entry.images:,}",
+            size_in_words(entry.size),
+            entry.holds,
+            f"{entry.used:%Y-%m-%d %H:%M}",
+            entry.folder.name,
+        )
+        for entry in chosen
+    ]
+    table = [TerminalTable(heads, rows)] if chosen else []
+    foreign = [f"Not ours, left alone: {', '.join(kept.foreign)}"] if kept.foreign else []
+    return f"{kept.folder}: {len(chosen)} encoded image set(s), {_total(chosen)}", *table, *foreign

@@ -3,16 +3,13 @@
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from openworld._console import Ending
 from openworld._errors import OpenworldError
 from openworld._types import checked
-from openworld.api.arguments import OutputFile, Places, Run
+from openworld.api.arguments import OutputFile, Places, Report, Run
 from openworld.api.finished_run import as_run, folder_of
-
-if TYPE_CHECKING:
-    from openworld.report.report import Report
 
 SUMMARY = "GITHUB_STEP_SUMMARY"
 
@@ -28,7 +25,7 @@ def check(
     metric: str = "",
     where: Places | None = None,
     junit: Annotated[Path | str | None, OutputFile(option="--junit")] = None,
-) -> "Report":
+) -> Report:
     """Hold a run's numbers, with their 95 % intervals, against what is required of them; the exit code is the answer.
 
     ```
@@ -54,7 +51,7 @@ def check(
         against: another run; this one must not be worse than it by more than the margin.
         margin: of `against`, in the unit of data, of shares a fraction in [0, 1): 0.01 is a point.
         metric: what is compared with the other run; default: the first of the evaluation.
-        where: only numbers of this place: level=3 on the command line, {"level": 3} in Python.
+        where: only numbers of this place, such as level=3; in Python {"level": 3}.
         junit: also write JUnit XML into this file.
 
     Returns:

@@ -2,16 +2,12 @@
 
 from collections.abc import Iterable, Iterator
 from importlib import import_module
-from typing import TYPE_CHECKING
 
 from openworld._errors import OpenworldError, unknown_name
 from openworld._plugins import Plugins
 from openworld._types import checked
-from openworld.api.arguments import Run
+from openworld.api.arguments import Report, Run
 from openworld.api.finished_run import as_run
-
-if TYPE_CHECKING:
-    from openworld.report.report import Report
 
 PLUGGED = ("learners", "detectors", "estimators", "evaluations")
 """Kinds of which other packages may bring some."""

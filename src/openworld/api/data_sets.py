@@ -98,8 +98,8 @@ def check(
     `DIR/oxford_pets/split_zhou_OxfordPets.json`; other data sets have a folder each.
 
     Args:
-        names: of `openworld list datasets`; all: those in CoOp's layout; shifted: those of accuracy without labels;
-            openood: OpenOOD's benchmarks.
+        names: data sets of `openworld list datasets`, or all: those in CoOp's layout; shifted: those of accuracy
+            without labels; openood: OpenOOD's benchmarks.
         root: folder of all downloaded data sets; default: $OPENWORLD_DATA.
         decode: decode every image too; slow.
         quiet: print only what is wrong.
@@ -119,9 +119,8 @@ def check(
     wanted = dict.fromkeys(dataset for name in names for dataset in several.get(name, (name,)))
     along = {name for name in wanted if name in DATASETS and not DATASETS[name].download}
     whole = ("comes with openworld: there is nothing to download",)
-    place = None if root is None else Path(root)
     inspections = [
-        Inspection(name, "", None, {}, (), whole, ()) if name in along else inspect(name, place, decoded=decode)
+        Inspection(name, "", None, {}, (), whole, ()) if name in along else inspect(name, root, decoded=decode)
         for name in wanted
     ]
     lines = tuple(text for found in inspections if not (found.ok and quiet) for text in _inspection_lines(found))
@@ -196,16 +195,15 @@ def audit(
     from openworld.datasets.names.wordnet import find_wordnet
     from openworld.datasets.templates import PHOTO, TEMPLATES
 
-    place = None if root is None else Path(root)
-    lists = [class_names(name, place) for name in names]
+    lists = [class_names(name, root) for name in names]
     if base or new:
         sides = [class_names(str(side)).names if side else () for side in (base, new)]
         for number, listed in enumerate(lists):
             split = ClassSplit.by_names(listed.names, *sides)
             chosen = split.base_names + split.new_names
             lists[number] = replace(listed, names=chosen, wordnet_ids=(), base_count=len(split.base))
-    others = {other.dataset: other.names for other in (class_names(name, place) for name in against)}
-    words = find_wordnet(None if wordnet is None else Path(wordnet))
+    others = {other.dataset: other.names for other in (class_names(name, root) for name in against)}
+    words = find_wordnet(wordnet)
     audits = [
         audit(
             listed.names,
@@ -253,7 +251,7 @@ def overlaps(
 
     Args:
         names: data sets, or text files (.txt) with a class name per line.
-        base: what learners are tuned on: the first half of its classes.
+        base: data set that learners are tuned on, on the first half of its classes.
         root: folder of all downloaded data sets; default: $OPENWORLD_DATA.
         wordnet: folder of WordNet 3.0; needed only for ids that are not ImageNet's.
         out: write a CSV file per data set into this folder.
@@ -271,7 +269,7 @@ def overlaps(
     from openworld.runs.atomic import write_file
 
     def names_of(dataset: str):
-        listed = listed_names(dataset) if published else class_names(dataset, None if root is None else Path(root))
+        listed = listed_names(dataset) if published else class_names(dataset, root)
         if listed is None:
             raise OpenworldError(f"the class names of {dataset} do not come with openworld; leave --published out.")
         return listed
@@ -281,7 +279,7 @@ def overlaps(
         listed = names_of(name)
         title = listed.dataset
         if wordnet:
-            pairs = overlaps(listed.names, source.base.names, source.base.wordnet_ids, find_wordnet(Path(wordnet)))
+            pairs = overlaps(listed.names, source.base.names, source.base.wordnet_ids, find_wordnet(wordnet))
         else:
             pairs = overlaps_with(listed.names, source)
         counts = f"{len(pairs)} of {len(listed.names)}"

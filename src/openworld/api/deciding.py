@@ -1,14 +1,11 @@
 """The threshold below which an image is flagged as new: `openworld decide`."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from openworld._types import checked
-from openworld.api.arguments import OutputFile, Run
+from openworld.api.arguments import OutputFile, Report, Run
 from openworld.api.finished_run import folder_of
-
-if TYPE_CHECKING:
-    from openworld.report.report import Report
 
 
 @checked
@@ -24,7 +21,7 @@ def decide(
     new_share: float | None = None,
     learner: str = "",
     page: Annotated[Path | str | None, OutputFile(option="--page")] = None,
-) -> "Report":
+) -> Report:
     """Choose the threshold below which an image is flagged as new, and say what that misses and hits.
 
     ```
@@ -42,12 +39,12 @@ def decide(
 
     Args:
         run: a finished run of recognition, or its folder.
-        miss_rate: rule: flag as many as this share of base images missed allows.
-        hit_rate: rule: flag as few as this share of new images hit allows.
-        cost_miss: rule: least cost; this is the cost of a base image that is flagged or misnamed.
-        cost_unhit: beside `cost_miss`: of a new image that is not flagged, or misnamed.
-        cost_kept: of a base image that is kept and named right; 0 if left out.
-        cost_hit: of a new image that is flagged and named right; 0 if left out.
+        miss_rate: rule: flag as many images as possible, of base images at most this share missed.
+        hit_rate: rule: flag as few images as possible, of new images at least this share hit.
+        cost_miss: rule: the least cost, where a base image that is flagged or misnamed costs this.
+        cost_unhit: beside `cost_miss`: cost of a new image that is not flagged, or misnamed.
+        cost_kept: cost of a base image that is kept and named right; default: 0.
+        cost_hit: cost of a new image that is flagged and named right; default: 0.
         new_share: share of new images where it will run; default: that of the run.
         learner: only this learner, as the run calls it; default: all.
         page: also write the report page of the run, with the decision in it, into this file.

@@ -2,18 +2,26 @@
 
 import shlex
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from openworld._arrays import require_fraction
+from openworld._console import ALERTED, Ending, observing
 from openworld._errors import OpenworldError
 from openworld._types import Count, Positive, Range, checked
-from openworld.api.answers import ALERTED, ending
-from openworld.api.arguments import Images, Model, Models, NamedImages, Names, OutputFolder, Scores, SeveralImages
-from openworld.api.progress import made_by, observing
-
-if TYPE_CHECKING:
-    from openworld.report.report import Report
+from openworld.api.arguments import (
+    Images,
+    Model,
+    Models,
+    NamedImages,
+    Names,
+    OutputFolder,
+    Report,
+    Scores,
+    SeveralImages,
+)
+from openworld.api.work import made_by
 
 OF_THE_MODEL = ("model", "member", "architecture", "backbone")
 """What says which model it is; beside --apply, where it is not the one that the thresholds name."""
@@ -57,7 +65,7 @@ def detect(
     allow_corrupt: Count = 0,
     seed: int = 0,
     device: str = "auto",
-) -> "Report":
+) -> Report:
     """Tell which detector sees what is out of distribution (OOD), on sets of your own; then flag images with it.
 
     ```
@@ -141,43 +149,31 @@ def detect(
         if question == "--scores":
             from openworld.ood.detect.on_scores import detect_scores, have_places
 
-            table = str(scores) if isinstance(scores, str | Path) else _columns(scores, "the table")
             kept |= {"larger_out": larger_out, "detector": detectors, "flag_rate": flag_rate}
-            if have_places(table):
+            if have_places(scores):
                 from openworld.ood.by_shift.own_scores import detect_by_shift
 
-                report = detect_by_shift(table, levels=levels, least=least, **kept)
+                report = detect_by_shift(scores, levels=levels, least=least, **kept)
             else:
-                report = detect_scores(table, replicates=replicates, seed=seed, **kept)
-            return ending(report, out)
+                report = detect_scores(scores, replicates=replicates, seed=seed, **kept)
+            return replace(report, ending=Ending.at(out))
 
         from openworld.ood.detect.choosing import GivenModel, names_of
 
-        words = "" if negatives is None else str(negatives) if isinstance(negatives, str | Path) else tuple(negatives)
+        words = str(negatives or "") if isinstance(negatives, str | Path | None) else tuple(negatives)
         of_model = (model, architecture, tuple(member), template, names_of(classnames), backbone)
         named = GivenModel(*of_model, words, learner, shots, seed, device)
         kept |= {"detector": detectors, "root": root, "allow_corrupt": allow_corrupt}
         if question == "--apply":
             from openworld.ood.detect.applying import apply_thresholds
 
-            places = [_place(where, "images") for where in _several(images)]
-            report = apply_thresholds(Path(apply), places, named, at_most=at_most, **kept)
-            return ending(report, out, exit_code=ALERTED if report.found.alarm else 0)
+            report = apply_thresholds(apply, images, named, at_most=at_most, **kept)
+            return replace(report, ending=Ending.at(out, exit_code=ALERTED if report.found.alarm else 0))
         from openworld.ood.detect.on_images import detect_images
 
-        sets = ood if not isinstance(ood, Mapping) else {title: _place(where, title) for title, where in ood.items()}
-        report = detect_images(
-            named,
-            _place(id, "in-distribution images"),
-            sets,
-            train=_place(train, "training images"),
-            validation=_place(validation, "validation images"),
-            validation_ood=[_place(own, "validation images out of distribution") for own in _several(validation_ood)],
-            flag_rate=flag_rate,
-            replicates=replicates,
-            **kept,
-        )
-        return ending(report, out)
+        how = {"flag_rate": flag_rate, "replicates": replicates, **kept}
+        how |= {"train": train, "validation": validation, "validation_ood": validation_ood}
+        return replace(detect_images(named, id, ood, **how), ending=Ending.at(out))
 
 
 def _question(given: Mapping[str, Any]) -> str:
@@ -188,8 +184,8 @@ def _question(given: Mapping[str, Any]) -> str:
         every = "--scores FILE, --model MODEL --id IMAGES --ood GROUP=IMAGES, or --apply FOLDER IMAGES"
         raise OpenworldError(f"{'several' if asked else 'none'} of {every} came; give one of the three.")
     (way,) = asked
-    if _is_given(given["images"]) and way != "--apply":
-        first = _several(given["images"])[0]
+    if given["images"] and way != "--apply":
+        first = given["images"][0]
         raise OpenworldError(f"{first} came without --apply; name in-distribution images with --id, others --ood.")
     unread = () if way == "--id" else OF_IMAGES if way == "--apply" else (*OF_THE_MODEL, *OF_IMAGES)
     for name in unread:
@@ -201,26 +197,3 @@ def _question(given: Mapping[str, Any]) -> str:
 
 def _is_given(value: Any) -> bool:
     return value is not None and not (isinstance(value, str | list | tuple | dict) and not value)
-
-
-def _several(given: Any) -> Sequence[Any]:
-    return given if isinstance(given, list | tuple) else (given,)
-
-
-def _place(given: Any, name: str) -> Any:
-    """A path as text, an image set, embeddings, or columns as a file of features."""
-    from openworld.api.inputs import embedded_of, images_of
-
-    if isinstance(given, str | Path):
-        return str(given)
-    found = embedded_of(given, name) or images_of(given, name)
-    return _columns(given, name) if found is None else found
-
-
-def _columns(given: Any, name: str) -> Any:
-    from openworld.tables.entries import is_table
-    from openworld.tables.files import scores_of
-
-    if not is_table(given):
-        raise OpenworldError(f"{name} came as {type(given).__name__}, expected a place, an image set, or columns.")
-    return scores_of(given, name)

@@ -1,10 +1,9 @@
 """What is installed here, and what a model is and which methods run on it: `openworld doctor`."""
 
-from openworld._console import Ending
+from openworld._console import Ending, observing
 from openworld._errors import OpenworldError
 from openworld._types import checked
 from openworld.api.answers import TextReport
-from openworld.api.progress import observing
 
 
 @checked

@@ -1,20 +1,15 @@
 """Accuracy where there are no labels: `openworld estimate`."""
 
-import shlex
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
-from openworld._types import Count, checked
-from openworld.api.answers import ALERTED, UNKNOWN, ending
-from openworld.api.arguments import Model, Models, Names, OutputFolder, Scores, ScoresOfModels, ScoresOrImages
-from openworld.api.progress import made_by, observing
-
-if TYPE_CHECKING:
-    from openworld.report.report import Report
+from openworld._types import Count
+from openworld.api.arguments import Model, Models, Names, OutputFolder, Report, Scores, ScoresOfModels, ScoresOrImages
+from openworld.api.work import done_by
 
 
-@checked
+@done_by("label_free.estimate.command:estimate")
 def estimate(
     source: ScoresOrImages,
     target: ScoresOrImages,
@@ -49,7 +44,7 @@ def estimate(
     open_world: bool = False,
     new_share: float | None = None,
     base_names: Names | None = None,
-) -> "Report":
+) -> Report:
     """Tell how accurate a model is on a target without labels, from a labelled source and what the model says of both.
 
     ```
@@ -84,14 +79,14 @@ def estimate(
         source: labelled scores (files), or labelled images (a folder).
         target: the same without labels; files that go on are given one after the other.
         model: for images: folder of a classifier, or name of a backbone.
-        estimator: only these (openworld list); the first is quoted.
+        estimator: only these methods (openworld list estimators); the first one's number is the answer.
         out: folder that keeps page, plots, numbers, and scores of images.
         quiet: show no progress; on the command line, print nothing but errors.
-        seed: of samples and intervals.
+        seed: of samples and intervals that are drawn.
         architecture: package.module:function that builds a saved classifier of yours; again for partners.
         template: sentence for class names; default: "a photo of a {}.".
-        reference: backbone that scores the images too.
-        partner: further model, as `model`.
+        reference: a backbone such as CLIP that scores the images too, for methods that need one.
+        partner: a further model, named like `model`, for methods that compare models.
         device: auto: a GPU where there is one; cpu, cuda, cuda:1, mps.
         classnames: text file, a class name per line, in order; in Python also names.
         source_partner: another model's scores on the source.
@@ -105,10 +100,10 @@ def estimate(
         chunk_rows: cut it after every so many rows.
         timestamps: the target's column of time stamps.
         period: beside `timestamps`: 6h, 1d, 2w, 1month.
-        alert: fraction: exit code 3, `.found.alerts` in Python, where the accuracy is found below.
-        false_alarms: share of years of 365 chunks in which either alarm may be raised by chance; default: 0.05.
-        by_class: also class by class.
-        levels: by level of change: the target's column of levels, 0 to 1.
+        alert: exit code 3, `.found.alerts` in Python, where the accuracy is found below this fraction.
+        false_alarms: in this share of years of 365 chunks either alarm may be raised by chance; default: 0.05.
+        by_class: also say the accuracy of every class.
+        levels: the accuracy by level of change: the target's column of levels, 0 to 1.
         zero_shot: beside `levels`: the table of zero-shot's scores: reference, partner_1, ...
         open_world: bounds of OpenworldAUC and of the share of new images, of streams of `openworld predict --out`; in
             Python also columns such as {"logits": [n, C], "classnames": [C], "n_base": 50}, of the source with `side`
@@ -123,61 +118,3 @@ def estimate(
     Raises:
         OpenworldError: inputs that do not go together or cannot be read, as the message says.
     """
-    from openworld.api.inputs import class_embeddings_of, sources_of
-    from openworld.label_free.estimate import command
-
-    names = Path(classnames) if isinstance(classnames, str) else classnames
-    if isinstance(model, str) and not model:
-        model = class_embeddings_of(source, "source") or ""
-    with observing(quiet=quiet) as observer:
-        report = command.estimate(
-            sources_of(source, "source"),
-            sources_of(target, "target"),
-            model=model,
-            architecture=architecture,
-            classnames=names,
-            template=template,
-            reference=reference,
-            partner=partner,
-            source_partner=[_partner(scores, "source partner") for scores in source_partner],
-            target_partner=[_partner(scores, "target partner") for scores in target_partner],
-            labelled_shift=labelled_shift,
-            estimator=estimator,
-            chunks=chunks,
-            chunk_rows=chunk_rows,
-            timestamps=timestamps,
-            period=period,
-            same_shares=same_shares,
-            other_shares=other_shares,
-            alert=alert,
-            false_alarms=false_alarms,
-            labels=None if labels is None else sources_of(labels, "labels")[0],
-            propose=propose,
-            levels=levels,
-            zero_shot=zero_shot,
-            by_class=by_class,
-            open_world=open_world,
-            new_share=new_share,
-            base_names=base_names,
-            out=out,
-            seed=seed,
-            device=device,
-            observer=observer,
-            made={"command": shlex.join(made_by("estimate"))},
-        )
-    return _ended(report, out)
-
-
-def _ended(report: "Report", out: Path | None) -> "Report":
-    """Return the report with where it lies, and with the exit code that it asks for."""
-    found = report.found
-    alarm = found.alerts or (getattr(found, "alert", None) is not None and found.shift_alerts)
-    code = ALERTED if alarm else UNKNOWN if found.unknown else 0
-    return ending(report, out, f"Numbers: {out}/estimate.json   Plots: {out}/*.svg", exit_code=code)
-
-
-def _partner(scores: Any, name: str) -> Any:
-    """Another model's scores: a file, or arrays."""
-    from openworld.api.inputs import sources_of
-
-    return Path(scores) if isinstance(scores, str | Path) else sources_of(scores, name)[0]

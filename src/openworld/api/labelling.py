@@ -3,22 +3,16 @@
 Functions of arrays, for programs that ask people in ways of their own, are in `openworld.labels`.
 """
 
-import shlex
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
-from openworld._errors import OpenworldError
-from openworld._types import Range, checked
-from openworld.api.answers import ending
-from openworld.api.arguments import Names, OutputFolder, Stream
-from openworld.api.progress import made_by, observing
-
-if TYPE_CHECKING:
-    from openworld.report.report import Report
+from openworld._types import Range
+from openworld.api.arguments import Names, OutputFolder, Report, Stream
+from openworld.api.work import done_by
 
 
-@checked
+@done_by("own_data.label.report:plan_labels")
 def label_plan(
     stream: Stream | None = None,
     out: Annotated[Path | str | None, OutputFolder(own=("a plan of labels",))] = None,
@@ -33,7 +27,7 @@ def label_plan(
     no_pictures: bool = False,
     seed: int = 0,
     quiet: bool = False,
-) -> "Report":
+) -> Report:
     """Draw the images that are worth a label, and write a page to label them on.
 
     ```
@@ -90,30 +84,9 @@ def label_plan(
     Raises:
         OpenworldError: streams that will not do, a folder that holds something else, more labels than images.
     """
-    from openworld.own_data.label.report import plan_labels
-    from openworld.own_data.predict import read_names
-
-    if isinstance(base_names, str | Path):
-        base_names = read_names(Path(base_names))
-    streams = [_stream(given, name) for given, name in ((stream, "stream"), (compare, "compared stream"))]
-    with observing(quiet=quiet) as observer:
-        return plan_labels(
-            streams[0],
-            out,
-            add=None if add is None else Path(add),
-            compare=streams[1],
-            base_names=base_names,
-            n=n,
-            within=within,
-            design=design,
-            quantity=quantity,
-            seed=seed,
-            pictures=not no_pictures,
-            observer=observer,
-        )
 
 
-@checked
+@done_by("own_data.label.report:read_labels")
 def label_read(
     folder: Path | str,
     *,
@@ -122,7 +95,7 @@ def label_read(
         Path | str | None, OutputFolder(own=("a plan of labels", "what labels say"), beside=("folder",))
     ] = None,
     quiet: bool = False,
-) -> "Report":
+) -> Report:
     """Tell what the labels of a plan say: OpenworldAUC, its parts, accuracy, each with an interval that holds.
 
     ```
@@ -143,7 +116,7 @@ def label_read(
     **Kept**: report.html, results.parquet (a row per number) and label.json.
 
     Args:
-        folder: that `openworld label plan` wrote.
+        folder: the folder that `openworld label plan` wrote.
         answers: files of answers, where they do not lie in the folder.
         out: folder that keeps page and numbers; default: that of the plan.
         quiet: show no progress; on the command line, print nothing but errors.
@@ -154,27 +127,3 @@ def label_read(
     Raises:
         OpenworldError: no plan there, answers that are none or belong to another plan, too few of them.
     """
-    from openworld.own_data.label.report import read_labels
-
-    files = (answers,) if isinstance(answers, str | Path) else answers
-    made = {"command": shlex.join(made_by("label_read"))}
-    with observing(quiet=quiet) as observer:
-        report = read_labels(Path(folder), tuple(map(Path, files)), out, observer, made)
-    return ending(report, Path(folder) if out is None else out)
-
-
-def _stream(given: Any, name: str) -> Any:
-    if given is None:
-        return None
-    from openworld.api.inputs import sources_of
-    from openworld.report.report import Report
-
-    if isinstance(given, Report) and not given.scores:
-        raise OpenworldError(
-            f"the report that came as the {name} keeps no scores; give what `openworld.estimate` returned (of images "
-            "with `out`, which keeps their scores)."
-        )
-    sources = list(given.scores) if isinstance(given, Report) else sources_of(given, name)
-    if len(sources) > 1:
-        raise OpenworldError(f"the {name} came as {len(sources)} files; give one file, or the columns of all images.")
-    return sources[0]

@@ -2,18 +2,14 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
-from openworld._types import Count, Positive, checked
-from openworld.api.arguments import OutputFile, PredictingModel, SeveralImages
-from openworld.api.finished_run import folder_of
-from openworld.api.progress import observing
-
-if TYPE_CHECKING:
-    from openworld.report.report import Report
+from openworld._types import Count, Positive
+from openworld.api.arguments import OutputFile, PredictingModel, Report, SeveralImages
+from openworld.api.work import done_by
 
 
-@checked
+@done_by("own_data.predict:predict")
 def predict(
     model: PredictingModel,
     images: SeveralImages,
@@ -31,7 +27,7 @@ def predict(
     out: Annotated[Path | str | None, OutputFile()] = None,
     labelled: bool = False,
     quiet: bool = False,
-) -> "Report":
+) -> Report:
     """Name images with a fitted learner, tell how much each looks like a class it was tuned on, and compare.
 
     ```
@@ -82,30 +78,3 @@ def predict(
     Raises:
         OpenworldError: no learner there, names that will not do, images that cannot be read.
     """
-    from dataclasses import replace
-
-    from openworld._console import Ending
-    from openworld.api.inputs import embedded_of, paths_of
-    from openworld.own_data import predict as predicting
-    from openworld.report.report import Report
-
-    inputs = predicting.prediction_inputs(
-        folder_of(model) if isinstance(model, Report | str | Path) else model,
-        embedded_of(images, "images") or paths_of(images),
-        unit=unit,
-        new=(*new, *predicting.read_names(None if new_names is None else Path(new_names))),
-        run_names=run_names,
-        top=top,
-        threshold=threshold,
-        template=template,
-        backbone=backbone,
-        allow_corrupt=allow_corrupt,
-        device=device,
-    )
-    predicting.require_stream(out, inputs, labelled)
-    with observing(quiet=quiet) as observer:
-        report = predicting.predict_images(inputs, observer)
-    if out is None:
-        return report
-    predicting.write_stream(report.found, out, labelled)
-    return replace(report, ending=Ending(f"Stream: {out}"))

@@ -4,17 +4,14 @@ import os
 import weakref
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 from openworld._console import Ending
 from openworld._errors import OpenworldError, failing
 from openworld._types import checked
-from openworld.api.arguments import OutputFolder, Run, Scores
+from openworld.api.arguments import OutputFolder, Report, Run, Scores
 from openworld.api.finished_run import folder_of
-from openworld.api.progress import made_by
-
-if TYPE_CHECKING:
-    from openworld.report.report import Report
+from openworld.api.work import made_by
 
 TABLE = "predictions.parquet"
 
@@ -26,7 +23,7 @@ def score(
     *,
     name: str = "",
     all_pairs: bool = False,
-) -> "Report":
+) -> Report:
     """Return OpenworldAUC and its companions for predictions that you made with your own code.
 
     ```
@@ -72,13 +69,19 @@ def score(
     os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
     from openworld.evaluations.finished_runs import read_report
     from openworld.own_data import score as scoring
+    from openworld.runs.atomic import write_file
     from openworld.runs.scratch import ScratchFolder
+    from openworld.tables.writing import table_bytes
 
     held = ScratchFolder()
     scratch = Path(held.name)
     folder = scratch / "run" if out is None else out
     try:
-        file = _file(predictions, scratch)
+        if isinstance(predictions, str):
+            file = Path(predictions)
+        else:  # columns are written into a file, of a matrix a column of lists
+            file = scratch / TABLE
+            write_file(file, table_bytes(".parquet", predictions.table()))
         title = "predictions" if file.parent == scratch else file.name
         scoring.score_file(file, folder, made_by("score"), title, name or "model", all_pairs=all_pairs)
         with failing():
@@ -95,7 +98,7 @@ def score(
 
 
 @checked
-def compare(first: Run, second: Run, metric: str = "") -> "Report":
+def compare(first: Run, second: Run, metric: str = "") -> Report:
     """Compare two runs on the same test images, and say for each learner or detector whether it got better.
 
     Change one thing between the runs, such as the backbone or the number of training images: that is what is compared.
@@ -124,15 +127,3 @@ def compare(first: Run, second: Run, metric: str = "") -> "Report":
     folders = [folder_of(run) for run in (first, second)]
     titles = [str(getattr(run, "title", "") or folder) for run, folder in zip((first, second), folders, strict=True)]
     return comparison_report(compare_runs(*folders, metric, tuple(titles)))
-
-
-def _file(predictions: Any, scratch: Path) -> Path:
-    """A file of predictions; columns, of which a matrix becomes a column of lists, are written into one."""
-    if isinstance(predictions, str | Path):
-        return Path(predictions)
-    from openworld.runs.atomic import write_file
-    from openworld.tables.entries import columns_of
-    from openworld.tables.writing import table_bytes
-
-    write_file(scratch / TABLE, table_bytes(".parquet", columns_of(predictions)))
-    return scratch / TABLE

@@ -3,10 +3,10 @@
 import io
 from pathlib import Path
 
+from openworld._console import observing
 from openworld._errors import OpenworldError, unknown_name
 from openworld._types import checked
 from openworld.api.arguments import OutputFile
-from openworld.api.progress import observing
 
 HUB_FORMS = ("hub", "card")
 """What goes into a model card: evaluation entries, and a section."""
@@ -30,7 +30,7 @@ def report(
     ```
 
     Args:
-        folder: of a run; it holds run.json.
+        folder: that of a run; it holds run.json.
         out: where to write the page (default report.html in the folder), the tables of `table`, or the folder of
             `figures` (default the folder figures of the run).
         table: print the numbers instead, as: text, csv, markdown, latex or json; as parquet into `out`; as hub
@@ -47,16 +47,15 @@ def report(
     """
     from openworld.evaluations.finished_runs import read_report
 
-    folder, goal = Path(folder), None if out is None else Path(out)
     if table and figures:
         raise OpenworldError("--table and --figures were both given; ask for one, and then for the other.")
     if of and table not in HUB_FORMS:
         raise OpenworldError("--of goes with --table hub or --table card; leave it out, or ask for one of them.")
     if table:
-        return _table(folder, goal, table, of)
+        return _table(folder, out, table, of)
     if not figures:
-        return f"Report: {read_report(folder).save_report(goal)}"
-    goal = goal or folder / "figures"
+        return f"Report: {read_report(folder).save_report(out)}"
+    goal = out or folder / "figures"
     with observing() as observer:
         paths = read_report(folder).save_figures(goal, figures, observer.progress)
     return f"Figures: {', '.join(path.name for path in paths)} in {goal}/"
@@ -70,7 +69,7 @@ def _table(folder: Path, out: Path | None, form: str, of: str) -> str:
     from openworld.runs.atomic import write_file
 
     if out is not None:
-        OutputFile().admit(out, {"folder": folder})
+        OutputFile().admit(out, "out", {"folder": folder})
     has_report = bool(report_of(evaluation_name(folder)))
     forms = ("text", *FORMS, *HUB_FORMS) if has_report else ("json",)
     if form not in forms:

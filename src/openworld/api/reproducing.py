@@ -4,18 +4,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
-from openworld._console import Ending
+from openworld._console import ALERTED, Ending, observing
 from openworld._errors import OpenworldError, failing
 from openworld._types import Count, Positive, Range, checked
-from openworld.api.answers import ALERTED, TextReport
-from openworld.api.arguments import Listed, Numbers, OutputFolder, Views
+from openworld.api.answers import TextReport
+from openworld.api.arguments import Listed, Numbers, OutputFolder, Report, Views
 from openworld.api.finished_run import open_run
-from openworld.api.progress import made_by, observing
-
-if TYPE_CHECKING:
-    from openworld.report.report import Report
+from openworld.api.work import made_by
 
 MANY = 13
 """Tables beyond which a terminal shows a line of each, and the page the tables themselves."""
@@ -79,11 +76,8 @@ def reproduce(
     openworld reproduce openworldauc --data embedded --quick 4
     openworld reproduce openworldauc --data ~/data --table 2 --plan
     openworld reproduce openworldauc --data ~/data --table 2 --device cuda
-    openworld reproduce openworldauc --data embedded --quick 10 \\
-        --figure 2 --figure 6
     openworld reproduce openpl --data ~/data --table 6 --table 7 \\
         --learners "CLIP, CoOp, ProDA"
-    openworld reproduce frap --data embedded --quick 10
     openworld reproduce frap --data ~/data --dataset cifar10 --checkpoint last
     openworld reproduce is-ood --data embedded --quick 4
     ```
@@ -91,62 +85,26 @@ def reproduce(
     Four papers: `openworldauc` (learners that must notice new classes), `openpl` (learners while classes and images
     change), `frap` (accuracy estimated without labels), `is-ood` (detectors of images that are out of distribution).
 
-    With `--data embedded` drawings that come with openworld stand in for the paper's data sets, with settings that suit
-    the small CLIP that comes along too: everything runs without a download, in the same layout. Numbers of other data
-    are not subtracted from the printed ones; the orders of the methods are compared.
+    **Data.** With `--data embedded` drawings that come with openworld stand in for the paper's data sets, with settings
+    that suit the small CLIP that comes along: everything runs without a download. Numbers of other data are not
+    subtracted from the printed ones; the orders of the methods are compared. `--data FOLDER` needs the paper's data
+    sets (`openworld data plan PAPER` says where to get them), and takes the published settings, model and seeds.
+    `--dataset` makes the tables of some data sets alone; the others need no download.
 
-    With `--data FOLDER` it needs the paper's data sets, as CoOp lays them out (`openworld data check all --root FOLDER`
-    says what is missing), and takes the published settings, the model and the seeds of the paper.
+    **Cost.** First it says what the runs cost: units (one learner with one seed), images to encode, disk; `--plan`
+    stops there, and needs no data. Each run serves all tables and figures that need it. Killed and started again, it
+    goes on where it was and ends with the same records.
 
-    `--dataset` makes the tables of some data sets alone, by the paper's name or ours; the others need no download, and
-    averages are over those that are there. What is reached from ImageNet needs ImageNet: such tables are made if it is
-    asked for too, or if they are named. Of `frap` it names a source (cifar10) or a row (C10-S); rows of a source whose
-    data are not in the folder are left out and named.
+    **Result.** Every table stands beside the printed one: on screen, in OUT/tables (CSV, Markdown, LaTeX) and on one
+    page; figures lie in OUT/figures, too (drawn with pip install 'openworld[plots]'). On the paper's data every number
+    is tested against the printed one: reproduced within `--margin`, higher, lower, or not told apart.
 
-    First it says what the runs cost: units (one learner with one seed), images to encode, disk; `--plan` stops there,
-    and needs no data. The time left is shown while they run. Each run serves all tables that need it. Killed and
-    started again, it goes on where it was and ends with the same records; more tables or seeds may follow in the same
-    folder, and what is there is not computed again. At the end every table stands beside the printed one: on screen,
-    in OUT/tables (CSV, Markdown, LaTeX) and on one page.
-
-    `--figure` makes figures of the paper, alone or beside the tables that `--table` names: OUT/figures has the numbers
-    of each as CSV and its drawing as SVG and PDF (pip install 'openworld[plots]'), the page has both. Most are drawn
-    from the same runs as a table, and cost nothing where that is made; sweeps, such as OpenworldAUC's Figure 6, have
-    runs of their own, which `--plan` counts. Where numbers are printed, they stand beside ours.
-
-    `frap` trains the classifiers whose accuracy is estimated (seeds 0, 1 and 10) and uses CLIP ViT-B/32 and SigLIP
-    ViT-B/16 as references (`--backbone` is the first); its methods are called "ATC-MC", "FRAP (CLIP)" and so on.
-    `is-ood` tests detectors ("MSP", "KNN") in cells of ever less similar images: on downloaded data the published image
-    lists and a ResNet-50 (`--classifier FILE`, or in the folder of data), on embedded data a division made here.
-
-    `--accept` is the first thing to do with downloaded data: it compares CLIP without any tuning, which has no
-    randomness, with the printed numbers of OpenworldAUC or OpenPL, cell by cell with a stated tolerance; data sets that
-    are not there are left out. It checks images, names, sentences, preprocessing and weights, and tells which is
+    **Begin** with `--accept` on downloaded data. It compares CLIP without any tuning, which has no randomness, with the
+    printed numbers of OpenworldAUC or OpenPL, and tells which of images, names, sentences, preprocessing and weights is
     not the paper's. Exit code 0 where all agree, 3 where a number departs.
 
-    ```sh
-    openworld reproduce openworldauc --data ~/data --learners CLIP --accept
-    ```
-
-    `--add FILE` puts learners of your own into the tables; the file lists them as the spec of `openworld run` does:
-
-    ```toml
-    [[learners]]
-    learner = "zero-shot-ensemble"
-
-    [[learners]]
-    learner = "CoOp"
-    label = "CoOp, 4 tokens"
-    settings = { context_length = 4 }
-    ```
-
-    Their rows are marked (added); `--learners CLIP` leaves out the paper's other methods. `--settings`, `--shots`,
-    `--views`, `--draw` and `--precision` change the paper's methods; such runs get folders of their own, and every
-    table says what was changed.
-
-    On the paper's data every number of ours is tested against the printed one, over our seeds and over those of the
-    paper where it prints a deviation: reproduced within `--margin` (two one-sided tests), else higher, lower, or not
-    told apart.
+    More on each paper, on learners of your own beside the paper's (`--add`), on other settings and on disk:
+    docs/reproduce.md.
 
     Args:
         paper: openworldauc, openpl, frap or is-ood.
@@ -163,7 +121,7 @@ def reproduce(
         seeds: seeds, all of them in every run; default: the paper's.
         quick: divide all epochs by this.
         classifier: is-ood: the judged classifier, such as torchvision's resnet50-0676ba61.pth.
-        names: is-ood, Table 3: a text file of names that teach, one per line.
+        names: is-ood, Table 3: a text file of names that LAID learns from, one per line.
         add: TOML file of [[learners]], as in a run's spec: rows beside the paper's.
         settings: other settings: 'CoOp.schedule.epochs = 100'.
         shots: training images of each class; papers: 16.
@@ -172,7 +130,7 @@ def reproduce(
         draw: few-shot draw: coop, or openworldauc, that of its released code.
         published_names: ImageNet's classes as in published runs: two pairs share a name.
         sentences: openworldauc, across data sets: new names in the target's sentences, or the source's.
-        margin: fraction: ours are called reproduced when shown to be no further from the printed.
+        margin: a number is reproduced where it is shown to lie within this fraction of the printed one.
         show: behind our numbers: interval (95 %), or deviation (±, over seeds).
         accept: compare untuned CLIP with printed numbers; exit code 3 if it departs.
         device: auto (all GPUs there are), cpu, cuda, mps, cuda:1, or cuda:0,cuda:1.
@@ -200,7 +158,7 @@ def reproduce(
     if accept and (table or figure):
         raise OpenworldError("--accept compares rows of all tables that can be repeated; leave --table, --figure out.")
     changes = Changes(
-        read_added(Path(add)) if add else (),
+        read_added(add) if add else (),
         read_settings(settings),
         shots,
         views,
@@ -216,9 +174,8 @@ def reproduce(
     else:
         planned = plan_what_is_there(paper, tuple(map(str, table)), setup, figures=tuple(map(str, figure)))
     name = f"{planned.folder_name}-accepted" if accept else planned.folder_name
-    folder, place = Path("runs") / name if out is None else out, None if cache is None else Path(cache)
-    command = made_by("reproduce")
-    options = RunOptions(folder, device, workers, place, allow_corrupt, engine, cache_limit, command)
+    folder = out or Path("runs") / name
+    options = RunOptions(folder, device, workers, cache, allow_corrupt, engine, cache_limit, made_by("reproduce"))
     (use_data if plan else require_data)(planned)
     counted = cost(planned, options.cache_bytes)
     beginning = _beginning(planned, counted)
@@ -263,7 +220,7 @@ def _missing(planned: Any) -> tuple[str, ...]:
     return ()
 
 
-def _comparison(planned: Any, folder: Path, failures: Mapping[str, str], error: str, **said: Any) -> "Report":
+def _comparison(planned: Any, folder: Path, failures: Mapping[str, str], error: str, **said: Any) -> Report:
     """Return the tables and figures beside the printed ones, after writing them as files and a page."""
     from openworld.report.data_files import json_text
     from openworld.reproduction.comparison.page import comparison_report, write_plan

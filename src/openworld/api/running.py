@@ -5,12 +5,12 @@ from dataclasses import is_dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from openworld._console import Ending
+from openworld._console import Ending, observing
 from openworld._errors import OpenworldError, failing
 from openworld._types import Count, Range, checked
-from openworld.api.answers import TextReport, ending
+from openworld.api.answers import TextReport
 from openworld.api.arguments import EVERY, OutputFolder, Spec
-from openworld.api.progress import made_by, observing
+from openworld.api.work import made_by
 
 if TYPE_CHECKING:
     from openworld.evaluations.running import RunOptions
@@ -41,32 +41,22 @@ def run(
     is measured whether it tells the two apart and names both. The spec says which classes are base; left out, it is
     the first half (with the odd one) in the order of the folders' names, or of the numbers in a list.
 
-    A spec names a data set, a backbone and learners; only learners must be given, the rest has these defaults:
+    A spec names a data set, a backbone and learners; only learners must be given, the rest has these defaults. All
+    fields: docs/reference/specs.md; `openworld new recognition` writes a spec for your folders.
 
     ```toml
     dataset = "emoji-concepts"  # of `openworld list`, or an image folder
     base = []                   # names, or "names.txt"; [] is the first half
     new = []                    # [] is all others; or base and new are
                                 # two folders of images, without dataset
-    root = ""                   # folder of the paths of a list
-    group_pattern = ""          # files that belong together: "(.+)_frame"
     train_domain = "twemoji"    # a style here, or a sub-folder
     test_domain = "twemoji"     # left out: that of training
     backbone = "embedded"       # of `openworld list`, a folder, a hub id
     seeds = [1, 2, 3]
     shots = 16                  # images of each base class; [1, 4, 16] sweeps
-    views = 8                   # augmented views of each shot
     crop_scale = [0.5, 1.0]     # how much of it a view keeps; [0.08, 1.0]
                                 # of images that are not embedded
-    threads = 1                 # of each process
-    precision = "float32"       # of the frozen towers; on a GPU "tf32",
-                                # "bfloat16" or "float16" are faster
-    keep_learners = true        # in the records, for openworld predict
-    keep_validation = true      # their scores too, for openworld decide
     operating = { miss_rate = 0.2 }  # choose each threshold; default none
-    imbalance_factor = 5        # other mixes: one half shrunk by so much,
-    ratios = [10, 5, 3, 2, 1, 0.7, 0.5, 0.3, 0.2, 0.1]  # more or fewer new
-    resamples = 20              # how often each of these mixes is drawn
 
     [[learners]]
     learner = "zero-shot"
@@ -140,9 +130,9 @@ def run(
     from openworld.evaluations.running import RunOptions, carry_out
 
     if data is not None:
-        datasets.use_root(Path(data))
-    folder, place = Path("runs") / name if out is None else out, None if cache is None else Path(cache)
-    options = RunOptions(folder, device, workers, place, allow_corrupt, engine, cache_limit, made_by("run"))
+        datasets.use_root(data)
+    folder = out or Path("runs") / name
+    options = RunOptions(folder, device, workers, cache, allow_corrupt, engine, cache_limit, made_by("run"))
     if resolved is None:
         return _run_each(given, options, quiet=quiet)
     with observing(quiet=quiet) as observer:
@@ -240,7 +230,7 @@ def _run_each(given: Mapping[str, Any], options: "RunOptions", *, quiet: bool) -
         return _finished(options.folder / next(iter(specs)))
     report = average_runs({name: options.folder / name for name in specs})
     report.write(options.folder)
-    return ending(report, options.folder, f"Runs: {options.folder}/")
+    return replace(report, ending=Ending.at(options.folder, f"Runs: {options.folder}/"))
 
 
 def _finished(folder: Path) -> "Report | TextReport":

@@ -1,19 +1,14 @@
 """How far images are from a reference, in meaning and in appearance: `openworld shift`."""
 
-import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
-from openworld._types import Count, Positive, Range, checked
-from openworld.api.answers import ending
-from openworld.api.arguments import Backbone, Images, Names, OutputFolder, SeveralImages
-from openworld.api.progress import made_by, observing
-
-if TYPE_CHECKING:
-    from openworld.report.report import Report
+from openworld._types import Count, Positive, Range
+from openworld.api.arguments import Backbone, Images, Names, OutputFolder, Report, SeveralImages
+from openworld.api.work import done_by
 
 
-@checked
+@done_by("own_data.shift.command:shift")
 def shift(
     reference: Images,
     test: SeveralImages,
@@ -33,7 +28,7 @@ def shift(
     levels_of: Path | str | None = None,
     least: Positive = 10,
     seed: int = 0,
-) -> "Report":
+) -> Report:
     """Tell how far images are from a reference, in meaning (semantic shift) and in appearance (covariate shift).
 
     ```
@@ -56,14 +51,12 @@ def shift(
     `class_embeddings` [C, S, D], each name in S sentences (docs/own-models.md).
 
     **LAID** needs class names, 20 or more: those of the class folders, or `--classnames`; WordNet ids (n01440764) are
-    named by a local WordNet 3.0. The paper's teacher has 20,113 names: `--classnames FILE --most-names 0`. With
-    `--taught-by pictures` it learns from an image of each class of the reference, drawn over in many appearances, and
-    from activations that see appearance. With `--out` it is kept for `--laid`, so that degrees of later images are
-    measured alike.
+    named by a local WordNet 3.0. With `--taught-by pictures` it learns from an image of each class of the reference,
+    drawn over in many appearances. With `--out` it is kept for `--laid`, so that degrees of later images are measured
+    alike. More on this, and on what degrees do not say: docs/measuring-shift.md.
 
     **Kept** with `--out`: report.html, degrees.parquet and degrees.csv (a row per image), shift.json,
-    laid.safetensors. **Memory** stays flat: two blocks of 32,768 features (4 bytes times their width), some 400 MB
-    to search, and some 100 bytes an image. Features are kept on disk (`openworld cache`): started again, it goes on.
+    laid.safetensors. Memory stays flat, and features are kept on disk (`openworld cache`): started again, it goes on.
 
     Args:
         reference: images that a model knows: a folder, or NAME/DOMAIN/PART; in Python also a table with a column
@@ -92,50 +85,3 @@ def shift(
     Raises:
         OpenworldError: inputs that cannot be read or are too few, as the message says.
     """
-    from openworld.api.inputs import collection_of
-    from openworld.own_data.shift import command
-    from openworld.own_data.shift.decomposition import DecompositionSource
-    from openworld.own_data.shift.measurement import ShiftOptions
-
-    options = ShiftOptions(neighbour, levels, least, seed, command.read_levels(_path(levels_of)))
-    names = Path(classnames) if isinstance(classnames, str) else classnames
-    decomposition = DecompositionSource(_path(laid), names, _path(templates), taught_by, most_names)
-    several = isinstance(test, list | tuple)
-    tests = tuple(
-        collection_of(one, f"test {number}" if several and len(test) > 1 else "test")
-        for number, one in enumerate(test if several else (test,), start=1)
-    )
-    clip = _encoder(backbone, reference)
-    known = collection_of(reference, "reference")
-    with observing(quiet=quiet) as observer:
-        report = command.measure_shift(
-            known,
-            tests,
-            clip,
-            source=decomposition,
-            options=options,
-            device=device,
-            allow_corrupt=allow_corrupt,
-            out=out,
-            observer=observer,
-            made={"command": shlex.join(made_by("shift"))},
-        )
-    return ending(report, out, f"Degrees: {out}/{command.TABLE}.csv, .parquet   LAID: {out}/{command.LAID}")
-
-
-def _path(place: Path | str | None) -> Path | None:
-    return None if place is None else Path(place)
-
-
-def _encoder(backbone: Any, reference: Any) -> Any:
-    """The backbone; embeddings of class names in the place of one, or those that came with the reference."""
-    from openworld.api.inputs import class_embeddings_of
-
-    if isinstance(backbone, str) and backbone != "embedded":
-        return backbone
-    given = class_embeddings_of(reference if isinstance(backbone, str) else backbone, "class embeddings")
-    if given is None:
-        return backbone
-    from openworld.backbones.foreign.of_embeddings import GivenEncoder
-
-    return GivenEncoder(given)

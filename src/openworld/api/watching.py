@@ -1,21 +1,15 @@
 """Accuracy without labels as a daily job: `openworld estimate fit` and `openworld estimate watch`."""
 
-import shlex
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
-from openworld._errors import OpenworldError
-from openworld._types import Count, Positive, checked
-from openworld.api.answers import ALERTED, UNKNOWN, ending
-from openworld.api.arguments import Names, OutputFile, OutputFolder, Scores, SeveralScores
-from openworld.api.progress import made_by, observing
-
-if TYPE_CHECKING:
-    from openworld.report.report import Report
+from openworld._types import Count, Positive
+from openworld.api.arguments import Names, OutputFile, OutputFolder, Report, Scores, SeveralScores
+from openworld.api.work import done_by
 
 
-@checked
+@done_by("label_free.watch.command:fit_watch")
 def fit_watch(
     source: SeveralScores,
     out: Annotated[Path | str, OutputFile(kind="what `openworld estimate fit` writes")],
@@ -30,7 +24,7 @@ def fit_watch(
     false_alarms: float | None = None,
     seed: int = 0,
     quiet: bool = False,
-) -> "Report":
+) -> Report:
     """Fit once, on a labelled source, what `openworld estimate watch` needs every day.
 
     ```
@@ -57,13 +51,13 @@ def fit_watch(
         source: files of labelled scores, as for `estimate`; in Python also columns.
         out: file to write, such as watch.safetensors.
         classnames: text file, a class name per line, in order; in Python also names.
-        estimator: only these (openworld list); the first is quoted.
+        estimator: only these methods (openworld list estimators); the first one's number is the answer.
         timestamps: column of time stamps of the files to come.
         period: beside `timestamps`: 6h, 1d, 2w, 1month.
         chunk_rows: in place of `period`: a period has so many rows.
-        images: images that a period usually has; default: 1000.
-        alert: fraction: an alarm where the accuracy is found below.
-        false_alarms: share of years of 365 periods in which either alarm may be raised by chance; default: 0.05.
+        images: how many images a period usually has; default: 1000.
+        alert: an alarm where the accuracy is found below this fraction.
+        false_alarms: in this share of years of 365 periods either alarm may be raised by chance; default: 0.05.
         seed: of samples and draws.
         quiet: show no progress; on the command line, print nothing but errors.
 
@@ -73,28 +67,9 @@ def fit_watch(
     Raises:
         OpenworldError: a source that cannot be read or has no labels, methods that it does not allow.
     """
-    from openworld.api.inputs import sources_of
-    from openworld.label_free.watch import command
-
-    with observing(quiet=quiet) as observer:
-        return command.fit_watch(
-            sources_of(source, "source"),
-            out,
-            classnames=Path(classnames) if isinstance(classnames, str) else classnames,
-            estimator=estimator,
-            timestamps=timestamps,
-            period=period,
-            chunk_rows=chunk_rows,
-            images=images,
-            alert=alert,
-            false_alarms=false_alarms,
-            seed=seed,
-            observer=observer,
-            made={"command": shlex.join(made_by("fit_watch"))},
-        )
 
 
-@checked
+@done_by("label_free.watch.command:watch")
 def watch(
     fitted: Path | str,
     new: SeveralScores = (),
@@ -111,7 +86,7 @@ def watch(
     propose: Count = 0,
     out: Annotated[Path | str | None, OutputFolder(own=("the page of a watch",))] = None,
     quiet: bool = False,
-) -> "Report":
+) -> Report:
     """Add new files to a watch, and say what the accuracy of the periods is that they finish: a daily job.
 
     ```
@@ -166,25 +141,3 @@ def watch(
         OpenworldError: images out of order, scores that do not fit the watch, another call at work on the state,
             labels of images that are not kept.
     """
-    from openworld.api.inputs import sources_of
-    from openworld.label_free.watch import command
-
-    if not Path(fitted).name:
-        raise OpenworldError(f"{fitted} is a folder; give the file that openworld estimate fit wrote.")
-    with observing(quiet=quiet) as observer:
-        report = command.watch(
-            Path(fitted),
-            [] if isinstance(new, list | tuple) and not new else sources_of(new, "new images"),
-            state=state,
-            json_lines=None if json_lines is None else Path(json_lines),
-            prometheus=prometheus,
-            close=close,
-            labels=None if labels is None else sources_of(labels, "labels")[0],
-            propose=propose,
-            out=out,
-            observer=observer,
-            made={"command": shlex.join(made_by("watch"))},
-        )
-    found = report.found
-    code = ALERTED if found.alerts or found.shift_alerts else UNKNOWN if found.unknown else 0
-    return ending(report, out, f"Numbers: {out}/watch.json", exit_code=code)

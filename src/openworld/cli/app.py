@@ -67,7 +67,7 @@ GROUPS: Mapping[str, Mapping[str, Command | tuple[str, Mapping[str, Command]]]] 
             "predicting:predict",
             ("model", "images"),
             show=_show_predictions,
-            options={"csv": "Print CSV instead."},
+            options={"csv": "print CSV instead."},
         ),
         "estimate": Command(
             "estimating:estimate",
@@ -105,7 +105,6 @@ GROUPS: Mapping[str, Mapping[str, Command | tuple[str, Mapping[str, Command]]]] 
         ),
         "synthesize": Command(
             "synthesizing:synthesize",
-            names={"images": ("--images", "--pictures")},
             groups={
                 "How degrees are measured": "backbone laid templates neighbour levels least seed",
                 "The painter": "weights side steps guidance screen batch",
@@ -113,7 +112,7 @@ GROUPS: Mapping[str, Mapping[str, Command | tuple[str, Mapping[str, Command]]]] 
         ),
     },
     "Results": {
-        "report": Command("reporting:report", ("folder",), {"out": ("--out", "--output")}),
+        "report": Command("reporting:report", ("folder",)),
         "compare": Command("predictions:compare", ("first", "second"), {"metric": ("--of",)}),
         "average": Command("averaging:average", ("runs",)),
         "check": Command("checking:check", ("run",)),

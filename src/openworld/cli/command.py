@@ -18,10 +18,10 @@ from openworld._errors import OpenworldError
 from openworld.api.arguments import OnCommandLine
 from openworld.cli import console
 
-MACHINE = ("device", "workers", "engine", "cache", "cache_limit", "allow_corrupt", "data", "root")
+MACHINE = ("device", "workers", "engine", "cache", "cache_limit", "allow_corrupt", "root")
 OPTIONS, ON_MACHINE = Group("Options", sort_key=1), Group("Machine and storage", sort_key=98)
 ARGUMENTS = Group("Arguments", sort_key=0)
-JSON = "Print JSON instead."
+JSON = "print JSON instead."
 
 
 # No --no-flag; of an option that is given twice the last one counts, as where an alias of a shell is overruled.
@@ -121,15 +121,30 @@ class Command:
                 raise
             (self.show or console.show)(answer, **shown)
 
-        run.__name__, run.__doc__ = function.__name__, function.__doc__
+        run.__name__, run.__doc__ = function.__name__, self._spoken(function, parameters)
         run.__signature__ = inspect.Signature(typed)
         return run
+
+    def _spoken(self, function: Callable, parameters: Mapping[str, Any]) -> str:
+        """Return the docstring with options as they are typed, and without what can be given in Python alone."""
+        text, args, further = inspect.getdoc(function).partition("\nArgs:\n")
+        further = _FOR_PYTHON.sub("", further)
+        names = {f"`{name}`": self.option(name) for name in parameters}
+        return text + args + re.sub(r"`\w+`", lambda name: names.get(name[0], name[0]), further)
 
     def _with_options(self, message: str, parameters: Mapping[str, Any]) -> str:
         """Return a refusal of an argument with its option in the place of its name."""
         name = re.match(r"\w*", message)[0]
         is_argument = name in parameters and re.match(r"(\[\d+\])?: ", message[len(name) :])
         return self.option(name) + message[len(name) :] if is_argument else message
+
+
+_FOR_PYTHON = re.compile(
+    r"(?:[;,]\s+in|\.\s+In)\s+Python\b.*?(?=\.(?:\s|\Z)|;)"  # to the end of the clause
+    r"|, `\.found\.\w+` in Python,|\son the command line,",
+    re.DOTALL,
+)
+"""What the Args of a function say of Python alone, and that something is of the command line."""
 
 
 def _whole_numbers(kind: Any, tokens: Sequence[Any]) -> Any:
@@ -186,5 +201,6 @@ def help_text(function: Callable) -> tuple[str, str]:
     Above are the first sentence of the docstring and the examples behind it. What is for Python alone is left out.
     """
     text = re.split(r"^(?:Args|Returns|Raises|Examples):$", inspect.getdoc(function), maxsplit=1, flags=re.MULTILINE)[0]
+    text = re.sub(r"\s?\bIn\s+Python\b.*?\.(?=\s|\Z)", "", text, flags=re.DOTALL)
     first = re.match(r".*?(?:\Z|\n\n)(?:```.*?\n```\n*)?", text.strip(), flags=re.DOTALL)[0]
     return first.strip(), text.strip()[len(first) :].strip()

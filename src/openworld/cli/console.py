@@ -10,13 +10,10 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-from openworld._console import bars as bars
-from openworld._console import observer as observer
-from openworld._console import output as output
+from openworld._console import output
 from openworld._errors import OpenworldError
-from openworld._terminal import one_line as one_line
-from openworld._terminal import visible as visible
-from openworld.api.progress import COMMAND
+from openworld._terminal import visible
+from openworld.api.work import COMMAND
 
 _state = {"debug": False}
 _UTF8 = "PYTHONUTF8=1"

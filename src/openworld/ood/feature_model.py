@@ -103,7 +103,7 @@ class FeatureModel(JudgedModel):
 
 def are_features(where: Any) -> bool:
     if isinstance(where, ScoreFile):
-        return True
+        return bool({"features", "logits"} & set(where.columns))
     path = Path(where) if isinstance(where, str | Path) else Path()
     if path.suffix.lower() not in FEATURE_FILES or not path.is_file():
         return False

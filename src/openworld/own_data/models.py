@@ -27,7 +27,8 @@ from openworld.datasets.names.forms import are_numbered
 from openworld.learners import FittedLearner
 from openworld.learners import load as load_learner
 from openworld.learners.engine.saved_folders import backbone_of, describe, holds_learner, saved_folder
-from openworld.tables.embeddings import Embeddings, embeddings_of
+from openworld.tables.embeddings import Embeddings, embeddings_of, read_embeddings
+from openworld.tables.files import ScoreFile
 
 Model = Classifier | DualEncoder | FittedLearner
 """What commands take: it tells its own classes apart; it compares images with any names; it was tuned on some names."""
@@ -60,8 +61,8 @@ def find_model(
     name = type(what).__name__
     if isinstance(what, Classifier | FittedLearner):
         return what
-    if isinstance(what, Embeddings):
-        return GivenEncoder(what)
+    if isinstance(what, Embeddings | ScoreFile):
+        return GivenEncoder(read_embeddings(what))
     if isinstance(what, Mapping) and "class_embeddings" in what:
         return GivenEncoder(embeddings_of(what))
     if hasattr(type(what), "preprocess_fingerprint") or is_encoder(what):

@@ -4,7 +4,7 @@ A stream is a file that needs neither images nor model again (`openworld.tables.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from openworld._arrays import require_fraction
+from openworld._console import Ending
 from openworld._csv import csv_text
 from openworld._errors import OpenworldError, failing
 from openworld._observer import SILENT, Observer
 from openworld._plain import read_lines
+from openworld._types import wrong
 from openworld.report.layout import METRIC, Brief, Layout, Pivot
 from openworld.report.report import Report
 from openworld.report.sentences import counted
@@ -25,7 +27,8 @@ from openworld.runs.atomic import write_file
 from openworld.runs.outputs import require_file
 from openworld.runs.scratch import ScratchFolder
 from openworld.tables.classes import normalise_class_name, readable_class_name
-from openworld.tables.embeddings import Embeddings, holds_embeddings, read_embeddings
+from openworld.tables.embeddings import holds_embeddings, read_embeddings
+from openworld.tables.files import ScoreFile
 from openworld.tables.stream import stream_bytes
 from openworld.tables.writing import require_kind
 
@@ -109,7 +112,7 @@ class PredictionInputs:
 
 def prediction_inputs(
     model: Any,
-    images: Sequence[Path] | Embeddings,
+    images: "Sequence[str | ImageSet | ScoreFile]",
     *,
     unit: str = "",
     new: Sequence[str] = (),
@@ -127,6 +130,9 @@ def prediction_inputs(
     from openworld.own_data.models import find_model
 
     require_fraction("[]", threshold=threshold)
+    if isinstance(model, str) and not model:
+        raise wrong(model, "a run, a learner, or the folder of one", "model")
+    model = model.folder if isinstance(model, Report) else model
     is_folder = isinstance(model, str | Path) and not holds_embeddings(model)
     saved = find_saved(Path(model), unit) if is_folder else SavedLearner(Path())
     if run_names and not saved.new_names:
@@ -156,21 +162,25 @@ def _learner_of(found: Any, new_names: Sequence[str], template: str) -> Any:
     return FittedLearner(ZeroShot((template,)), found, base, {})
 
 
-def _find_images(images: Sequence[Path] | Embeddings) -> "tuple[list[Path], ImageSet | None]":
+def _find_images(images: "Sequence[str | ImageSet | ScoreFile]") -> "tuple[list[Path], ImageSet | None]":
     """Return the paths of files, or of the images of a data set, and that data set."""
     from openworld.datasets.formats import embeddings, unlabelled_folder
-    from openworld.own_data.images import are_images, labelled_images
+    from openworld.own_data.images import UNLABELLED, are_images, labelled_images
 
-    alone = images if isinstance(images, Embeddings) else images[0] if len(images) == 1 else None
-    if holds_embeddings(alone, "embeddings"):
-        dataset = embeddings.image_set(read_embeddings(alone))
-        return [Path(dataset.path_of(row)) for row in range(len(dataset))], dataset
-    named = [str(image) for image in images if not Path(image).exists() and are_images(str(image))]
-    if not named:
-        return unlabelled_folder.find_pictures(images), None
+    first, embedded = images[0], holds_embeddings(images[0], "embeddings")
+    sets = [each for each in images if not isinstance(each, str) or (not Path(each).exists() and are_images(each))]
+    if not sets and not embedded:
+        return unlabelled_folder.find_pictures(list(map(Path, images))), None
     if len(images) > 1:
-        raise OpenworldError(f"{named[0]} is a data set, and {len(images) - 1} more came; give a data set alone.")
-    dataset = labelled_images(named[0])
+        name = getattr(first, "name", first)
+        raise OpenworldError(f"{name} is a data set, and {len(images) - 1} more came; give a data set alone.")
+    if embedded or isinstance(first, ScoreFile):
+        dataset = embeddings.image_set(read_embeddings(first))
+    else:
+        dataset = labelled_images(first) if isinstance(first, str) else first
+    paths = getattr(dataset.read, "paths", None) if dataset.classnames == UNLABELLED else None
+    if paths is not None:  # files that a table names
+        return list(map(Path, paths)), None
     return [Path(dataset.path_of(row)) for row in range(len(dataset))], dataset
 
 
@@ -266,6 +276,27 @@ def _text(found: PredictedImages) -> tuple[str, ...]:
     total = len(inputs.paths)
     left_out = f"{total - count} of {total} images could not be read and are left out."
     return (f'{caption} Sentence of zero-shot CLIP: "{inputs.sentence}"', *([left_out] if count < total else []))
+
+
+def predict(
+    model: Any,
+    images: "Sequence[str | ImageSet | ScoreFile]",
+    *,
+    new: Sequence[str] = (),
+    new_names: Path | None = None,
+    out: Path | None = None,
+    labelled: bool = False,
+    observer: Observer = SILENT,
+    **options: Any,
+) -> Report:
+    """Name images as `prediction_inputs` says, and write what is said of them as a stream where `out` says so."""
+    inputs = prediction_inputs(model, images, new=(*new, *read_names(new_names)), **options)
+    require_stream(out, inputs, labelled)
+    report = predict_images(inputs, observer)
+    if out is None:
+        return report
+    write_stream(report.found, out, labelled)
+    return replace(report, ending=Ending(f"Stream: {out}"))
 
 
 def predict_images(inputs: PredictionInputs, observer: Observer = SILENT) -> Report:

@@ -207,7 +207,7 @@ class Report:
             raise unknown_name("figure form", form, forms)
         if not self.figures:
             raise OpenworldError("there is no figure in this report.")
-        require_folder("--output", Path(folder), own=(RUN,))
+        require_folder("--out", Path(folder), own=(RUN,))
         paths = []
         for name, figure in self.figures.items():
             progress(f"saving {name}", len(paths), len(self.figures))
@@ -341,7 +341,7 @@ class Report:
             return self.write()
         own = None if self.run_folder is None else self.folder / "report.html"
         inputs = () if self.run_folder is None else (self.folder,)
-        require_file("path" if own is None else "--output", Path(path), inputs=inputs, own=own)
+        require_file("path" if own is None else "--out", Path(path), inputs=inputs, own=own)
         return write_page(Path(path).parent, path, self.html())
 
     def __repr__(self) -> str:

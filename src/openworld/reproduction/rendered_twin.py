@@ -37,9 +37,10 @@ class RenderedTwin:
             (f"{KNOWN}/{STYLE}/train",),
             backbone=self.backbone,
             device=device,
-            sizes={"levels": self.levels, "each": self.each},
+            levels=self.levels,
+            each=self.each,
             painter="rendered",
-            settings={"pictures": SHOWN},
+            images=SHOWN,
             out=folder / FOLDER,
             observer=observer,
         )

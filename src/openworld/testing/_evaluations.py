@@ -169,7 +169,7 @@ def survives_a_kill(ran: EvaluationRun) -> None:
 def is_reported_the_same_again(ran: EvaluationRun) -> None:
     """The page made from the records alone has the same bytes, and loads nothing."""
     again = ran.folder.parent / "again.html"
-    ran.ask("report", ran.folder, "--output", again)
+    ran.ask("report", ran.folder, "--out", again)
     page = again.read_bytes()
     assert page == (ran.folder / "report.html").read_bytes(), "made again, the page differs"
     assert b"default-src 'none'" in page, "the page may load something"
@@ -181,7 +181,7 @@ def is_exported_in_every_form(ran: EvaluationRun) -> None:
         output = ran.ask("report", ran.folder, "--table", form)
         assert any(character.isdigit() for character in output), f"{form} shows no number"
         file = ran.folder.parent / f"table.{form}"
-        ran.ask("report", ran.folder, "--table", form, "--output", file)
+        ran.ask("report", ran.folder, "--table", form, "--out", file)
         assert file.read_text(encoding="utf-8").strip() == output.strip(), f"the file of {form} is not what is shown"
         if form == "csv":
             rows = list(csv.reader(io.StringIO(output)))

@@ -10,6 +10,7 @@ from typing import Any
 
 from openworld import __version__
 from openworld._arrays import require_fraction
+from openworld._console import ALERTED, UNKNOWN, Ending
 from openworld._errors import OpenworldError
 from openworld._observer import SILENT, Observer
 from openworld.datasets import ImageSet
@@ -72,10 +73,13 @@ def estimate(
     if isinstance(options.get("classnames"), str | Path):
         options["classnames"] = class_names(str(options["classnames"])).names
     facts = {**(made or {}), "openworld": __version__, "seed": str(seed)}
-    found = answer(source, target, seed=seed, out=out, observer=observer, made=facts, **options)
+    report = answer(source, target, seed=seed, out=out, observer=observer, made=facts, **options)
     if out is not None:
-        found.write(out)
-    return found
+        report.write(out)
+    found = report.found
+    alarm = found.alerts or (getattr(found, "alert", None) is not None and found.shift_alerts)
+    code = ALERTED if alarm else UNKNOWN if found.unknown else 0
+    return replace(report, ending=Ending.at(out, f"Numbers: {out}/{JSON}   Plots: {out}/*.svg", code))
 
 
 def _options_of(answer: Callable, cut: str, options: Mapping[str, Any]) -> dict[str, Any]:

@@ -58,7 +58,7 @@ def _of_embeddings(model: Any, first: ScoreFile) -> _Head:
             f"{model} cannot look at embeddings; give as the model a .npz or .parquet file with classnames and "
             "class_embeddings, from the model that made the embeddings."
         )
-    given = model if isinstance(model, Embeddings) else read_embeddings(model or first.path)
+    given = model if isinstance(model, Embeddings) else read_embeddings(model or first)
     classes = given.classes
     unit = classes / np.linalg.norm(classes, axis=-1, keepdims=True)
     text = unit.mean(axis=1)

@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 
 from openworld import __version__
+from openworld._console import ALERTED, UNKNOWN, Ending
 from openworld._errors import OpenworldError
 from openworld._observer import SILENT, Observer
 from openworld.datasets.names.class_names import class_names
@@ -76,6 +77,8 @@ def watch(
     # images of the last finished period to propose for labels, in `out`, the folder of the page.
     if propose and out is None:
         raise OpenworldError("--propose writes a worksheet; say where with --out FOLDER.")
+    if not fitted.name:
+        raise OpenworldError(f"{fitted} is a folder; give the file that openworld estimate fit wrote.")
     path = state or fitted.with_name(f"{fitted.stem}.state.safetensors")
     given = (fitted, *new, labels)
     require_file("--state", path, kind=STATE, inputs=given)
@@ -103,7 +106,8 @@ def watch(
             report = replace(report, notes=(*report.notes, note), files=files)
         if out is not None:
             report.write(out)
-    return report
+    code = ALERTED if view.alerts or view.shift_alerts else UNKNOWN if view.unknown else 0
+    return replace(report, ending=Ending.at(out, f"Numbers: {out}/watch.json", code))
 
 
 def _followed(

@@ -50,7 +50,8 @@ def known_images(where: Any, train: Any = "", validation: Any = "", root: str = 
     if are_embeddings(where):
         found = {part: images_at(where, part=part) for part in embeddings.parts(where) - set(named)}
         if "test" not in found:
-            raise OpenworldError(f"{where} has no row whose split is test; give test images of the classes.")
+            name = getattr(where, "path", where)
+            raise OpenworldError(f"{name} has no row whose split is test; give test images of the classes.")
         return KnownImages(**found, **named)
     if isinstance(where, str | Path) and not are_features(where):
         wanted, absent = [part for part in PARTS if part not in named], {}

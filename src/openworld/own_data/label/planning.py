@@ -30,6 +30,7 @@ from openworld.own_data.label.kept_plan import PLAN, KeptBatch, KeptPlan, read_p
 from openworld.own_data.label.page import Pictures, read_pictures, render_page
 from openworld.own_data.label.reading import answers_in, labelled
 from openworld.own_data.label.worksheet import worksheet_text
+from openworld.own_data.predict import read_names
 from openworld.runs.atomic import write_file
 from openworld.runs.outputs import LABEL_PLAN, LABELLED, require_folder
 from openworld.tables.files import ScoreFile
@@ -79,17 +80,18 @@ def make_plan(
     *,
     add: Path | None = None,
     compare: Source | None = None,
-    base_names: Sequence[str] | None = None,
+    base_names: Path | Sequence[str] | None = None,
     n: int | None = None,
     within: float | None = None,
     design: str = AUTO,
     quantity: str = "",
     seed: int = 0,
-    pictures: bool = True,
+    no_pictures: bool = False,
     observer: Observer = SILENT,
 ) -> Planned:
     """Make a plan as `openworld.label_plan` does, or draw a further batch of the one in `add`, and write the folder."""
     _require_together(stream, out, add, n, within)
+    base_names = read_names(base_names) if isinstance(base_names, Path) else base_names
     earlier = None if add is None else read_plan(add)
     before = _answered(earlier, add)
     observer.progress("reading the stream", 0)
@@ -114,7 +116,7 @@ def make_plan(
     if (of, AT_BEST) not in needed:
         promised = replace(promised, at_best=None)
     batch, shown = _batch(frame, drawn, place), Pictures()
-    if frame.images is not None and pictures:
+    if frame.images is not None and not no_pictures:
         paths = [str(frame.images[row]) for row in drawn.chosen]
         shown = read_pictures(paths, frame.folder, observer.progress, batch.file("images", place))
     if earlier is None:

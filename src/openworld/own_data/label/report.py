@@ -2,11 +2,13 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import wraps
 from math import ceil
 from pathlib import Path
 from typing import Any
 
 from openworld import __version__
+from openworld._console import Ending
 from openworld._errors import failing
 from openworld._observer import SILENT, Observer
 from openworld.labels.plan import PILOT
@@ -59,6 +61,7 @@ PLAN_LAYOUT = Layout(
 )
 
 
+@wraps(make_plan)
 def plan_labels(*sources: Source | Path | None, **options: Any) -> Report:
     """Plan which images to label, as `make_plan` does, and report it; `found` is a `Planned`."""
     return plan_report(make_plan(*sources, **options))
@@ -286,7 +289,7 @@ def _nearer(labelled: LabelledStream, main: Result) -> Iterator[str]:
 
 def read_labels(
     folder: Path,
-    answers: Sequence[Path] = (),
+    answers: Path | Sequence[Path | str] = (),
     out: Path | None = None,
     observer: Observer = SILENT,
     made: Mapping[str, str] | None = None,
@@ -296,14 +299,14 @@ def read_labels(
     require_folder("--out", out or folder, own=(LABEL_PLAN, LABELLED) if beside else (LABELLED,))
     observer.progress("reading the plan", 0)
     kept = read_plan(folder)
-    given = answers_in(kept, folder, answers)
+    given = answers_in(kept, folder, [answers] if isinstance(answers, Path) else list(map(Path, answers)))
     stream = LabelledStream(kept, folder, labelled(kept, given), tuple(given.seconds.values()))
     observer.progress("reading the labels", 0)
     with failing():
         report = read_report(stream, {**(made or {}), **_facts(kept, given.files)})
         report = replace(report, files={JSON: report.to_json().encode()})
         report.write(out or folder)
-    return report
+    return replace(report, ending=Ending.at(out or folder))
 
 
 def _facts(kept: KeptPlan, files: Sequence[str]) -> dict[str, str]:

@@ -6,9 +6,11 @@ from pathlib import Path
 from typing import Any
 
 from openworld import __version__
+from openworld._console import Ending
 from openworld._errors import OpenworldError, failing
 from openworld._observer import SILENT, Observer
 from openworld.backbones.devices import find_device
+from openworld.datasets import ImageSet
 from openworld.own_data.models import find_encoder
 from openworld.own_data.shift.decomposition import EMBEDDED, DecompositionSource, fit_or_read
 from openworld.own_data.shift.images import ImageCollection, Reader, gather
@@ -23,32 +25,41 @@ from openworld.results import Results
 from openworld.runs.outputs import SHIFT, require_folder
 from openworld.shifts import Levels
 from openworld.tables.embeddings import holds_embeddings
+from openworld.tables.files import ScoreFile
 from openworld.tables.writing import table_bytes
 
 JSON, TABLE, LAID = "shift.json", "degrees", "laid.safetensors"
-USUAL = ShiftOptions()
 
 
-def measure_shift(
-    reference: str | ImageCollection,
-    tests: Sequence[str | ImageCollection],
-    backbone: Any = EMBEDDED,
+def shift(
+    reference: str | ImageSet | ScoreFile,
+    test: Sequence[str | ImageSet | ScoreFile],
     *,
-    source: DecompositionSource | None = None,
-    options: ShiftOptions = USUAL,
+    backbone: Any = EMBEDDED,
+    out: Path | None = None,
     device: str = "auto",
     allow_corrupt: int = 0,
-    out: Path | None = None,
+    laid: Path | None = None,
+    classnames: Path | Sequence[str] | None = None,
+    templates: Path | None = None,
+    taught_by: str = "texts",
+    most_names: int = 200,
+    neighbour: int = 10,
+    levels: int = 8,
+    levels_of: Path | None = None,
+    least: int = 10,
+    seed: int = 0,
     observer: Observer = SILENT,
     made: Mapping[str, str] | None = None,
 ) -> Report:
     """Measure images against a reference as `openworld.shift` does; `found` are `ImageDegrees`."""
-    source = source or DecompositionSource()
-    require_folder("--out", out, own=(SHIFT,), inputs=(reference, *tests, backbone, source.laid))
+    source = DecompositionSource(laid, classnames, templates, taught_by, most_names)
+    options = ShiftOptions(neighbour, levels, least, seed, read_levels(levels_of))
+    require_folder("--out", out, own=(SHIFT,), inputs=(reference, *test, backbone, laid))
     device = find_device(device)
-    if isinstance(reference, str) and backbone == EMBEDDED and holds_embeddings(reference, "class_embeddings"):
+    if isinstance(backbone, str) and backbone == EMBEDDED and holds_embeddings(reference, "class_embeddings"):
         backbone = reference  # embeddings of class names that came with those of the reference stand for a backbone
-    known, collections = gather(reference), _gather_all(tests)
+    known, collections = gather(reference, "reference"), _gather_all(test)
     clip = find_encoder(backbone, device)
     clip, decomposition = fit_or_read(source, clip, [known, *collections], options.seed, observer.progress)
     reader = Reader(clip, allow_corrupt, observer.progress)
@@ -81,7 +92,7 @@ def measure_shift(
     answer = replace(answer, files=kept)
     if out is not None:
         answer.write(out)
-    return answer
+    return replace(answer, ending=Ending.at(out, f"Degrees: {out}/{TABLE}.csv, .parquet   LAID: {out}/{LAID}"))
 
 
 def read_levels(file: Path | None) -> dict[str, Levels] | None:
@@ -98,7 +109,7 @@ def read_levels(file: Path | None) -> dict[str, Levels] | None:
         raise OpenworldError(f"{file} holds no levels ({error}); give the {JSON} that --out kept.") from error
 
 
-def _gather_all(tests: Sequence[str | ImageCollection]) -> list[ImageCollection]:
+def _gather_all(tests: Sequence[str | ImageSet | ScoreFile]) -> list[ImageCollection]:
     """Return the test images, under names that differ: of folders of one name with those above."""
     folders = {
         at: Path(test).resolve() for at, test in enumerate(tests) if isinstance(test, str) and Path(test).exists()
@@ -107,7 +118,8 @@ def _gather_all(tests: Sequence[str | ImageCollection]) -> list[ImageCollection]
     for at, test in enumerate(tests):
         if isinstance(test, str) and places[at] in places[:at]:
             raise OpenworldError(f"--test {test} is given twice; give each set of images once.")
-    collections, depth = [gather(test) for test in tests], 1
+    titles, depth = ["test"] if len(tests) == 1 else [f"test {place}" for place in range(1, len(tests) + 1)], 1
+    collections = list(map(gather, tests, titles))
     while len({folder.parts[-depth:] for folder in folders.values()}) < len(folders):
         depth += 1
     names = [collection.name for collection in collections]

@@ -12,8 +12,9 @@ from openworld.datasets.formats import unlabelled_folder
 from openworld.datasets.formats.embeddings import image_set
 from openworld.datasets.formats.folder import PARTS
 from openworld.features import Features, encode
-from openworld.own_data.images import labelled_images
+from openworld.own_data.images import UNLABELLED, labelled_images
 from openworld.tables.embeddings import Embeddings, holds_embeddings, read_embeddings
+from openworld.tables.files import ScoreFile
 
 PART_FOLDERS = {folder for names in PARTS.values() for folder in names}
 BLOCK = 2**15  # images of a set whose features are in memory at a time
@@ -78,10 +79,12 @@ class Reader:
         return encode(self.clip, part, allow_corrupt=left, progress=progress)
 
 
-def gather(where: str | ImageCollection) -> ImageCollection:
-    """Return the images of a folder, of a data set, or of a file of embeddings; a collection as it is."""
-    if isinstance(where, ImageCollection):
-        return where
+def gather(where: str | ImageSet | ScoreFile, name: str = "") -> ImageCollection:
+    """Return the images of a folder, of a data set or of a file of embeddings; of a set or a table under `name`."""
+    if isinstance(where, ImageSet):
+        return ImageCollection(name, where, where.classnames != UNLABELLED)
+    if isinstance(where, ScoreFile):
+        return embedded(read_embeddings(where), name)
     path = Path(where)
     if holds_embeddings(path):
         return embedded(read_embeddings(path), path.stem)

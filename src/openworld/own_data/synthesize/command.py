@@ -1,7 +1,7 @@
 """From what a person names to a plan of a set of images, and from that to the images."""
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -18,6 +18,7 @@ from openworld.own_data.shift.images import Reader, gather
 from openworld.own_data.synthesize import plan as planning
 from openworld.own_data.synthesize.painters import (
     RENDERED,
+    TURBO,
     TURBO_PAINTER,
     PainterSettings,
     find_painter,
@@ -48,41 +49,49 @@ class PlannedSet:
 
 
 def plan_set(
-    reference: Sequence[str],
+    reference: Sequence[Any],
     *,
     labels: str = "",
     styles: str = "",
-    backbone: str = "embedded",
-    source: DecompositionSource | None = None,
+    painter: str = TURBO_PAINTER,
+    images: Sequence[str] = (),
+    each: int = 100,
     device: str = "auto",
     allow_corrupt: int = 0,
-    sizes: Mapping[str, int] | None = None,
-    painter: str = TURBO_PAINTER,
-    settings: Mapping[str, Any] | None = None,
+    backbone: str = "embedded",
+    laid: Path | None = None,
+    templates: Path | None = None,
+    neighbour: int = 10,
+    levels: int = 8,
+    least: int = 10,
+    seed: int = 0,
+    weights: str = "",
+    side: int = 512,
+    steps: int = 4,
+    guidance: float = 0.0,
     screen: str = "",
     only_plan: bool = False,
     out: Path | None = None,
     observer: Observer = SILENT,
 ) -> PlannedSet:
     """Measure all prompts against the reference, and plan equally many images of every cell."""
-    # As `openworld.synthesize` names them; `sizes` are numbers of `SynthesisOptions`, `settings` those of the painter.
-    device, source = find_device(device), source or DecompositionSource()
+    device, source = find_device(device), DecompositionSource(laid, None, templates)
     if out is None and not only_plan:
         raise OpenworldError("images need a place: give --out FOLDER, or --plan to make nothing.")
     require_own(out, (*reference, source.laid))
-    painter_settings = PainterSettings(**(settings or {}), device=device)
+    about = PainterSettings(tuple(map(str, images)), weights or TURBO, side, steps, guidance, device)
     screened = Screen(screen, find_function(screen)) if screen else None
     if not labels and painter != RENDERED:
         raise OpenworldError("give --labels: a text file with a name per line, or a data set of `openworld list`.")
     if labels:
         names = class_names(labels).names
     else:
-        drawn = painter_settings.drawings()
+        drawn = about.drawings()
         names = tuple(drawn.classnames[label] for label in sorted(set(drawn.labels.tolist())))  # that have an image
-    options = SynthesisOptions(names, find_styles(styles, painter), **(sizes or {}))
+    options = SynthesisOptions(names, find_styles(styles, painter), each, neighbour, levels, least, seed)
     # A plan alone needs no weights, and has none fetched.
     loaded = not only_plan or painter != TURBO_PAINTER
-    ready = find_painter(painter, painter_settings, options.prompts) if loaded else None
+    ready = find_painter(painter, about, options.prompts) if loaded else None
 
     references, clip = tuple(map(gather, reference)), load_once(backbone, device)
     taught = distinct_names([*options.labels, *(name for images in references for name in images.classnames)])

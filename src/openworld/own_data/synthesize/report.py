@@ -1,14 +1,18 @@
 """What is said of a plan and of a finished set: a layout over the counts of every cell, and sentences."""
 
-from collections.abc import Iterator
+import os
+import sys
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from openworld._console import Ending
+from openworld._observer import SILENT, Observer
 from openworld.own_data.shift.verdict import unsure
-from openworld.own_data.synthesize.command import PlannedSet
+from openworld.own_data.synthesize.command import PlannedSet, plan_set
 from openworld.report.layout import Brief, Layout, Pivot
 from openworld.report.report import Report
 from openworld.report.shift_axes import AXES
@@ -37,6 +41,31 @@ LAYOUT = Layout(
         for metric in (UNIQUE, CANDIDATES, REPEATS)
     ),
 )
+
+
+def synthesize(
+    reference: Sequence[Any],
+    out: Path | None = None,
+    *,
+    plan: bool = False,
+    batch: int = 0,
+    quiet: bool = False,
+    observer: Observer = SILENT,
+    **options: Any,
+) -> Report:
+    """Plan a set of images as `plan_set` does, paint it unless only the `plan` is wanted, and report it."""
+    # No warnings of packages that nothing here needs, while other people's packages load, and no bars in a log.
+    for package in ("DIFFUSERS", "TRANSFORMERS"):
+        os.environ.setdefault(f"{package}_VERBOSITY", "error")
+    if quiet or not sys.stderr.isatty():
+        os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
+    planned = plan_set(reference, out=out, only_plan=plan, observer=observer, **options)
+    answer = report(planned)
+    if plan:
+        return with_facts(answer)
+    made = planned.paint(observer, batch=batch or None)
+    lines = "\n".join(made_lines(made, out))
+    return replace(with_facts(answer, made), ending=Ending(f"\n{lines}"))
 
 
 def report(planned: PlannedSet) -> Report:
