@@ -4,7 +4,6 @@
 """
 
 import inspect
-import os
 import re
 import sys
 from collections import Counter
@@ -47,6 +46,8 @@ FAST = {("demo",): ["--preset", "no preset"], ("cache",): ["--cache", "no folder
 """What ends commands early that need nothing."""
 FREE = {("cache", "--cache"), ("cache", "--dataset"), ("cache", "--backbone")}
 """Options of which any text is good: a folder without sets, and names of which no set is there."""
+FOLDERS = {("data", option) for option in ("NAMES", "--against", "--base")}
+"""Options that take a folder of class folders for their names: the root of this machine may hold some."""
 
 
 def calls(words):
@@ -75,17 +76,25 @@ def calls(words):
 
 def fault(kind, option, text, line):
     """Why a call is neither refused nor rightly answered; None where it is one."""
-    with TemporaryDirectory() as folder, chdir(folder):
-        done = CliRunner().invoke(app, line, env={"HF_HUB_OFFLINE": "1", "OPENWORLD_CACHE": str(Path(folder) / "c")})
-        left = sorted(os.listdir(folder))
+    with TemporaryDirectory() as folder:
+        here = Path(folder) / "above" / "here"  # so that ../.. is an empty folder, whatever this machine has elsewhere
+        here.mkdir(parents=True)
+        with chdir(here):
+            env = {"HF_HUB_OFFLINE": "1", "OPENWORLD_CACHE": str(Path(folder) / "cache")}
+            done = CliRunner().invoke(app, line, env=env)
+        left = [
+            path.relative_to(folder).as_posix() for path in Path(folder).rglob("*") if path not in (here, here.parent)
+        ]
     if done.exception is not None:
         return f"raw: {done.exception!r}"
     if re.match(r"openworld: \w+(Error|Exception|Warning): ", done.stderr):
         return f"raw: {done.stderr.strip()}"
-    if left not in ([], ["c"]):
+    if left not in ([], ["cache"]):
         return f"wrote {left}"
     if done.exit_code not in (1, 2):
-        free = (text == "" and kind is str) or (line[0], option) in FREE
+        free = (
+            (text == "" and kind is str) or (line[0], option) in FREE or (text == "/" and (line[0], option) in FOLDERS)
+        )
         return None if free else f"taken for good, exit code {done.exit_code}"
     if kind in NUMBERS and text not in ("-1", "1e400", "inf", "-inf") and option not in done.stderr:
         return f"the refusal does not name {option}: {done.stderr.strip()}"
