@@ -8,14 +8,13 @@ import re
 import sys
 from collections import Counter
 from contextlib import chdir
-from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
 
-from openworld.cli.app import GROUPS, PARTS, app
-from openworld.cli.command import Command, hints_of, on_command_line
+from openworld.cli.app import COMMANDS, app
+from openworld.cli.command import hints_of, on_command_line
 from openworld.cli.in_process import CliRunner
 
 TEXTS = [
@@ -33,15 +32,6 @@ TEXTS = [
 ]
 NUMBERS = {int: ["", "nan", "-1", "1.5", "1e400", "10000000000000000000000", "words", "0x"]}
 NUMBERS[float] = ["", "nan", "inf", "-inf", "1e400", "words", "1,5"]
-COMMANDS = {}
-for _group in GROUPS.values():
-    for _name, _command in _group.items():
-        if isinstance(_command, Command):
-            COMMANDS[(_name,)] = _command
-        COMMANDS |= {
-            (_name, part): other
-            for part, other in (PARTS.get(_name, {}) if isinstance(_command, Command) else _command[1]).items()
-        }
 FAST = {("demo",): ["--preset", "no preset"], ("cache",): ["--cache", "no folder"], ("list",): ["no kind"]}
 """What ends commands early that need nothing."""
 FREE = {("cache", "--cache"), ("cache", "--dataset"), ("cache", "--backbone")}
@@ -53,8 +43,7 @@ FOLDERS = {("data", option) for option in ("NAMES", "--against", "--base")}
 def calls(words):
     """Every option with every bad text: (option, text, the words of the call)."""
     command = COMMANDS[words]
-    module, _, name = command.function.partition(":")
-    function = getattr(import_module(f"openworld.api.{module}"), name)
+    function = command.load()
     hints, parameters = hints_of(function), inspect.signature(function).parameters
     needed = []
     for each, parameter in parameters.items():

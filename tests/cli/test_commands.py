@@ -2,28 +2,16 @@
 
 import inspect
 import re
-from importlib import import_module
 from unittest import mock
 
 import pytest
 from in_process import openworld
 
-from openworld.cli.app import GROUPS, PARTS, commands
-from openworld.cli.command import Command, help_text, hints_of, makes_answer, on_command_line
+from openworld.cli.app import COMMANDS, commands
+from openworld.cli.command import help_text, hints_of, makes_answer, on_command_line
 from openworld.runs.outputs import MARKS
 
-COMMANDS = {}
-for _group in GROUPS.values():
-    for _name, _command in _group.items():
-        parts = PARTS.get(_name, {}) if isinstance(_command, Command) else _command[1]
-        COMMANDS |= {(_name,): _command} if isinstance(_command, Command) else {}
-        COMMANDS |= {(_name, part): other for part, other in parts.items()}
 IDS = list(map(" ".join, COMMANDS))
-
-
-def function_of(command):
-    module, _, name = command.function.partition(":")
-    return getattr(import_module(f"openworld.api.{module}"), name)
 
 
 def shown(words):
@@ -43,7 +31,7 @@ def typed(kind):
 
 @pytest.mark.parametrize(("words", "command"), COMMANDS.items(), ids=IDS)
 def test_every_option_reaches_its_parameter_as_what_its_type_says(words, command):
-    function, given, line = function_of(command), {}, list(words)
+    function, given, line = command.load(), {}, list(words)
     hints, parameters = hints_of(function), inspect.signature(function).parameters
     readers = {}
     for name in (*command.arguments, *(name for name in parameters if name not in command.arguments)):
@@ -78,7 +66,7 @@ def test_every_option_reaches_its_parameter_as_what_its_type_says(words, command
 
 @pytest.mark.parametrize(("words", "command"), COMMANDS.items(), ids=IDS)
 def test_the_help_names_every_option_with_its_text_default_and_choices(words, command):
-    function, text = function_of(command), shown(words)
+    function, text = command.load(), shown(words)
     documented = inspect.getdoc(function).partition("\nArgs:\n")[2]
     for name, parameter in inspect.signature(function).parameters.items():
         assert command.option(name) in text, name
@@ -103,7 +91,7 @@ def test_wrong_use_of_every_command_is_two_lines_and_exit_code_2(words, command)
 
 @pytest.mark.parametrize(("words", "command"), COMMANDS.items(), ids=IDS)
 def test_groups_name_parameters_and_outputs_say_what_they_may_hold(words, command):
-    function = function_of(command)
+    function = command.load()
     parameters = inspect.signature(function).parameters
     assert set(" ".join(command.groups.values()).split()) | {*command.arguments, *command.names} <= parameters.keys()
     for kind in hints_of(function).values():
@@ -133,5 +121,5 @@ def test_every_command_and_option_is_completed(shell):
     script = commands.generate_completion(prog_name="openworld", shell=shell)
     for words, command in COMMANDS.items():
         assert words[-1] in script
-        for name in inspect.signature(function_of(command)).parameters:
+        for name in inspect.signature(command.load()).parameters:
             assert name in command.arguments or command.option(name).removeprefix("--") in script, (words, name)

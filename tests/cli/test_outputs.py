@@ -12,6 +12,9 @@ from in_process import openworld
 
 import openworld as ow
 from openworld._errors import OpenworldError
+from openworld.api.arguments import OutputFile, OutputFolder
+from openworld.cli.app import COMMANDS
+from openworld.cli.command import hints_of
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="needs devices and pipes")
 
@@ -23,6 +26,7 @@ FILES = {
     "watch --prometheus": (*ON, "--prometheus"),
     "check --junit": ("check", "s1", "--require", "auroc >= 0.5", "--junit"),
     "predict": ("predict", "learned", "pictures", "--new", "a thing", "--out"),
+    "decide --page": ("decide", "s1", "--miss-rate", "0.5", "--page"),
     "report": ("report", "s2", "--out"),
     "report --table": ("report", "s2", "--table", "csv", "--out"),
 }
@@ -37,6 +41,8 @@ FOLDERS = {
     "average": ("average", "s1", "s2", "--out"),
     "score": ("score", "p1.csv", "--out"),
     "run": ("run", "spec.toml", "--out"),
+    "demo": ("demo", "--preset", "quick", "--out"),
+    "reproduce": ("reproduce", "openworldauc", "--data", "embedded", "--out"),
     "shift": (*SHIFT, "--out"),
     "synthesize": ("synthesize", "--painter", "rendered", "--reference", "others", "--images", "pictures", "--out"),
     "report --figures": ("report", "s2", "--figures", "svg", "--out"),
@@ -77,6 +83,7 @@ OWN = {  # what a command may write into again, or refuses in other words
     ("watch --json-lines", "pipe"),
     ("fit", "fitted watch"),
     ("run", "run"),
+    ("demo", "run"),
     ("detect", "detectors"),
     ("estimate", "estimate"),
     ("open world", "estimate"),
@@ -122,6 +129,17 @@ CASES = {
     for kind in targets
     if (name, kind) not in OWN
 }
+
+
+def test_every_option_that_names_what_is_written_is_tried():
+    rules = {
+        (words, command.option(name))
+        for words, command in COMMANDS.items()
+        for name, kind in hints_of(command.load()).items()
+        if any(isinstance(rule, OutputFile | OutputFolder) for rule in getattr(kind, "__metadata__", ()))
+    }
+    calls = [*FILES.values(), *FOLDERS.values()]
+    assert rules - {(call[:1], call[-1]) for call in calls} - {(call[:2], call[-1]) for call in calls} == set()
 
 
 @pytest.mark.parametrize("case", CASES)

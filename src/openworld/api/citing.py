@@ -15,7 +15,7 @@ PLUGGED = ("learners", "detectors", "estimators", "evaluations")
 
 @checked
 def cite(*runs: Run) -> str:
-    """Return BibTeX of everything that runs used: evaluations, methods, models, data sets, openworld; each once.
+    """Give BibTeX of everything that runs used: evaluations, methods, models, data sets, openworld; each once.
 
     ```
     openworld cite runs/demo runs/shots > references.bib

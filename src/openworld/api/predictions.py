@@ -24,7 +24,7 @@ def score(
     name: str = "",
     all_pairs: bool = False,
 ) -> Report:
-    """Return OpenworldAUC and its companions for predictions that you made with your own code.
+    """Score predictions that you made with your own code: OpenworldAUC and its companions.
 
     ```
     openworld score predictions.csv --out runs/mine

@@ -1,7 +1,6 @@
 """The command line: parses first, imports late, and has no logic of its own."""
 
 import os
-import sys
 
 from openworld._allocator import keep_freed_memory
 from openworld.cli import console
@@ -18,10 +17,4 @@ def main() -> None:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     keep_freed_memory()
     console.heed_terminate()
-    try:
-        app()
-    except OSError as error:  # help and version are written outside of any command: to a full disk, for instance
-        if console.debug():
-            raise
-        console.say_error(console.sentence(error))
-        sys.exit(1)
+    app()

@@ -2,7 +2,6 @@
 
 import sys
 from collections.abc import Mapping, Sequence
-from itertools import count
 from typing import Annotated
 
 from cyclopts import App, CycloptsError, Group, Parameter
@@ -154,9 +153,9 @@ commands = App(
 def app(words: Sequence[str] | None = None) -> None:
     """Do what a command line says, and end with its exit code."""
     words = list(sys.argv[1:] if words is None else words)
-    console.set_debug(words[:1] == ["--debug"])
-    words = words[console.debug() :]
-    with console.reporting(words):
+    debugging = words[:1] == ["--debug"]
+    words = words[debugging:]
+    with console.reporting(words, debug=debugging):
         try:
             commands(words, exit_on_error=False, print_error=False)
         except CycloptsError as error:
@@ -171,18 +170,20 @@ def debug(*words: Annotated[str, Parameter(show=False, allow_leading_hyphen=True
     """Show a traceback instead of two lines when something fails; stands before the command."""
 
 
-_order = count()
-for _title, _commands in GROUPS.items():
-    _group = Group(_title, sort_key=list(GROUPS).index(_title))
+COMMANDS: dict[tuple[str, ...], Command] = {}
+"""Words that are typed -> command."""
+for _place, (_title, _commands) in enumerate(GROUPS.items()):
+    _group = Group(_title, sort_key=_place)
     for _name, _command in _commands.items():
+        _about = {"group": _group, "sort_key": len(COMMANDS)}
         if isinstance(_command, Command):
-            _app = _command.app(_name, group=_group, sort_key=next(_order))
-            for _part, _other in PARTS.get(_name, {}).items():
-                _app.command(_other.app(_part))
+            COMMANDS[(_name,)] = _command
+            _app, _parts = _command.app(_name, **_about), PARTS.get(_name, {})
         else:
-            _app = App(name=_name, help=_command[0], group=_group, sort_key=next(_order))
-            for _part, _other in _command[1].items():
-                _app.command(_other.app(_part))
+            _app, _parts = App(name=_name, help=_command[0], **_about), _command[1]
+        for _part, _other in _parts.items():
+            COMMANDS[_name, _part] = _other
+            _app.command(_other.app(_part))
         commands.command(_app)
 commands.command(debug, name="--debug")
 commands.register_install_completion_command()

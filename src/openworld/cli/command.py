@@ -48,10 +48,14 @@ class Command:
     show: Callable | None = None
     options: Mapping[str, str] = field(default_factory=dict)
 
-    def app(self, name: str, **settings: Any) -> App:
-        """Return the command; its function is imported, and what that needs is not."""
+    def load(self) -> Callable:
+        """Return the function; what it needs is imported when it is called."""
         module, _, attribute = self.function.partition(":")
-        function = getattr(import_module(f"openworld.api.{module}"), attribute)
+        return getattr(import_module(f"openworld.api.{module}"), attribute)
+
+    def app(self, name: str, **settings: Any) -> App:
+        """Return the command."""
+        function = self.load()
         first, details = help_text(function)
         made = App(
             name=name,

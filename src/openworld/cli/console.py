@@ -15,7 +15,6 @@ from openworld._errors import OpenworldError
 from openworld._terminal import visible
 from openworld.api.work import COMMAND
 
-_state = {"debug": False}
 _UTF8 = "PYTHONUTF8=1"
 
 
@@ -33,19 +32,9 @@ def heed_terminate() -> None:
     signal.signal(signal.SIGTERM, stop)
 
 
-def set_debug(value: bool) -> None:
-    """Let errors through with their traceback."""
-    _state["debug"] = value
-
-
-def debug() -> bool:
-    """Whether errors come with their traceback."""
-    return _state["debug"]
-
-
 @contextmanager
-def reporting(words: Sequence[str]) -> Iterator[None]:
-    """Say every failure of a command in a sentence or two and an exit code instead of a traceback."""
+def reporting(words: Sequence[str], *, debug: bool = False) -> Iterator[None]:
+    """Say every failure of a command in a sentence or two and an exit code instead of a traceback, but for `debug`."""
     token = COMMAND.set(("openworld", *words))
     try:
         yield
@@ -57,7 +46,7 @@ def reporting(words: Sequence[str]) -> Iterator[None]:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # nobody reads on; Python flushes once more
         sys.exit(1)
     except Exception as error:
-        if debug():
+        if debug:
             raise
         say_error(error if isinstance(error, OpenworldError) else sentence(error))
         sys.exit(exit_code(error))

@@ -243,15 +243,11 @@ def _options(folder: Path, cache: Path) -> tuple[str, ...]:
 
 def _ask(place: Path, *arguments: object) -> str:
     """What a command prints, with every error let through as it was raised."""
-    from openworld.cli import console
     from openworld.cli.app import app
     from openworld.cli.in_process import CliRunner
 
-    try:
-        with chdir(place):
-            done = CliRunner().invoke(app, ["--debug", *map(str, arguments)])
-    finally:
-        console.set_debug(False)
+    with chdir(place):
+        done = CliRunner().invoke(app, ["--debug", *map(str, arguments)])
     if done.exception is not None and not isinstance(done.exception, SystemExit):
         raise done.exception
     assert done.exit_code == 0, f"openworld {' '.join(map(str, arguments))} ends with {done.exit_code}: {done.output}"
