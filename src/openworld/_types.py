@@ -56,13 +56,10 @@ def checked(target: Target) -> Target:
 
     @cache
     def kinds() -> dict[str, Known]:  # when first called: they may name what is defined below
-        written = {name: kind for name, kind in target.__annotations__.items() if name != "return"}
-        spelled_out = SimpleNamespace(__annotations__=written, __globals__=unwrap(target).__globals__)
-        hints = get_type_hints(spelled_out, include_extras=True)
         empty = {name for name, value in _defaults(target).items() if isinstance(value, str) and not value}
         return {
             name: (kind, plain_types(kind) - ({str} if _is_path(kind) and name not in empty else set()), _exact(kind))
-            for name, kind in hints.items()
+            for name, kind in hints_of(target).items()
         }
 
     @cache
@@ -93,6 +90,13 @@ def checked(target: Target) -> Target:
         return target(*given, **named)
 
     return call
+
+
+def hints_of(target: Callable) -> dict[str, Any]:
+    """Return the annotations of the parameters of a function."""
+    target = unwrap(target)
+    written = {name: kind for name, kind in target.__annotations__.items() if name != "return"}
+    return get_type_hints(SimpleNamespace(__annotations__=written, __globals__=target.__globals__), include_extras=True)
 
 
 def read(value: Any, kind: Any, path: str, otherwise: Otherwise) -> Any:

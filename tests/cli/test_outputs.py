@@ -12,9 +12,9 @@ from in_process import openworld
 
 import openworld as ow
 from openworld._errors import OpenworldError
+from openworld._types import hints_of
 from openworld.api.arguments import OutputFile, OutputFolder
 from openworld.cli.app import COMMANDS
-from openworld.cli.command import hints_of
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="needs devices and pipes")
 

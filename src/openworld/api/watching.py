@@ -105,19 +105,15 @@ def watch(
     One that is not finished is estimated, too, but raises no alarm: looks at half a day would be further chances to be
     wrong, and --false-alarms speaks of 365 looks a year.
 
-    **Numbers.** Estimated accuracy with its interval (or bounds, where it cannot be told, and while the shift alarm
-    stands); the statistics of both alarms relative to their limits, above 1 an alarm; how far the predicted classes,
-    and the confidences, lie from the source (energy distances); images counted.
-
     **Late labels**: `--labels FILE` has a row an image: `id` (what the files that were counted call it; or `row`, its
     place among all images of the watch, from 0), `label`, a class or `other`, and `inclusion`, the probability with
-    which it was drawn to be labelled. Drawn labels turn the estimate of a finished period, one of the last 60, into an
-    interval that holds, and correct periods that end later; labels without `inclusion` only stand beside it. They are
-    read before new files; a sheet that was read is recognised and not read again. `--propose 50` draws the images of
-    the last finished period whose labels tell most.
+    which it was drawn to be labelled. Drawn labels turn the estimate of a finished period into an interval that holds.
+    `--propose 50` draws the images of the last finished period whose labels tell most.
 
     **Safe.** The state is written in one step. After a kill or a full disk run the same command again: it goes on, and
     lines that were not written are written. A second call on the same state is refused while the first is at work.
+
+    More on the numbers, on what they do not say, and on late labels: docs/monitoring.md.
 
     Exit codes: 0; 3 where either alarm stands in a new period; 4 where the accuracy of one cannot be told; 2 wrong use;
     1 failure.

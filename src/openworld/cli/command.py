@@ -9,12 +9,13 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
-from types import NoneType, SimpleNamespace, UnionType
-from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from cyclopts import App, Group, Parameter
 
 from openworld._errors import OpenworldError
+from openworld._types import hints_of
 from openworld.api.arguments import OnCommandLine
 from openworld.cli import console
 
@@ -166,13 +167,6 @@ def _read(text: Any, reader: Callable, option: str) -> Any:
         return reader(text)
     except OpenworldError as error:
         raise OpenworldError(f"{option} {error}") from error
-
-
-def hints_of(function: Callable) -> dict[str, Any]:
-    """Return the annotations of the parameters of a function."""
-    target = inspect.unwrap(function)
-    written = {name: kind for name, kind in target.__annotations__.items() if name != "return"}
-    return get_type_hints(SimpleNamespace(__annotations__=written, __globals__=target.__globals__), include_extras=True)
 
 
 def on_command_line(hint: Any) -> tuple[Any, Callable | None]:
