@@ -5,14 +5,14 @@ from pathlib import Path
 from typing import Annotated
 
 from openworld._types import Count, Positive
-from openworld.api.arguments import OutputFile, PredictingModel, Report, SeveralImages
+from openworld.api.arguments import OutputFile, PredictingModel, Report, ScoresOrImages
 from openworld.api.work import done_by
 
 
 @done_by("own_data.predict:predict")
 def predict(
     model: PredictingModel,
-    images: SeveralImages,
+    images: ScoresOrImages,
     *,
     unit: str = "",
     new: Sequence[str] = (),

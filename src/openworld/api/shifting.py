@@ -4,14 +4,14 @@ from pathlib import Path
 from typing import Annotated
 
 from openworld._types import Count, Positive, Range
-from openworld.api.arguments import Backbone, Images, Names, OutputFolder, Report, SeveralImages
+from openworld.api.arguments import Backbone, Images, Names, OutputFolder, Report, ScoresOrImages
 from openworld.api.work import done_by
 
 
 @done_by("own_data.shift.command:shift")
 def shift(
     reference: Images,
-    test: SeveralImages,
+    test: ScoresOrImages,
     *,
     backbone: Backbone = "embedded",
     out: Annotated[Path | str | None, OutputFolder(own=("a measured shift",))] = None,

@@ -4,13 +4,13 @@ from pathlib import Path
 from typing import Annotated
 
 from openworld._types import Count, Positive, Range
-from openworld.api.arguments import OutputFolder, Report, SeveralImages
+from openworld.api.arguments import OutputFolder, Report, ScoresOrImages, SeveralImages
 from openworld.api.work import done_by
 
 
 @done_by("own_data.synthesize.report:synthesize")
 def synthesize(
-    reference: SeveralImages,
+    reference: ScoresOrImages,
     out: Annotated[Path | str | None, OutputFolder(own=("a generated set of images",))] = None,
     *,
     labels: str = "",
