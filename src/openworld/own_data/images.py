@@ -27,20 +27,16 @@ def labelled_images(where: str | ImageSet, root: str = "") -> ImageSet:
             raise OpenworldError(f"{where.name} has no labels; give them in a column label.")
         return where
     if Path(where).is_dir():
-        return _by_class(Path(where))
+        parts = {name for names in datasets.folder.PARTS.values() for name in names}
+        folders = _folders(Path(where))
+        if folders and set(folders) <= parts:
+            raise OpenworldError(f"{where} holds parts, not classes: {', '.join(folders)}; give one of them.")
+        return datasets.folder.load(Path(where))
     name, *rest = where.split("/")
     if len(rest) > 2:
         raise OpenworldError(f"{where!r} has too many parts; expected NAME, NAME/DOMAIN or NAME/DOMAIN/PART.")
     domain, part = [*rest, "", ""][:2]
     return datasets.load(name, domain=domain or None, part=part or "test", root=root or None)
-
-
-def _by_class(folder: Path) -> ImageSet:
-    parts = {name for names in datasets.folder.PARTS.values() for name in names}
-    folders = _folders(folder)
-    if folders and set(folders) <= parts:
-        raise OpenworldError(f"{folder} holds parts, not classes: {', '.join(folders)}; give one of them.")
-    return datasets.folder.load(folder)
 
 
 def target_images(where: str | ImageSet, classnames: Sequence[str]) -> tuple[ImageSet, bool]:

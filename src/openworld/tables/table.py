@@ -6,7 +6,6 @@ follow each other are one table; they have the same columns and classes, perhaps
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -112,11 +111,10 @@ class TypedTable:
         """In the order in which matrices are read; None where nobody names the classes."""
         return self.layouts[0].classes.names
 
-    @cached_property
+    @property
     def present(self) -> tuple[str, ...]:
-        """The schema's columns that all files have."""
-        first, *others = (layout.columns for layout in self.layouts)
-        return tuple(name for name in first if all(name in other for other in others))
+        """The schema's columns that are there."""
+        return tuple(self.layouts[0].columns)
 
     def ordered(self, classnames: Sequence[str] | None, other: str) -> "TypedTable":
         """Return it with the classes in the order of those names, where both sides have some; refuse other names."""
@@ -193,8 +191,8 @@ def _layout(file: ScoreFile, schema: Schema, classnames: Sequence[str] | None) -
 
     classes = FileClasses()
     if matrices and schema.alike:
-        classes, ordered = classes_of(file, {name: own[name] for name in own if columns[name].kind == "matrix"},
-                                      named, classnames)  # fmt: skip
+        there = {name: own[name] for name in own if columns[name].kind == "matrix"}
+        classes, ordered = classes_of(file, there, named, classnames)
         own |= ordered
     used = {name for names in own.values() for name in names}
     unused = tuple(name for name in file.columns if name not in used and name != "classnames")

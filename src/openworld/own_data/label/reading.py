@@ -14,7 +14,7 @@ import numpy as np
 from openworld._errors import OpenworldError
 from openworld.labels import LabelAnswers, LabelPlan, label_answers, right_answers
 from openworld.own_data.label.kept_plan import KeptBatch, KeptPlan
-from openworld.own_data.label.question import ImageAnswer, same_name
+from openworld.own_data.label.question import ImageAnswer, Names, same_name
 from openworld.own_data.label.worksheet import GivenAnswers, read_answers
 
 UNSURE_SHARE = 0.1
@@ -34,8 +34,15 @@ class LabelledBatches:
     missing: int  # images without an answer
 
     @property
-    def unsure(self) -> int:
-        return sum(answer is None for own in self.answers for answer in own)
+    def unsure(self) -> list[tuple[Names, int]]:
+        """The names and the row of each image of which a person cannot tell."""
+        parts = zip(self.plans, self.images, self.answers, strict=True)
+        return [
+            (names, int(row))
+            for plan, batch, own in parts
+            for row, names, answer in zip(plan.chosen, batch.names, own, strict=True)
+            if answer is None
+        ]
 
     @property
     def used(self) -> int:
@@ -58,17 +65,7 @@ class LabelledBatches:
     @property
     def batches(self) -> list[tuple[LabelPlan, LabelAnswers]]:
         """Return the same with any fills: to draw more only needs which images are labelled."""
-        return self.filled([names.read(names.options()[0].code) for names in self.unsure_names])
-
-    @property
-    def unsure_names(self) -> list:
-        pairs = zip(self.answers, self.images, strict=True)
-        return [name for own, batch in pairs for answer, name in zip(own, batch.names, strict=False) if answer is None]
-
-    @property
-    def unsure_rows(self) -> list[int]:
-        pairs = zip(self.answers, self.plans, strict=True)
-        return [int(row) for own, plan in pairs for answer, row in zip(own, plan.chosen, strict=True) if answer is None]
+        return self.filled([names.read(names.options()[0].code) for names, _ in self.unsure])
 
 
 def answers_in(kept: KeptPlan, folder: Path, files: Sequence[Path]) -> GivenAnswers:
@@ -103,10 +100,11 @@ def labelled(kept: KeptPlan, answers: GivenAnswers) -> LabelledBatches:
         if missing:
             break
     found = LabelledBatches(tuple(plans), tuple(given), tuple(images), waiting, missing)
-    if found.unsure > UNSURE_SHARE * found.used:
+    if len(found.unsure) > UNSURE_SHARE * found.used:
         raise OpenworldError(
-            f'of {found.unsure} of {found.used} images the answer is "cannot tell", more than {100 * UNSURE_SHARE:.0f}'
-            " %; what is known of the rest says too little of these. Let somebody look who can tell."
+            f'of {len(found.unsure)} of {found.used} images the answer is "cannot tell", more than '
+            f"{100 * UNSURE_SHARE:.0f} %; what is known of the rest says too little of these. Let somebody look who "
+            "can tell."
         )
     return found
 
@@ -146,7 +144,7 @@ def _right_among_all(answers: Sequence[ImageAnswer], batch: KeptBatch) -> np.nda
     return right
 
 
-def _is_right(answer: ImageAnswer, model: int, joint: str, names) -> bool | None:
+def _is_right(answer: ImageAnswer, model: int, joint: str, names: Names) -> bool | None:
     """Whether a name among all is right, as far as an answer on the names of both halves tells."""
     if answer.label:
         return same_name(answer.label, joint)

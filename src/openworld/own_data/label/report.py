@@ -223,8 +223,8 @@ def read_sentences(labelled: LabelledStream, results: Results) -> Iterator[str]:
     yield f"It rests on {counted(labels, 'label')}{sides}{more}.{_time(labelled)}"
     if batches.unsure:
         yield (
-            f'Of {counted(batches.unsure, "image")} the answer is "cannot tell": they count as whatever lowers, and as '
-            "whatever raises, a number most; the intervals cover both."
+            f'Of {counted(len(batches.unsure), "image")} the answer is "cannot tell": they count as whatever lowers, '
+            "and as whatever raises, a number most; the intervals cover both."
         )
     if batches.missing:
         kind = "stratified" if batches.plans[-1].settings.design == "stratified" else "random"

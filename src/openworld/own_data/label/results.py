@@ -93,10 +93,10 @@ class LabelledStream:
         batches = self.batches
         if not batches.unsure:
             return [()]
-        options = [[names.read(option.code) for option in names.options()] for names in batches.unsure_names]
+        options = [[names.read(option.code) for option in names.options()] for names, _ in batches.unsure]
         effects = [
             [self._effect(quantity, models, row, answer) for answer in own]
-            for own, row in zip(options, batches.unsure_rows, strict=True)
+            for own, (_, row) in zip(options, batches.unsure, strict=True)
         ]
         extremes = [
             tuple(own[int(pick(effect))] for own, effect in zip(options, effects, strict=True))
@@ -151,7 +151,7 @@ def results_of(labelled: LabelledStream) -> Results:
 
     labels, base, new = labelled.counts
     sides = {} if labelled.kept.closed else {BASE: base, NEW: new}
-    unsure = {UNSURE: labelled.batches.unsure} if labelled.batches.unsure else {}
+    unsure = {UNSURE: len(labelled.batches.unsure)} if labelled.batches.unsure else {}
     for images, count in ({ALL: labelled.kept.size, LABELLED: labels} | sides | unsure).items():
         rows.append(Result("", METRICS["images"], Value(count), {"images": images}))
     return Results("label", tuple(rows), tuple(tests))

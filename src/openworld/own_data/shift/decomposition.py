@@ -73,7 +73,14 @@ def decomposition_for(
 ) -> Decomposition:
     """Return the decomposition: read where one is kept, else fitted to the names."""
     if source.laid is not None:
-        return _read(source.laid, clip)
+        kept = load_decomposition(source.laid)
+        width = clip.width if isinstance(clip, AppearanceEncoder) else clip.config.joint_dimension
+        if kept.about.get("weights") in (None, clip.fingerprint) and kept.width == width:
+            return kept
+        raise OpenworldError(
+            f"{source.laid} was fitted to features of {kept.about.get('backbone', 'another backbone')} ({kept.width} "
+            f"numbers), not of {clip.name} ({width}); give that backbone with --backbone, or fit again without --laid."
+        )
     if not names:
         raise OpenworldError(
             "no image lies in a class folder, so there are no class names for LAID to learn from: give a list with "
@@ -89,17 +96,6 @@ def lines_of(file: Path | None) -> tuple[str, ...]:
 def distinct_names(names: Sequence[str]) -> tuple[str, ...]:
     """Return names that are read differently, each once."""
     return tuple({normalise_class_name(name): name for name in names}.values())
-
-
-def _read(file: Path, clip) -> Decomposition:
-    kept = load_decomposition(file)
-    width = clip.width if isinstance(clip, AppearanceEncoder) else clip.config.joint_dimension
-    if kept.about.get("weights") not in (None, clip.fingerprint) or kept.width != width:
-        raise OpenworldError(
-            f"{file} was fitted to features of {kept.about.get('backbone', 'another backbone')} ({kept.width} "
-            f"numbers), not of {clip.name} ({width}); give that backbone with --backbone, or fit again without --laid."
-        )
-    return kept
 
 
 def _fit_by_texts(
