@@ -300,10 +300,12 @@ def _json_lines(path: Path) -> ScoreFile:
     first = parse(0) if lines else {}
 
     def opened(wanted: Iterable[str]) -> AbstractContextManager:
-        rows = [parse(row) for row in range(len(lines))]
-        return nullcontext(
-            {name: as_column([row[name] for row in rows], f"column {name} of {path}") for name in wanted}
-        )
+        columns: dict[str, list] = {name: [] for name in wanted}
+        for row in range(len(lines)):
+            found = parse(row)
+            for name, entries in columns.items():
+                entries.append(found[name])
+        return nullcontext({name: as_column(own, f"column {name} of {path}") for name, own in columns.items()})
 
     return ScoreFile(path, tuple(first), {}, _in_blocks(path, opened))
 
