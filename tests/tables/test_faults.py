@@ -461,3 +461,9 @@ def test_rows_of_json_have_the_same_keys(tmp_path):
     (tmp_path / "a.jsonl").write_text("[1, 2]\n")
     with pytest.raises(ow.OpenworldError, match=r"row 0 .* expected an object of columns"):
         ow.score(tmp_path / "a.jsonl")
+
+
+def test_numbers_among_names_are_names():
+    mixed = LEVELS | {"level": ["near"] * 12 + [2] * 12}
+    rows = ow.estimate(LABELLED, mixed, levels="level", quiet=True).results
+    assert {row.where.get("level_name") for row in rows} == {None, "source", "near", "2"}

@@ -257,6 +257,11 @@ def _typed(values: np.ndarray, kind: str, what: str, from_csv: bool) -> Any:
         )
     if kind == "fraction":
         return as_fractions(values, what)
+    if kind == "entry" and values.dtype == object:
+        entries = values.tolist()
+        # Numbers among names are names, as they are in CSV.
+        if len({isinstance(entry, str) for entry in entries if entry is not None}) > 1:
+            return np.array([None if entry is None else _spelled(entry) for entry in entries], object)
     if kind == "whole" and values.dtype.kind not in "iu":
         entries = values.tolist()
         are_whole = [isinstance(entry, int | float) and float(entry).is_integer() for entry in entries]
