@@ -176,6 +176,18 @@ CALLS = {
         ("features", "labels", "cluster"),
         ("frame", "npz"),
     ),
+    "detect head": (
+        lambda t, at: ow.detect(
+            id={"features": EMBEDDED["embeddings"], "labels": LABELS},
+            model=t,
+            ood={"far": {"features": EMBEDDED["embeddings"]}},
+            replicates=0,
+            quiet=True,
+        ),
+        {"weight": rng.normal(size=(4, 3)), "bias": np.zeros(4)},
+        ("weight", "bias"),
+        ("npz", "parquet"),
+    ),
     "estimate probabilities": (
         lambda t, at: estimate(t),
         {"probabilities": CHANCES},

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 from openworld import detectors
-from openworld._arrays import as_labels, require_once
+from openworld._arrays import as_labels
 from openworld._errors import OpenworldError
 from openworld.datasets import ImageSet
 from openworld.datasets.formats.numbered_list import UNLABELLED
@@ -23,8 +23,20 @@ from openworld.evaluations.runtime import Machine
 from openworld.ood.models import Detectors, Fitted, ImageAnswers, JudgedModel, are_labelled
 from openworld.tables.classes import class_numbers, listed_names
 from openworld.tables.files import ScoreFile, open_scores
+from openworld.tables.table import Schema, TableColumn, open_table
 
 FEATURE_FILES = (".npz", ".parquet", ".safetensors", ".jsonl")
+FEATURES = Schema(
+    (
+        *(TableColumn(name, "vectors") for name in ("features", "logits")),
+        TableColumn("labels", "entry", also=("label",)),
+        TableColumn("part", "entry", also=("split",)),
+        TableColumn("image", "entry", also=("id", "path")),
+        TableColumn("cluster", "entry", also=("group",)),
+    )
+)
+HEAD = Schema((TableColumn("weight", "vectors", needed=True), TableColumn("bias")))
+"""The last layer of a classifier: `weight` [C, D], and perhaps `bias` [C]."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,12 +69,10 @@ class FeatureModel(JudgedModel):
         """The head of a file with `weight` [C, D] and perhaps `bias` [C], for such rows."""
         head = None
         if given:
-            file = open_scores(given, FEATURE_FILES)
-            table = file.table()
-            if "weight" not in table:
-                raise OpenworldError(f"{file.path} has {', '.join(table)}, expected weight [C, D] and bias [C].")
-            bias = torch.from_numpy(table["bias"]) if "bias" in table else None
-            head = Head(torch.from_numpy(table["weight"]), bias)
+            table = open_table(open_scores(given, FEATURE_FILES), HEAD).whole()
+            weight = table["weight"]
+            bias = torch.from_numpy(table["bias"].astype(weight.dtype)) if "bias" in table else None
+            head = Head(torch.from_numpy(weight), bias)
         shown = {"features", "logits"} & set(columns_of(images) or ())
         shown |= {"head", "logits"} if head is not None and "features" in shown else set()
         return cls(f"the model of {images.name}", head, frozenset(shown))
@@ -114,10 +124,7 @@ def feature_images(file: ScoreFile) -> ImageSet:
     tables = {"features", "logits"} & set(file.columns)
     if not tables:
         raise OpenworldError(f"{file.path} has {', '.join(file.columns)}, expected features [N, D] or logits [N, C].")
-    renamed = {"label": "labels", "split": "part", "id": "image", "path": "image", "group": "cluster"}
-    taken = {name: renamed.get(name, name) for name in file.columns}
-    require_once([own for own in taken.values() if own in renamed.values()], file.path)
-    table = {taken[name]: column for name, column in file.table(tables, renamed.keys() | renamed.values()).items()}
+    table = open_table(file, FEATURES).whole()
     count = len(next(iter(table.values())))
     names, labels = UNLABELLED, np.zeros(count, np.int64)
     if "labels" in table:

@@ -303,12 +303,12 @@ def _spelled(value: Any) -> str:
 
 def joined(parts: Sequence[Columns]) -> Columns:
     """Return rows that follow each other as one table."""
+    if len(parts) == 1:
+        return parts[0]
     return {name: _joined(name, [part[name] for part in parts]) for name in parts[0]}
 
 
 def _joined(name: str, parts: list) -> Any:
-    if len(parts) == 1:
-        return parts[0]
     if isinstance(parts[0], Coded):
         return Coded.joined(parts)
     widths = sorted({np.shape(part)[1:] for part in parts})
