@@ -124,14 +124,9 @@ def _listed(card: DatasetCard, root: Path, part: str, shots: int | None, seed: i
         raise OpenworldError(f"{error} {_check_says(card.name, root)} all that is missing or wrong.") from error
 
 
-def _read_fmow(card: DatasetCard, root: Path, domain: str, part: str) -> ImageSet:
-    folder = card.folder_in(root)
-    return files.image_set(card.name, folder, fmow.NAMES, fmow.read_fmow(folder, part, domain))
-
-
 READERS: dict[str, Callable[[DatasetCard, Path, str, str], ImageSet]] = {
     **dict.fromkeys(small_images.TABLES, small_images.read),
-    "fmow": _read_fmow,
+    "fmow": fmow.read,
     "imagenet-200": imagenet_variants.read_200,
     "imagenet-c": imagenet_variants.read_c,
     "breeds": imagenet_variants.read_breeds,

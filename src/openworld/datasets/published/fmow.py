@@ -14,8 +14,10 @@ import numpy as np
 
 from openworld._errors import OpenworldError
 from openworld._plain import reading
+from openworld.datasets.formats import files
 from openworld.datasets.formats.split_files import ImageRows
-from openworld.datasets.published.catalogue import cards
+from openworld.datasets.image_set import ImageSet
+from openworld.datasets.published.catalogue import DatasetCard, cards
 
 PARTS = {
     "train": ("train", 0, 2013),
@@ -35,10 +37,10 @@ NAMES: tuple[str, ...] = cards()["fmow"].classnames
 _COLUMNS = ("split", "category", "country_code", "timestamp")
 
 
-def read_fmow(folder: Path, part: str, region: str = "") -> ImageRows:
+def read(card: DatasetCard, root: Path, region: str, part: str) -> ImageSet:
     """Return the images of a part, of one region or of all (""), in the order of rgb_metadata.csv."""
     # All includes those that lie in no region.
-    split, first, end = PARTS[part]
+    folder, (split, first, end) = card.folder_in(root), PARTS[part]
     countries = _rows(folder / "country_code_mapping.csv", ("alpha-3", "region")) if region else ()
     regions = {row["alpha-3"]: row["region"] for row in countries}
     labels = {name: label for label, name in enumerate(NAMES)}
@@ -57,7 +59,7 @@ def read_fmow(folder: Path, part: str, region: str = "") -> ImageRows:
             raise OpenworldError(f"{listing}, row {number} has the unknown class {row['category']!r}; get it again.")
         paths.append(f"images/rgb_img_{number}.png")
         found.append(labels[row["category"]])
-    return ImageRows(tuple(paths), np.array(found, dtype=np.int64))
+    return files.image_set(card.name, folder, NAMES, ImageRows(tuple(paths), np.array(found, dtype=np.int64)))
 
 
 def _rows(path: Path, columns: tuple[str, ...]) -> Iterator[dict[str, str]]:

@@ -74,6 +74,7 @@ class _PixelReader:
 def read(card: DatasetCard, root: Path, domain: str, part: str) -> ImageSet:
     """Return the images of a data set that is one array per part, or per domain; the content is a hash of pixels."""
     table = TABLES[card.reader](card.folder_in(root), domain or part)
+    # CIFAR-100-C does not say what its classes are called: CIFAR-100, which it needs, does.
     names = read_cifar100_names(find(card.needs[0]).folder_in(root)) if card.needs else table.classnames
     pixels = np.ascontiguousarray(table.pixels)
     return ImageSet(
