@@ -383,7 +383,7 @@ def of_levels(folder: Path) -> Kept:
 
 def of_shards(folder: Path) -> Kept:
     """The list of a checkpoint's shards."""
-    from openworld.backbones.weight_files import _shards
+    from openworld.backbones.layouts import _shards
 
     (folder / "a.safetensors").write_bytes(b"")
     path = folder / "model.safetensors.index.json"

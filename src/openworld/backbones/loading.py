@@ -20,7 +20,7 @@ from openworld.backbones.checkpoint_config import described, from_hugging_face, 
 from openworld.backbones.config import TwoTowerConfig
 from openworld.backbones.devices import require_device
 from openworld.backbones.foreign.encoder import ForeignEncoder
-from openworld.backbones.layouts import load_state
+from openworld.backbones.layouts import load_state, read_pickled, read_weights
 from openworld.backbones.names import BACKBONES, QUICK_GELU_UNSAID, is_foreign, known_name, local_path
 from openworld.backbones.precision import DTYPES, Precision
 from openworld.backbones.preprocess import read_preprocess
@@ -41,7 +41,6 @@ from openworld.backbones.published_files import (
 )
 from openworld.backbones.tokenizer import Tokenizer, read_tokenizer
 from openworld.backbones.two_tower import TwoTower
-from openworld.backbones.weight_files import read_pickled, read_weights
 
 _OPENAI_VOCABULARY = 49408
 _READ = {"hugging_face": from_hugging_face, "open_clip": from_open_clip}

@@ -15,12 +15,11 @@ from openworld.backbones import prompts as text_passes
 from openworld.backbones import recording as read_only
 from openworld.backbones import upper_blocks
 from openworld.backbones.config import TwoTowerConfig
-from openworld.backbones.image_prompts import insert_prompts, require_class_token
 from openworld.backbones.preprocess import Preprocess
 from openworld.backbones.prompts import PromptedNames, PromptLayout, require_causal
 from openworld.backbones.recording import Recording
 from openworld.backbones.tokenizer import Tokenizer
-from openworld.backbones.towers import ImageTower, TextTower
+from openworld.backbones.towers import ImageTower, TextTower, insert_prompts, require_class_token
 from openworld.backbones.upper_blocks import EnteredText, PackedText
 
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from torch import Tensor, nn
 
 from openworld._errors import OpenworldError
-from openworld.backbones.foreign.library import import_library
+from openworld.backbones.foreign.encoder import import_library
 from openworld.backbones.preprocess import RESAMPLING, Preprocess
 
 PREFIX = "timm:"

@@ -15,9 +15,8 @@ from torch import Tensor, nn
 
 from openworld._errors import OpenworldError
 from openworld._types import checked
-from openworld.backbones.layouts import require_finite
+from openworld.backbones.layouts import read_weights, require_finite
 from openworld.backbones.preprocess import RESAMPLING, Preprocess
-from openworld.backbones.weight_files import read_weights
 from openworld.classifiers import _timm
 from openworld.classifiers.architectures import build
 from openworld.classifiers.classifier import Classifier

@@ -18,7 +18,7 @@ from torch import Tensor, nn
 
 from openworld._errors import OpenworldError
 from openworld._types import checked
-from openworld.backbones.foreign.library import import_library
+from openworld.backbones.foreign.encoder import import_library
 from openworld.backbones.names_in_files import not_said
 from openworld.backbones.preprocess import Preprocess
 from openworld.classifiers.classifier import Classifier

@@ -12,8 +12,8 @@ import torch
 from openworld import backbones, datasets
 from openworld._errors import OpenworldError
 from openworld.backbones import DualEncoder, TwoTower, needed_files
-from openworld.backbones.image_prompts import require_class_token
 from openworld.backbones.published_files import fetch_commands
+from openworld.backbones.towers import require_class_token
 from openworld.datasets.templates import PHOTO, TEMPLATES
 from openworld.features import encode
 from openworld.learners import all_learners

@@ -1,8 +1,11 @@
 """`ForeignEncoder`: a model of another library in the place of our towers, as far as whole embeddings go."""
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib import import_module
+from types import ModuleType
 
 import numpy as np
 import torch
@@ -81,6 +84,32 @@ class _ForeignPreparation:
 
     def scale(self, pixels: Tensor) -> Tensor:
         return pixels.float()
+
+
+def import_library(package: str, name: str, extra: str = "") -> ModuleType:
+    """Return the package that runs the model `name`; `extra` brings it where it is not called like the package."""
+    try:
+        return import_module(package)
+    except ImportError as error:
+        raise OpenworldError(
+            f"{name!r} needs the package {package}, which cannot be imported ({error}); "
+            f'pip install "openworld[{extra or package.replace("_", "-")}]".'
+        ) from error
+
+
+@contextmanager
+def refusing(package: str, name: str) -> Iterator[None]:
+    """Raise what a package raises while it loads the backbone `name` as OpenworldError, in a sentence."""
+    try:
+        yield
+    except OpenworldError:
+        raise
+    except (OSError, ValueError, KeyError, ImportError, RuntimeError) as error:
+        reason = " ".join((str(error).strip() or type(error).__name__).split("\n")[0].split())
+        raise OpenworldError(
+            f"{package} cannot load {name!r} ({reason}); check the network, or give files that are here "
+            "(openworld doctor NAME says which)."
+        ) from error
 
 
 class ForeignEncoder:

@@ -12,8 +12,7 @@ from PIL import Image
 from torch import Tensor, nn
 
 from openworld._errors import OpenworldError
-from openworld.backbones.foreign.encoder import ForeignModel
-from openworld.backbones.foreign.library import import_library, refusing
+from openworld.backbones.foreign.encoder import ForeignModel, import_library, refusing
 from openworld.backbones.tokenizer import Spelling, speller_of
 
 HUB = "hf-hub:"

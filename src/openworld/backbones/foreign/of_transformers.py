@@ -18,8 +18,7 @@ from PIL import Image
 from torch import Tensor, nn
 
 from openworld._errors import OpenworldError
-from openworld.backbones.foreign.encoder import ForeignModel
-from openworld.backbones.foreign.library import import_library, refusing
+from openworld.backbones.foreign.encoder import ForeignModel, import_library, refusing
 from openworld.backbones.tokenizer import speller_of
 
 # Trained on sentences of one length, padding included, which their towers see: SigLIP pools the last position.
