@@ -130,10 +130,13 @@ def _joined(parts: Sequence[ImageAnswers], sizes: Sequence[int]) -> ImageAnswers
     first, streams = parts[0], [part.stream for part in parts]
 
     def probabilities(places: np.ndarray) -> np.ndarray:
-        chosen = np.searchsorted(ends, places, side="right")
-        known = [parts[part].probabilities(places[chosen == part] - (ends[part] - len(parts[part].rows)))
-                 for part in np.unique(chosen)]  # fmt: skip
-        return np.concatenate(known)[np.argsort(np.argsort(chosen, kind="stable"), kind="stable")]
+        of_part = np.searchsorted(ends, places, side="right")
+        known = []
+        for part in np.unique(of_part):
+            before = ends[part] - len(parts[part].rows)
+            known.append(parts[part].probabilities(places[of_part == part] - before))
+        # Part by part now: the ranks of a stable sort by part say where each stands, in the order that was asked for.
+        return np.concatenate(known)[np.argsort(np.argsort(of_part, kind="stable"), kind="stable")]
 
     return ImageAnswers(
         np.concatenate([start + part.rows for start, part in zip(starts, parts, strict=False)]),

@@ -76,7 +76,16 @@ def evaluate(task: OODDetectionSpec, machine: Machine) -> UnitResult:
         "styles": divided.pool.styles,
         "left_out": len(task.ground.left_out),
     }
-    tables = {"images": _pool_table(pool, divided), "test": _test_table(task, test, scores, machine)}
+    degrees = test_degrees(task, machine)
+    of_test = {"prediction": scores.test.prediction.astype(np.int32)}
+    of_test |= {} if degrees is None else {half: getattr(degrees, half) for half in HALVES}
+    of_pool = {"style": divided.pool.style[divided.rows].astype(np.int16), "known": pool.known}
+    of_pool |= divided.degrees or {}
+    of_pool |= {f"{half}_level": divided.levels[half].astype(np.int16) for half in HALVES}
+    tables = {
+        "images": _table(ReadableImages(divided.pool.images, divided.rows), pool.pool, beyond, of_pool),
+        "test": _table(test, pool.test, groups, of_test),
+    }
     return UnitResult(
         outputs=tables | {TABLE: errors_table(measured.errors)},
         metrics=scores.facts(task, len(test.images.classnames)) | facts,
@@ -130,36 +139,12 @@ def _marginal_thumbnails(
             yield f"{THUMBNAILS}/known-{known}.png", thumbnail(test.images.image(known))
 
 
-def _pool_table(pool: ScoredPool, divided: DividedPool) -> Columns:
-    """Return per image of the pool: class and style by the facts' styles, group, degrees, levels, scores."""
-    images = divided.pool.images
-    table = {
-        "id": divided.rows.astype(np.int32),
-        "label": images.labels[divided.rows].astype(np.int32),
-        "style": divided.pool.style[divided.rows].astype(np.int16),
-        "known": pool.known,
-        "group": pool.pool_groups.astype(np.int64),
-    }
-    for half in HALVES:
-        if divided.degrees is not None:
-            table[half] = divided.degrees[half]
-        table[f"{half}_level"] = divided.levels[half].astype(np.int16)
-    table = with_names(table, images.classnames, images.path_of)
-    return table | {SCORE_COLUMN + label: values for label, values in pool.pool.items()}
-
-
-def _test_table(task: OODDetectionSpec, test: ReadableImages, scores: ModelScores, machine: Machine) -> Columns:
-    """Return the same of the in-distribution test images, with what the model names them."""
-    table = {
-        "id": test.rows.astype(np.int32),
-        "label": test.images.labels[test.rows].astype(np.int32),
-        "prediction": scores.test.prediction.astype(np.int32),
-        "group": test.images.groups[test.rows].astype(np.int64),
-    }
-    table = with_names(table, test.images.classnames, test.images.path_of)
-    degrees = test_degrees(task, machine)
-    table |= {} if degrees is None else {half: getattr(degrees, half) for half in HALVES}
-    return table | {SCORE_COLUMN + label: values for label, values in scores.test.scores.items()}
+def _table(shown: ReadableImages, scores: Mapping[str, np.ndarray], groups: np.ndarray, further: Columns) -> Columns:
+    """Return per image its place, class, group, what is known `further`, and the scores of all detectors."""
+    labels = shown.images.labels[shown.rows].astype(np.int32)
+    table = {"id": shown.rows.astype(np.int32), "label": labels, "group": groups.astype(np.int64), **further}
+    table = with_names(table, shown.images.classnames, shown.images.path_of)
+    return table | {SCORE_COLUMN + label: values for label, values in scores.items()}
 
 
 def summary(spec: OODDetectionSpec) -> list[str]:
