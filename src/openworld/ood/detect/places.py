@@ -154,7 +154,20 @@ def named_sets(ood: Sequence[str] | Mapping[str, Any], root: str = "", home: str
     else:
         parts = [entry.partition("=") for entry in ood]  # a set named alone has no title
         pairs = [(title, where) if equals and where else ("", title) for title, equals, where in parts]
-    sets = [own for title, where in pairs for own in _sets_at(title, where, root, home)]
+    sets: list[NamedSet] = []
+    for title, where in pairs:
+        group, _, name = title.partition(":")
+        if title and group not in GROUPS:
+            raise unknown_name("group", group, GROUPS)
+        known = known_sets(where, home) if _may_be_known(where, home) else ()
+        if name and len(known) > 1:
+            raise OpenworldError(f"{where} names {len(known)} sets, which cannot all be called {name}; give no name.")
+        if not known and not title:
+            raise OpenworldError(
+                f"--ood {where} came, expected GROUP=IMAGES or GROUP:NAME=IMAGES, as far:textures=dtd/; or a set known "
+                f"by name, as ssb_hard or openood:imagenet (benchmarks: {', '.join(BENCHMARKS)})."
+            )
+        sets += _sets_at(where, known, name, group, root)
     names = [own.name for own in sets]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
@@ -168,7 +181,14 @@ def validation_sets(
     """Return the images out of distribution on which settings are searched; refuse those that are tested or known."""
     if where and known.validation is None:
         raise OpenworldError("settings are searched with in-distribution validation images, too; give --validation.")
-    found = [each for place in where for each in _validation_at(place, root)]
+    found: list[NamedSet] = []
+    for place in where:
+        benchmark = place.removesuffix("/validation") if isinstance(place, str) else ""
+        if benchmark in BENCHMARKS:
+            own = tuple(KnownSet.of(benchmark, name) for name in BENCHMARKS[benchmark].of_group("validation"))
+        else:
+            own = known_sets(place) if _may_be_known(place, "") else ()
+        found += _sets_at(place, own, "", "validation", root)
     inside = [NamedSet(part, "id", own) for part in PARTS if (own := getattr(known, part)) is not None]
     for each in found:
         for other in (*inside, *others):
@@ -233,34 +253,23 @@ def _named(benchmark: str, word: str) -> str:
     return next((name for name, own in sets.items() if plain(word) in (plain(name), plain(own.title))), "")
 
 
-def _sets_at(title: str, where: Any, root: str, home: str) -> Iterator[NamedSet]:
-    group, _, name = title.partition(":")
-    if title and group not in GROUPS:
-        raise unknown_name("group", group, GROUPS)
-    known = known_sets(where, home) if _may_be_known(where, home) else ()
-    if name and len(known) > 1:
-        raise OpenworldError(f"{where} names {len(known)} sets, which cannot all be called {name}; give no name.")
-    yield from _of_benchmark(known, name, group, root)
-    if not known and not title:
-        raise OpenworldError(
-            f"--ood {where} came, expected GROUP=IMAGES or GROUP:NAME=IMAGES, as far:textures=dtd/; or a set known by "
-            f"name, as ssb_hard or openood:imagenet (benchmarks: {', '.join(BENCHMARKS)})."
-        )
+def _sets_at(where: Any, known: Sequence[KnownSet], name: str, group: str, root: str) -> Iterator[NamedSet]:
+    """Yield sets of a benchmark, of which what is missing is said at once; where none is named, images of a place."""
     if not known:
         images = images_at(where, root)
-        yield NamedSet(name or _title(images, where), group, images)
-
-
-def _of_benchmark(known: Sequence[KnownSet], name: str, group: str, root: str) -> Iterator[NamedSet]:
-    """Sets of a benchmark; what is missing is said of all of them at once."""
+        title = f"{images.name} {images.domain}".strip()
+        if columns_of(images) is not None:
+            title = images.name
+        elif isinstance(where, str | Path) and Path(where).exists():
+            title = Path(where).resolve().stem
+        yield NamedSet(name or title, group, images)
     faults = []
     for own in known:
         try:
             images = datasets.load(own.benchmark, domain=own.name, root=root or None)
+            yield NamedSet(name or own.title, group or own.group, images)
         except OpenworldError as error:
             faults.append(str(error))
-            continue
-        yield NamedSet(name or own.title, group or own.group, images)
     if faults:
         raise OpenworldError("\n".join(faults))
 
@@ -270,26 +279,6 @@ def _may_be_known(where: Any, home: str) -> bool:
     if not isinstance(where, str) or Path(where).exists():
         return False
     return bool(home) or where.startswith(PREFIX) or where.split("/")[0] not in DATASETS
-
-
-def _validation_at(where: Any, root: str) -> Iterator[NamedSet]:
-    benchmark = where.removesuffix("/validation") if isinstance(where, str) else ""
-    if benchmark in BENCHMARKS:
-        own = tuple(KnownSet.of(benchmark, name) for name in BENCHMARKS[benchmark].of_group("validation"))
-    else:
-        own = known_sets(where) if _may_be_known(where, "") else ()
-    yield from _of_benchmark(own, "", "validation", root)
-    if not own:
-        images = images_at(where, root)
-        yield NamedSet(_title(images, where), "validation", images)
-
-
-def _title(images: ImageSet, where: Any) -> str:
-    if columns_of(images) is not None:
-        return images.name
-    if isinstance(where, str | Path) and Path(where).exists():
-        return Path(where).resolve().stem
-    return f"{images.name} {images.domain}".strip()
 
 
 def _identities(images: ImageSet) -> set[Any]:
