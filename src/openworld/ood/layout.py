@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from openworld._errors import OpenworldError
-from openworld.ood.scored_sets import FULL, OTHER_CLASSES, SAME_CLASSES, WORST_IMAGES, ScoredSets, SetScores
+from openworld.ood.scored_sets import FULL, OTHER_CLASSES, SAME_CLASSES, ScoredSets, SetScores
 from openworld.report.album import Album, AlbumImage, AlbumPart
 from openworld.report.data_files import thumbnail_address
 from openworld.report.layout import ENTITY, METRIC, Brief, Layout, Mark, Own, Pivot, Tests
@@ -40,8 +40,7 @@ def _failures(brief: Brief) -> Iterator[Album]:
         for each in (*sets.of(*OTHER_CLASSES), sets.test):
             if each is not sets.test:
                 inside = np.sort(each.inside.get(name, sets.test.scores[name]))
-            sign = 1 if each is sets.test else -1
-            places = np.argsort(sign * each.scores[name], kind="stable")[:WORST_IMAGES]
+            places = each.worst(name)
             lower = np.searchsorted(inside, each.scores[name][places]) / len(inside)
             images = (
                 AlbumImage(_address(each, place), str(each.images[place]), f"{100 * share:.0f} %")

@@ -44,6 +44,11 @@ class SetScores:
     def __len__(self) -> int:
         return len(self.images)
 
+    def worst(self, detector: str) -> np.ndarray:
+        """Places of the images that a detector is most wrong about; of in-distribution ones those with least scores."""
+        sign = 1 if self.group == "id" else -1
+        return np.argsort(sign * self.scores[detector], kind="stable")[:WORST_IMAGES]
+
 
 @dataclass(frozen=True, eq=False)
 class ScoredSets:

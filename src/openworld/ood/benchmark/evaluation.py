@@ -20,7 +20,7 @@ from openworld.ood.feature_model import has_pictures
 from openworld.ood.judged_models import class_lists, trainings
 from openworld.ood.layout import ranked
 from openworld.ood.models import ImageAnswers
-from openworld.ood.scored_sets import OTHER_CLASSES, WORST_IMAGES, ScoredSets, SetScores, score_columns
+from openworld.ood.scored_sets import OTHER_CLASSES, ScoredSets, SetScores, score_columns
 from openworld.ood.scoring import ModelScores, Scores, score, stages_of
 from openworld.ood.thresholds import choose_thresholds, fitted_bytes, flagged_results
 from openworld.results import METRICS, Result, Value, interval_of
@@ -95,10 +95,7 @@ def _thumbnails(shown: Sequence[Shown]) -> Iterator[tuple[str, bytes]]:
     for number, (each, images, rows) in enumerate(shown):
         if not has_pictures(images) or each.group not in ("id", *OTHER_CLASSES) or each.name == "validation":
             continue
-        sign = 1 if each.group == "id" else -1
-        orders = (np.argsort(sign * values, kind="stable") for values in each.scores.values())
-        worst = {int(place) for order in orders for place in order[:WORST_IMAGES]}
-        for place in sorted(worst):
+        for place in sorted({place for name in each.scores for place in each.worst(name).tolist()}):
             yield f"pictures/{number}/{place}.png", thumbnail(images.image(int(rows[place])))
 
 
