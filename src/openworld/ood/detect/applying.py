@@ -1,6 +1,6 @@
 """Flag images of a folder, or rows of a table of scores, with a threshold that was kept."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -35,10 +35,11 @@ class FlaggedImages:
 
     detector: str
     threshold: float
+    at_most: float
     images: np.ndarray
     scores: np.ndarray
-    at_most: float
-    unreadable: int = 0
+    unreadable: int
+    readers: list[tuple[Callable | None, int]]  # what reads an image, None where there is none, and its place
 
     @property
     def flagged(self) -> np.ndarray:
@@ -76,12 +77,11 @@ def apply_thresholds(
     label, threshold = saved.threshold(detector[0] if detector else "")
     if saved.model.model:
         home = folder if folder.is_dir() else folder.parent
-        found = _of_images(saved, label, home, images, named, root, allow_corrupt, observer)
+        seen = _of_images(saved, label, home, images, named, root, allow_corrupt, observer)
     else:
-        found = _of_scores(label, images)
-    names, scores, unreadable, readers = found
-    flagged = FlaggedImages(label, threshold, names, scores, at_most, unreadable)
-    report = replace(flagged_report(flagged, saved, readers), made={"command": made} if made else {})
+        seen = _of_scores(label, images)
+    report = flagged_report(FlaggedImages(label, threshold, at_most, *seen), saved)
+    report = replace(report, made={"command": made} if made else {})
     if out is not None:
         report.write(out)
     return report
@@ -134,7 +134,7 @@ def _of_scores(label: str, images: Sequence[Any]) -> tuple:
     return np.array(list(map(str, names.tolist())), object), scores, 0, [(None, 0)] * len(scores)
 
 
-def flagged_report(found: FlaggedImages, saved: SavedThresholds, readers: list) -> Report:
+def flagged_report(found: FlaggedImages, saved: SavedThresholds) -> Report:
     if not len(found.scores):
         raise OpenworldError("there is no image that could be read.")
     share, order = accuracy(found.flagged), np.argsort(found.scores, kind="stable")
@@ -161,13 +161,13 @@ def flagged_report(found: FlaggedImages, saved: SavedThresholds, readers: list) 
     lines = [[image, repr(score), str(place < count).lower()] for place, (image, score) in enumerate(at)]
     rows = [Result(found.detector, FLAGGED, value), Result("", METRICS["images"], Value(len(found.scores)))]
     rows += [Result(found.detector, SCORE, Value(score), {"image": image}) for image, score in at[:count]]
-    shown = [(image, score, *readers[place]) for (image, score), place in zip(at[:count], order.tolist(), strict=False)]
+    shown = [(*pair, *found.readers[place]) for pair, place in zip(at[:ON_PAGE], order.tolist(), strict=False)]
     brief = Brief(
         Results("detect", tuple(rows)),
         label="detector",
         subtitle=(images, f"by {found.detector}"),
         sentences=tuple(sentences),
-        source=shown[:ON_PAGE],
+        source=shown[:count],
     )
     files = {TABLE: csv_text(["image", "score", "flagged"], lines).encode()}
     return LAYOUT.report(brief, found=found, json=json_text(kept), files=files)
