@@ -21,8 +21,7 @@ from openworld.testing._open_world_estimators import (
     check_open_world_estimator,
     small_open_world,
 )
-from openworld.testing._reports import REPORT_CHECKS, check_report
-from openworld.testing._tables import TABLE_CHECKS, check_table
+from openworld.testing._reports import REPORT_CHECKS, TABLE_CHECKS, check_report, check_table
 from openworld.testing._world import World, small_world
 
 __all__ = [

@@ -17,7 +17,7 @@ from openworld.report.render.html import html_table
 from openworld.report.series_style import series_styles
 from openworld.report.table import Cell, Column, Row, Table
 from openworld.results import METRICS, TEXT, Comparison, Interval, Value
-from openworld.testing._tables import check_table
+from openworld.testing import check_table
 
 AUC, ERROR, TUNED = METRICS["openworld_auc"], METRICS["absolute_error"], METRICS["tuned_parameters"]
 NAMES = ("crane [/bird]", "[red]", "ΔAUC → τ", "a_b & 5 % | <i>", "漢字")
