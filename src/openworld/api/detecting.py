@@ -6,7 +6,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
-from openworld._arrays import require_fraction
 from openworld._console import ALERTED, Ending, observing
 from openworld._errors import OpenworldError
 from openworld._types import Count, Positive, Range, checked
@@ -140,6 +139,8 @@ def detect(
     0.75
     """
     question = _question(locals())
+    from openworld._arrays import require_fraction
+
     require_fraction(flag_rate=flag_rate)
     if replicates == 1:
         raise OpenworldError("replicates is 1, expected 2 or more, or 0 for no bootstrap.")
