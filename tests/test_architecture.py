@@ -15,6 +15,7 @@ FLOORS = (
         "_allocator",
         "_arrays",
         "_cache_folder",
+        "_cards",
         "_console",
         "_csv",
         "_functions",

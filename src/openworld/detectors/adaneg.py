@@ -6,17 +6,15 @@ The score looks at the whole test stream: it depends on the order of the images,
 """
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Literal
 
 import torch
 from torch import Tensor
 
 from openworld._arrays import require_at_least, require_at_most
 from openworld._types import checked
-from openworld.detectors.engine.activations import Activations
-from openworld.detectors.engine.fit_statistics import Fittable
 from openworld.detectors.engine.name_groups import name_groups, share_of_classes
-from openworld.detectors.engine.settings import require_positive
+from openworld.detectors.plugin_api import Activations, DetectorCard, Fittable, require_positive
 
 MOST = 1000  # entries of a memory: their products take the square of it for every name
 
@@ -59,11 +57,8 @@ class AdaNeg(Fittable):
     weight: float = 0.1
     batch: int = 256
 
-    name: ClassVar[str] = "AdaNeg"
-    paper: ClassVar[str] = "Zhang & Zhang, 2024"
-    summary: ClassVar[str] = "NegLabel that remembers test images"
-    needs: ClassVar[tuple[str, ...]] = ("features", "texts")
-    sequential: ClassVar[bool] = True
+    card = DetectorCard("AdaNeg", "Zhang & Zhang, 2024", "NegLabel that remembers test images", ("features", "texts"))
+    sequential = True
 
     def __post_init__(self):
         require_positive(temperature=self.temperature)

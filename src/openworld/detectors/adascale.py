@@ -2,21 +2,17 @@
 the image is moved (Regmi, 2025, "AdaSCALE: Adaptive Scaling for OOD Detection")."""
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal, get_args
+from typing import Literal
 
 import torch
 from torch import Tensor
 
 from openworld._arrays import require_at_least
-from openworld._errors import OpenworldError, unknown_name
+from openworld._errors import OpenworldError
 from openworld._types import checked
-from openworld.detectors.engine.activations import Activations
-from openworld.detectors.engine.fit_statistics import Fittable
-from openworld.detectors.engine.head import Head
 from openworld.detectors.engine.perturbation import Perturbation
-from openworld.detectors.engine.settings import require_percent
 from openworld.detectors.engine.shaping import ratio
-from openworld.detectors.engine.statistics import Collected
+from openworld.detectors.plugin_api import Activations, Collected, DetectorCard, Fittable, Head, require_percent
 
 Variant = Literal["a", "l"]
 
@@ -54,16 +50,11 @@ class AdaSCALE(Fittable):
     step: float = 0.5
     share: float = 0.05
 
-    name: ClassVar[str] = "AdaSCALE"
-    paper: ClassVar[str] = "Regmi, 2025"
-    summary: ClassVar[str] = "SCALE, percentile by image"
-    needs: ClassVar[tuple[str, ...]] = ("features", "head", "gradient")
-    sweep: ClassVar[dict[str, tuple]] = {"low, high": PERCENTAGES}
-    expects_positive: ClassVar[bool] = True
+    card = DetectorCard("AdaSCALE", "Regmi, 2025", "SCALE, percentile by image", ("features", "head", "gradient"))
+    sweep = {"low, high": PERCENTAGES}
+    expects_positive = True
 
     def __post_init__(self):
-        if self.variant not in get_args(Variant):
-            raise unknown_name("variant of AdaSCALE", self.variant, get_args(Variant))
         require_percent(moved=self.moved, shifted=self.shifted)
         require_at_least(0, weight=self.weight, step=self.step)
         if not 0 < self.low <= self.high < 100:
@@ -73,12 +64,10 @@ class AdaSCALE(Fittable):
 
     @property
     def perturbation(self) -> Perturbation:
-        """How images are moved before they are looked at."""
         return Perturbation("largest logit", step=self.step, share=self.share, in_pixels=False)
 
     @property
     def gathers(self) -> tuple:
-        """q of every image."""
         return (Collected(self.unrest, ("features", "head", "gradient")),)
 
     def learn(self, head: Head | None, unrest: Tensor) -> Tensor:
@@ -86,7 +75,6 @@ class AdaSCALE(Fittable):
         return unrest.sort().values
 
     def read(self, state: Tensor, activations: Activations) -> Tensor:
-        """Scores float[N]."""
         unrest = self.unrest(activations)
         below = torch.searchsorted(state.to(unrest), unrest, right=True) / len(state)
         scale = ratio(activations.features.relu(), self.low + (1 - below) * (self.high - self.low))[:, None]

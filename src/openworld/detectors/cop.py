@@ -2,18 +2,14 @@
 Detection", cosine kernel)."""
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from torch import Tensor
 from torch.nn.functional import normalize
 
 from openworld._errors import OpenworldError
 from openworld._types import checked
-from openworld.detectors.engine.activations import Activations
-from openworld.detectors.engine.fit_statistics import Fittable
-from openworld.detectors.engine.head import Head
 from openworld.detectors.engine.principal_components import Components, components
-from openworld.detectors.engine.statistics import Moments, Products
+from openworld.detectors.plugin_api import Activations, DetectorCard, Fittable, Head, Moments, Products
 
 
 @dataclass(frozen=True)
@@ -41,11 +37,8 @@ class CoP(Fittable):
 
     explained: float = 0.99
 
-    name: ClassVar[str] = "CoP"
-    paper: ClassVar[str] = "Fang et al., 2024"
-    summary: ClassVar[str] = "PCA residual of unit features"
-    needs: ClassVar[tuple[str, ...]] = ("features",)
-    gathers: ClassVar[tuple] = (Products(Unit()),)
+    card = DetectorCard("CoP", "Fang et al., 2024", "PCA residual of unit features", ("features",))
+    gathers = (Products(Unit()),)
 
     def __post_init__(self):
         if not 0 < self.explained < 1:
@@ -56,5 +49,4 @@ class CoP(Fittable):
         return components(Unit(), moments, self.explained)
 
     def read(self, state: Components, activations: Activations) -> Tensor:
-        """Scores float[N]."""
         return -state.left_over(activations.features)

@@ -4,7 +4,6 @@ Out-of-Distribution Detection", cosine then Gaussian kernel)."""
 import math
 from dataclasses import dataclass
 from functools import cache
-from typing import ClassVar
 
 import numpy as np
 import torch
@@ -14,12 +13,9 @@ from torch.nn.functional import normalize
 from openworld._arrays import require_at_least, require_at_most
 from openworld._errors import OpenworldError
 from openworld._types import checked
-from openworld.detectors.engine.activations import Activations
-from openworld.detectors.engine.fit_statistics import Fittable
-from openworld.detectors.engine.head import Head
 from openworld.detectors.engine.principal_components import Components, components
-from openworld.detectors.engine.settings import require_positive
 from openworld.detectors.engine.statistics import Moments, Products
+from openworld.detectors.plugin_api import Activations, DetectorCard, Fittable, Head, require_positive
 
 WIDEST = 1_000_000  # Fourier features: more would fill any memory with their products
 
@@ -59,10 +55,7 @@ class CoRP(Fittable):
     dimensions: int = 4096
     seed: int = 0
 
-    name: ClassVar[str] = "CoRP"
-    paper: ClassVar[str] = "Fang et al., 2024"
-    summary: ClassVar[str] = "PCA residual of Fourier features"
-    needs: ClassVar[tuple[str, ...]] = ("features",)
+    card = DetectorCard("CoRP", "Fang et al., 2024", "PCA residual of Fourier features", ("features",))
 
     def __post_init__(self):
         if not 0 < self.explained < 1:
@@ -78,7 +71,6 @@ class CoRP(Fittable):
 
     @property
     def gathers(self) -> tuple:
-        """Products of Fourier features."""
         return (Products(self.lift),)
 
     def learn(self, head: Head | None, moments: Moments) -> Components:
@@ -86,7 +78,6 @@ class CoRP(Fittable):
         return components(self.lift, moments, self.explained)
 
     def read(self, state: Components, activations: Activations) -> Tensor:
-        """Scores float[N]."""
         return -state.left_over(activations.features)
 
 

@@ -6,16 +6,13 @@ what was mined of them, behind the nouns. The score is NegLabel's.
 """
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from torch import Tensor
 
 from openworld._arrays import require_at_least
 from openworld._types import checked
-from openworld.detectors.engine.activations import Activations
-from openworld.detectors.engine.fit_statistics import Fittable
 from openworld.detectors.engine.name_groups import name_groups, share_of_classes
-from openworld.detectors.engine.settings import require_positive
+from openworld.detectors.plugin_api import Activations, DetectorCard, Fittable, require_positive
 
 
 @checked
@@ -40,10 +37,7 @@ class CSP(Fittable):
     groups: int = 100
     seed: int = 0
 
-    name: ClassVar[str] = "CSP"
-    paper: ClassVar[str] = "Chen et al., 2024"
-    summary: ClassVar[str] = "NegLabel on a conjugated pool"
-    needs: ClassVar[tuple[str, ...]] = ("features", "texts")
+    card = DetectorCard("CSP", "Chen et al., 2024", "NegLabel on a conjugated pool", ("features", "texts"))
 
     def __post_init__(self):
         require_positive(temperature=self.temperature)

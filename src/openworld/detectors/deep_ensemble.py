@@ -2,15 +2,12 @@
 Scalable Predictive Uncertainty Estimation using Deep Ensembles")."""
 
 from dataclasses import dataclass
-from typing import ClassVar, get_args
 
 from torch import Tensor
 
-from openworld._errors import unknown_name
 from openworld._types import checked
-from openworld.detectors.engine.activations import Activations
-from openworld.detectors.engine.fit_statistics import Fittable
 from openworld.detectors.engine.sampling import Reading, Sampling, read_samples
+from openworld.detectors.plugin_api import Activations, DetectorCard, Fittable
 
 
 @checked
@@ -30,16 +27,8 @@ class DeepEnsemble(Fittable):
 
     reading: Reading = "confidence"
 
-    name: ClassVar[str] = "DeepEnsemble"
-    paper: ClassVar[str] = "Lakshminarayanan, 2017"
-    summary: ClassVar[str] = "mean softmax of several classifiers"
-    needs: ClassVar[tuple[str, ...]] = ("samples",)
-    sampling: ClassVar[Sampling] = Sampling("members")
-
-    def __post_init__(self):
-        if self.reading not in get_args(Reading):
-            raise unknown_name("reading", self.reading, get_args(Reading))
+    card = DetectorCard("DeepEnsemble", "Lakshminarayanan, 2017", "mean softmax of several classifiers", ("samples",))
+    sampling = Sampling("members")
 
     def read(self, state: None, activations: Activations) -> Tensor:
-        """Scores float[N]."""
         return read_samples(activations.sampled_by(self.sampling, self.name), self.reading)

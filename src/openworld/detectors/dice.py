@@ -8,17 +8,13 @@ the time where a tenth of the weights is left.
 import warnings
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar
 
 import torch
 from torch import Tensor
 
 from openworld._types import checked
-from openworld.detectors.engine.activations import Activations
-from openworld.detectors.engine.fit_statistics import Fittable
-from openworld.detectors.engine.head import Head
-from openworld.detectors.engine.settings import require_percent
 from openworld.detectors.engine.statistics import Mean, Moments, percentile
+from openworld.detectors.plugin_api import Activations, DetectorCard, Fittable, Head, require_percent
 
 SPARSE = 0.15  # share of weights left, up to which the sparse product is the faster one
 
@@ -61,11 +57,8 @@ class DICE(Fittable):
 
     percent: float = 90.0
 
-    name: ClassVar[str] = "DICE"
-    paper: ClassVar[str] = "Sun & Li, 2022"
-    summary: ClassVar[str] = "energy by largest contributions"
-    needs: ClassVar[tuple[str, ...]] = ("features", "head")
-    gathers: ClassVar[tuple] = (Mean(),)
+    card = DetectorCard("DICE", "Sun & Li, 2022", "energy by largest contributions", ("features", "head"))
+    gathers = (Mean(),)
 
     def __post_init__(self):
         require_percent(percent=self.percent)
@@ -76,5 +69,4 @@ class DICE(Fittable):
         return MaskedHead(head.weight * (contributions > percentile(contributions, self.percent)), head.bias)
 
     def read(self, state: MaskedHead, activations: Activations) -> Tensor:
-        """Scores float[N]."""
         return state.energy(activations.features)

@@ -2,14 +2,11 @@
 Detection")."""
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from torch import Tensor
 
 from openworld._types import checked
-from openworld.detectors.engine.activations import Activations
-from openworld.detectors.engine.fit_statistics import Fittable
-from openworld.detectors.engine.settings import require_positive
+from openworld.detectors.plugin_api import Activations, DetectorCard, Fittable, require_positive
 
 
 @checked
@@ -27,16 +24,12 @@ class Energy(Fittable):
 
     temperature: float = 1.0
 
-    name: ClassVar[str] = "Energy"
-    paper: ClassVar[str] = "Liu et al., 2020"
-    summary: ClassVar[str] = "log of summed exponentiated logits"
-    needs: ClassVar[tuple[str, ...]] = ("logits",)
+    card = DetectorCard("Energy", "Liu et al., 2020", "log of summed exponentiated logits", ("logits",))
 
     def __post_init__(self):
         require_positive(temperature=self.temperature)
 
     def read(self, state: None, activations: Activations) -> Tensor:
-        """Scores float[N]."""
         if self.temperature == 1:
             return activations.energy
         return self.temperature * (activations.logits / self.temperature).logsumexp(dim=1)

@@ -2,12 +2,10 @@
 and Meta Classification for Out-of-Distribution Detection in Semantic Segmentation")."""
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from torch import Tensor
 
-from openworld.detectors.engine.activations import Activations
-from openworld.detectors.engine.fit_statistics import Fittable
+from openworld.detectors.plugin_api import Activations, DetectorCard, Fittable
 
 
 @dataclass(frozen=True)
@@ -19,11 +17,7 @@ class Entropy(Fittable):
     -0.6931
     """
 
-    name: ClassVar[str] = "Entropy"
-    paper: ClassVar[str] = "Chan et al., 2021"
-    summary: ClassVar[str] = "negative entropy of the softmax"
-    needs: ClassVar[tuple[str, ...]] = ("logits",)
+    card = DetectorCard("Entropy", "Chan et al., 2021", "negative entropy of the softmax", ("logits",))
 
     def read(self, state: None, activations: Activations) -> Tensor:
-        """Scores float[N]."""
         return (activations.probabilities * activations.logits.log_softmax(dim=1)).sum(dim=1)

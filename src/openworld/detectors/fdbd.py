@@ -5,16 +5,12 @@ Summed over the other classes as in OpenOOD@3c35632; the paper divides by their 
 """
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import torch
 from torch import Tensor
 
 from openworld._types import checked
-from openworld.detectors.engine.activations import Activations
-from openworld.detectors.engine.fit_statistics import Fittable
-from openworld.detectors.engine.head import Head
-from openworld.detectors.engine.statistics import Mean, Moments
+from openworld.detectors.plugin_api import Activations, DetectorCard, Fittable, Head, Mean, Moments
 
 
 @checked
@@ -33,12 +29,9 @@ class FDBD(Fittable):
 
     centred: bool = True
 
-    name: ClassVar[str] = "fDBD"
-    paper: ClassVar[str] = "Liu & Qin, 2024"
-    summary: ClassVar[str] = "distance to decision boundaries"
-    needs: ClassVar[tuple[str, ...]] = ("features", "head")
-    sweep: ClassVar[dict[str, tuple]] = {"centred": (True, False)}
-    gathers: ClassVar[tuple] = (Mean(),)
+    card = DetectorCard("fDBD", "Liu & Qin, 2024", "distance to decision boundaries", ("features", "head"))
+    sweep = {"centred": (True, False)}
+    gathers = (Mean(),)
 
     def learn(self, head: Head, moments: Moments) -> tuple[Tensor, Tensor]:
         """The mean float64[D] of features, and 1 / |w_c - w_j| float[C, C] of the head, 0 where there is no border."""
@@ -48,7 +41,6 @@ class FDBD(Fittable):
         return moments.mean, torch.where(distances > 0, 1 / distances, 0.0)
 
     def read(self, state: tuple[Tensor, Tensor], activations: Activations) -> Tensor:
-        """Scores float[N]."""
         mean, per_distance = state
         margins = activations.logits.amax(dim=1, keepdim=True) - activations.logits
         borders = (margins * per_distance.to(margins)[activations.predictions]).sum(dim=1)

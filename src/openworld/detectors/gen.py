@@ -2,16 +2,13 @@
 Softmax-Based Out-of-Distribution Detection")."""
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import torch
 from torch import Tensor
 
 from openworld._arrays import require_at_least
 from openworld._types import checked
-from openworld.detectors.engine.activations import Activations
-from openworld.detectors.engine.fit_statistics import Fittable
-from openworld.detectors.engine.settings import require_positive
+from openworld.detectors.plugin_api import Activations, DetectorCard, Fittable, require_positive
 
 
 @checked
@@ -30,11 +27,8 @@ class GEN(Fittable):
     gamma: float = 0.1
     largest: int = 100
 
-    name: ClassVar[str] = "GEN"
-    paper: ClassVar[str] = "Liu et al., 2023"
-    summary: ClassVar[str] = "generalised entropy of the softmax"
-    needs: ClassVar[tuple[str, ...]] = ("logits",)
-    sweep: ClassVar[dict[str, tuple]] = {
+    card = DetectorCard("GEN", "Liu et al., 2023", "generalised entropy of the softmax", ("logits",))
+    sweep = {
         "gamma": (0.01, 0.1, 0.5, 1.0, 2.0, 5.0, 10.0),
         "largest": (10, 50, 100, 200, 500, 1000),
     }
@@ -44,7 +38,6 @@ class GEN(Fittable):
         require_at_least(1, largest=self.largest)
 
     def read(self, state: None, activations: Activations) -> Tensor:
-        """Scores float[N]."""
         p, places = activations.probabilities.topk(min(self.largest, activations.probabilities.shape[1]), dim=1)
         # 1 - p of the largest is what all others add up to: a difference would be 0 wherever p rounds to 1.
         others = activations.probabilities.scatter(1, places[:, :1], 0.0).sum(dim=1, keepdim=True)

@@ -2,16 +2,13 @@
 Maximum Concept Matching for Zero-Shot Out-of-Distribution Detection")."""
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from torch import Tensor
 from torch.nn.functional import normalize
 
 from openworld._arrays import require_at_least
 from openworld._types import checked
-from openworld.detectors.engine.activations import Activations
-from openworld.detectors.engine.fit_statistics import Fittable
-from openworld.detectors.engine.settings import require_positive
+from openworld.detectors.plugin_api import Activations, DetectorCard, Fittable, require_positive
 
 
 @checked
@@ -36,17 +33,15 @@ class GLMCM(Fittable):
     temperature: float = 1.0
     weight: float = 1.0
 
-    name: ClassVar[str] = "GL-MCM"
-    paper: ClassVar[str] = "Miyai et al., 2025"
-    summary: ClassVar[str] = "MCM of image and surest patch"
-    needs: ClassVar[tuple[str, ...]] = ("features", "texts", "patches")
+    card = DetectorCard(
+        "GL-MCM", "Miyai et al., 2025", "MCM of image and surest patch", ("features", "texts", "patches")
+    )
 
     def __post_init__(self):
         require_positive(temperature=self.temperature)
         require_at_least(0, weight=self.weight)
 
     def read(self, state: None, activations: Activations) -> Tensor:
-        """Scores float[N]."""
         whole = (activations.cosines / self.temperature).softmax(dim=1).amax(dim=1)
         cosines = normalize(activations.patches, dim=-1) @ activations.texts.to(activations.patches).own.mT
         local = (cosines / self.temperature).softmax(dim=-1).amax(dim=(1, 2))

@@ -3,18 +3,14 @@ Baseline"; with one covariance for all, Lee et al., 2018)."""
 
 from dataclasses import dataclass
 from math import log, tau
-from typing import ClassVar, Literal, get_args
+from typing import Literal
 
 import torch
 from torch import Tensor
 
-from openworld._errors import OpenworldError, unknown_name
+from openworld._errors import OpenworldError
 from openworld._types import checked
-from openworld.detectors.engine.activations import Activations
-from openworld.detectors.engine.bank import Bank, Rows
-from openworld.detectors.engine.fit_statistics import Fittable
-from openworld.detectors.engine.head import Head
-from openworld.detectors.engine.settings import require_positive
+from openworld.detectors.plugin_api import Activations, Bank, DetectorCard, Fittable, Head, Rows, require_positive
 
 Covariance = Literal["class", "tied"]
 MOST = 2**30  # numbers in all covariances together, 4 GiB in float32
@@ -59,15 +55,10 @@ class GMM(Fittable):
     covariance: Covariance = "class"
     regularization: float = 1e-6
 
-    name: ClassVar[str] = "GMM"
-    paper: ClassVar[str] = "Mukhoti et al., 2023"
-    summary: ClassVar[str] = "density of class Gaussians"
-    needs: ClassVar[tuple[str, ...]] = ("features", "labels", "bank")
-    gathers: ClassVar[tuple] = (Bank(labelled=True),)
+    card = DetectorCard("GMM", "Mukhoti et al., 2023", "density of class Gaussians", ("features", "labels", "bank"))
+    gathers = (Bank(labelled=True),)
 
     def __post_init__(self):
-        if self.covariance not in get_args(Covariance):
-            raise unknown_name("covariance of GMM", self.covariance, get_args(Covariance))
         require_positive(regularization=self.regularization)
 
     def learn(self, head: Head | None, rows: Rows) -> ClassGaussians:
@@ -107,7 +98,6 @@ class GMM(Fittable):
         )
 
     def read(self, state: ClassGaussians, activations: Activations) -> Tensor:
-        """Scores float[N]."""
         features = activations.features
         on_device = ClassGaussians(*(part.to(features) for part in (state.means, state.whitenings, state.constants)))
         return on_device.log_density(features)

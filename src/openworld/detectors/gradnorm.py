@@ -6,13 +6,11 @@ so that no backward pass is needed. As in OpenOOD@3c35632: targets of 1 (not 1/C
 """
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from torch import Tensor
 
 from openworld._types import checked
-from openworld.detectors.engine.activations import Activations
-from openworld.detectors.engine.fit_statistics import Fittable
+from openworld.detectors.plugin_api import Activations, DetectorCard, Fittable
 
 
 @checked
@@ -31,15 +29,11 @@ class GradNorm(Fittable):
 
     bias: bool = False
 
-    name: ClassVar[str] = "GradNorm"
-    paper: ClassVar[str] = "Huang et al., 2021"
-    summary: ClassVar[str] = "gradient of the head, closed form"
-    needs: ClassVar[tuple[str, ...]] = ("features", "logits")
-    expects_positive: ClassVar[bool] = True
-    weak_on: ClassVar[dict[str, str]] = {"transformer": "AUROC 39.3 near and 41.8 far, below chance, on ViT-B/16"}
+    card = DetectorCard("GradNorm", "Huang et al., 2021", "gradient of the head, closed form", ("features", "logits"))
+    expects_positive = True
+    weak_on = {"transformer": "AUROC 39.3 near and 41.8 far, below chance, on ViT-B/16"}
 
     def read(self, state: None, activations: Activations) -> Tensor:
-        """Scores float[N]."""
         classes = activations.logits.shape[1]
         uneven = (classes * activations.probabilities - 1).abs().sum(dim=1)
         return (activations.features.abs().sum(dim=1) + self.bias) * uneven

@@ -11,10 +11,9 @@ from torch import Tensor
 from openworld._arrays import require_at_least
 from openworld._errors import OpenworldError
 from openworld._types import checked
-from openworld.detectors.engine.activations import Activations, Layer
-from openworld.detectors.engine.fit_statistics import Fittable
-from openworld.detectors.engine.head import Head
+from openworld.detectors.engine.activations import Layer
 from openworld.detectors.engine.layers import LayerTotals, PerLayer
+from openworld.detectors.plugin_api import Activations, DetectorCard, Fittable, Head
 
 IMAGES = 8  # of which maps are alive in float64: a stage of a ResNet-50 has 6 MB of them an image
 TINY = 1e-6  # added to the ends of a range, by which what lies beyond is divided, as in the released code
@@ -150,10 +149,7 @@ class Gram(Fittable):
     layers: tuple[str, ...] = ()
     seed: int = 0
 
-    name: ClassVar[str] = "Gram"
-    paper: ClassVar[str] = "Sastry and Oore, 2020"
-    summary: ClassVar[str] = "correlations of maps out of range"
-    needs: ClassVar[tuple[str, ...]] = ("layers", "logits")
+    card = DetectorCard("Gram", "Sastry and Oore, 2020", "correlations of maps out of range", ("layers", "logits"))
 
     def __post_init__(self):
         if not self.powers:
@@ -165,7 +161,6 @@ class Gram(Fittable):
 
     @property
     def gathers(self) -> tuple:
-        """Ranges of Gram rows of every layer."""
         return (PerLayer(ClassRanges(self.share, 1000, self.seed), self.layers, GramRows(self.powers), logits=True),)
 
     def learn(self, head: Head | None, gathered: LayerTotals) -> LayerRanges:
@@ -193,7 +188,6 @@ class Gram(Fittable):
         )
 
     def read(self, state: LayerRanges, activations: Activations) -> Tensor:
-        """Scores float[N]."""
         layers = activations.layers_of(state.names, self.name)
         score = activations.logits.new_zeros(len(activations))
         for name, ranges in zip(state.names, state.ranges, strict=True):

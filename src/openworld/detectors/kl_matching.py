@@ -2,15 +2,12 @@
 Out-of-Distribution Detection for Real-World Settings")."""
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import torch
 from torch import Tensor
 
-from openworld.detectors.engine.activations import Activations
-from openworld.detectors.engine.fit_statistics import Fittable
-from openworld.detectors.engine.head import Head
-from openworld.detectors.engine.statistics import ClassTotals, TypicalProbabilities
+from openworld.detectors.engine.statistics import TypicalProbabilities
+from openworld.detectors.plugin_api import Activations, ClassTotals, DetectorCard, Fittable, Head
 
 
 @dataclass(frozen=True)
@@ -26,11 +23,8 @@ class KLMatching(Fittable):
     [-0.02, -0.05]
     """
 
-    name: ClassVar[str] = "KLM"
-    paper: ClassVar[str] = "Hendrycks et al., 2022"
-    summary: ClassVar[str] = "distance to a class's softmax"
-    needs: ClassVar[tuple[str, ...]] = ("logits",)
-    gathers: ClassVar[tuple] = (TypicalProbabilities(),)
+    card = DetectorCard("KLM", "Hendrycks et al., 2022", "distance to a class's softmax", ("logits",))
+    gathers = (TypicalProbabilities(),)
 
     def learn(self, head: Head | None, classes: ClassTotals) -> Tensor:
         """ln d, float[K, C], the typical softmax of every class that is named, of the smallest number where it is 0."""
@@ -38,7 +32,6 @@ class KLMatching(Fittable):
         return typical.clamp_min(torch.finfo(typical.dtype).tiny).log().to(classes.dtype)
 
     def read(self, state: Tensor, activations: Activations) -> Tensor:
-        """Scores float[N]."""
         p = activations.probabilities
         own = (p * activations.logits.log_softmax(dim=1)).sum(dim=1)
         return (p @ state.to(p).mT).amax(dim=1) - own

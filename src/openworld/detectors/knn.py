@@ -5,18 +5,14 @@ Exact, and without faiss. OpenOOD@3c35632 adds 1e-10 to every coordinate of a un
 """
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from torch import Tensor
 from torch.nn.functional import normalize
 
 from openworld._arrays import require_at_least
 from openworld._types import checked
-from openworld.detectors.engine.activations import Activations
-from openworld.detectors.engine.bank import Bank, Rows
-from openworld.detectors.engine.fit_statistics import Fittable
-from openworld.detectors.engine.head import Head
-from openworld.detectors.engine.nearest import largest_products, require_neighbours
+from openworld.detectors.engine.nearest import require_neighbours
+from openworld.detectors.plugin_api import Activations, Bank, DetectorCard, Fittable, Head, Rows, largest_products
 
 
 @checked
@@ -39,11 +35,8 @@ class KNN(Fittable):
     bank: int | None = None
     seed: int = 0
 
-    name: ClassVar[str] = "KNN"
-    paper: ClassVar[str] = "Sun et al., 2022"
-    summary: ClassVar[str] = "distance to the k-th nearest image"
-    needs: ClassVar[tuple[str, ...]] = ("features", "bank")
-    sweep: ClassVar[dict[str, tuple]] = {"k": (50, 100, 200, 500, 1000)}
+    card = DetectorCard("KNN", "Sun et al., 2022", "distance to the k-th nearest image", ("features", "bank"))
+    sweep = {"k": (50, 100, 200, 500, 1000)}
 
     def __post_init__(self):
         require_at_least(1, k=self.k)
@@ -51,7 +44,6 @@ class KNN(Fittable):
 
     @property
     def gathers(self) -> tuple:
-        """The bank."""
         return (Bank(self.bank, seed=self.seed),)
 
     def require_images(self, images: int) -> None:
@@ -64,7 +56,6 @@ class KNN(Fittable):
         return normalize(rows.features, dim=1)
 
     def read(self, state: Tensor, activations: Activations) -> Tensor:
-        """Scores float[N]."""
         bank = state.to(activations.unit)
         _, places = largest_products(activations.unit, bank, self.k)
         # From the difference, not from the product: 2 - 2 cos loses all digits of a near duplicate.

@@ -6,15 +6,12 @@ tuned names as `Texts`, and as patches those that the learner's own projection m
 """
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from torch import Tensor
 from torch.nn.functional import normalize
 
 from openworld._types import checked
-from openworld.detectors.engine.activations import Activations
-from openworld.detectors.engine.fit_statistics import Fittable
-from openworld.detectors.engine.settings import require_positive
+from openworld.detectors.plugin_api import Activations, DetectorCard, Fittable, require_positive
 
 
 @checked
@@ -36,15 +33,11 @@ class LMCM(Fittable):
 
     temperature: float = 1.0
 
-    name: ClassVar[str] = "L-MCM"
-    paper: ClassVar[str] = "Miyai et al., 2025"
-    summary: ClassVar[str] = "MCM of the surest patch"
-    needs: ClassVar[tuple[str, ...]] = ("texts", "patches")
+    card = DetectorCard("L-MCM", "Miyai et al., 2025", "MCM of the surest patch", ("texts", "patches"))
 
     def __post_init__(self):
         require_positive(temperature=self.temperature)
 
     def read(self, state: None, activations: Activations) -> Tensor:
-        """Scores float[N]."""
         cosines = normalize(activations.patches, dim=-1) @ activations.texts.to(activations.patches).own.mT
         return (cosines / self.temperature).softmax(dim=-1).amax(dim=(1, 2))

@@ -2,12 +2,10 @@
 Settings")."""
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from torch import Tensor
 
-from openworld.detectors.engine.activations import Activations
-from openworld.detectors.engine.fit_statistics import Fittable
+from openworld.detectors.plugin_api import Activations, DetectorCard, Fittable
 
 
 @dataclass(frozen=True)
@@ -19,11 +17,7 @@ class MaxLogit(Fittable):
     [3.0]
     """
 
-    name: ClassVar[str] = "MaxLogit"
-    paper: ClassVar[str] = "Hendrycks et al., 2022"
-    summary: ClassVar[str] = "largest logit"
-    needs: ClassVar[tuple[str, ...]] = ("logits",)
+    card = DetectorCard("MaxLogit", "Hendrycks et al., 2022", "largest logit", ("logits",))
 
     def read(self, state: None, activations: Activations) -> Tensor:
-        """Scores float[N]."""
         return activations.logits.amax(dim=1)

@@ -2,15 +2,12 @@
 Approximation: Representing Model Uncertainty in Deep Learning")."""
 
 from dataclasses import dataclass
-from typing import ClassVar, get_args
 
 from torch import Tensor
 
-from openworld._errors import unknown_name
 from openworld._types import checked
-from openworld.detectors.engine.activations import Activations
-from openworld.detectors.engine.fit_statistics import Fittable
 from openworld.detectors.engine.sampling import Reading, Sampling, read_samples
+from openworld.detectors.plugin_api import Activations, DetectorCard, Fittable
 
 
 @checked
@@ -36,21 +33,14 @@ class MCDropout(Fittable):
     reading: Reading = "confidence"
     seed: int = 0
 
-    name: ClassVar[str] = "MCDropout"
-    paper: ClassVar[str] = "Gal & Ghahramani, 2016"
-    summary: ClassVar[str] = "mean softmax of passes with dropout"
-    needs: ClassVar[tuple[str, ...]] = ("samples",)
+    card = DetectorCard("MCDropout", "Gal & Ghahramani, 2016", "mean softmax of passes with dropout", ("samples",))
 
     def __post_init__(self):
-        if self.reading not in get_args(Reading):
-            raise unknown_name("reading", self.reading, get_args(Reading))
         Sampling("dropout", self.repeats, self.seed)
 
     @property
     def sampling(self) -> Sampling:
-        """Which passes are made."""
         return Sampling("dropout", self.repeats, self.seed)
 
     def read(self, state: None, activations: Activations) -> Tensor:
-        """Scores float[N]."""
         return read_samples(activations.sampled_by(self.sampling, self.name), self.reading)

@@ -2,14 +2,11 @@
 with Vision-Language Representations")."""
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from torch import Tensor
 
 from openworld._types import checked
-from openworld.detectors.engine.activations import Activations
-from openworld.detectors.engine.fit_statistics import Fittable
-from openworld.detectors.engine.settings import require_positive
+from openworld.detectors.plugin_api import Activations, DetectorCard, Fittable, require_positive
 
 
 @checked
@@ -29,15 +26,11 @@ class MCM(Fittable):
 
     temperature: float = 1.0
 
-    name: ClassVar[str] = "MCM"
-    paper: ClassVar[str] = "Ming et al., 2022"
-    summary: ClassVar[str] = "softmax of cosines with names"
-    needs: ClassVar[tuple[str, ...]] = ("features", "texts")
-    sweep: ClassVar[dict[str, tuple]] = {"temperature": (0.01, 1.0, 10.0)}
+    card = DetectorCard("MCM", "Ming et al., 2022", "softmax of cosines with names", ("features", "texts"))
+    sweep = {"temperature": (0.01, 1.0, 10.0)}
 
     def __post_init__(self):
         require_positive(temperature=self.temperature)
 
     def read(self, state: None, activations: Activations) -> Tensor:
-        """Scores float[N]."""
         return (activations.cosines / self.temperature).softmax(dim=1).amax(dim=1)

@@ -5,17 +5,14 @@ Without the paper's ensemble over layers and its moved inputs, as OpenOOD@3c3563
 """
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from torch import Tensor
 
 from openworld._errors import OpenworldError
 from openworld._types import checked
-from openworld.detectors.engine.activations import Activations
-from openworld.detectors.engine.fit_statistics import Fittable
 from openworld.detectors.engine.gaussian import Gaussian, concerns, gaussian, within_classes
-from openworld.detectors.engine.head import Head
 from openworld.detectors.engine.statistics import ClassSums, ClassTotals, Moments, Products
+from openworld.detectors.plugin_api import Activations, DetectorCard, Fittable, Head
 
 
 @checked
@@ -34,11 +31,8 @@ class MDS(Fittable):
 
     shrinkage: float = 0.0
 
-    name: ClassVar[str] = "MDS"
-    paper: ClassVar[str] = "Lee et al., 2018"
-    summary: ClassVar[str] = "Mahalanobis distance to a class"
-    needs: ClassVar[tuple[str, ...]] = ("features", "labels")
-    gathers: ClassVar[tuple] = (ClassSums(), Products())
+    card = DetectorCard("MDS", "Lee et al., 2018", "Mahalanobis distance to a class", ("features", "labels"))
+    gathers = (ClassSums(), Products())
 
     def __post_init__(self):
         if not 0 <= self.shrinkage <= 1:
@@ -53,5 +47,4 @@ class MDS(Fittable):
         return concerns(self.name, classes, moments)
 
     def read(self, state: Gaussian, activations: Activations) -> Tensor:
-        """Scores float[N]."""
         return -state.nearest(activations.features)

@@ -5,21 +5,17 @@ Without the paper's moved inputs, which cost a backward and a forward pass for e
 """
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import torch
 from torch import Tensor
 
 from openworld._errors import OpenworldError
 from openworld._types import checked
-from openworld.detectors.engine.activations import Activations
-from openworld.detectors.engine.fit_statistics import Fittable
-from openworld.detectors.engine.fitted import FittedDetector
 from openworld.detectors.engine.gaussian import Gaussian, concerns, gaussian, within_classes
-from openworld.detectors.engine.head import Head
 from openworld.detectors.engine.layers import LayerTotals, PerLayer
 from openworld.detectors.engine.linear_probe import linear_probe
 from openworld.detectors.engine.statistics import ClassSums, Products
+from openworld.detectors.plugin_api import Activations, DetectorCard, Fittable, FittedDetector, Head
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,10 +48,7 @@ class MDSEnsemble(Fittable):
     layers: tuple[str, ...] = ()
     shrinkage: float = 0.0
 
-    name: ClassVar[str] = "MDSEnsemble"
-    paper: ClassVar[str] = "Lee et al., 2018"
-    summary: ClassVar[str] = "MDS of several layers, added up"
-    needs: ClassVar[tuple[str, ...]] = ("layers", "labels")
+    card = DetectorCard("MDSEnsemble", "Lee et al., 2018", "MDS of several layers, added up", ("layers", "labels"))
 
     def __post_init__(self):
         if not 0 <= self.shrinkage <= 1:
@@ -65,7 +58,6 @@ class MDSEnsemble(Fittable):
 
     @property
     def gathers(self) -> tuple:
-        """Class sums and products of every layer."""
         return (PerLayer(ClassSums(), self.layers), PerLayer(Products(), self.layers))
 
     def learn(self, head: Head | None, classes: LayerTotals, moments: LayerTotals) -> LayerGaussians:
@@ -85,7 +77,6 @@ class MDSEnsemble(Fittable):
         return tuple(dict.fromkeys(sentence for pair in pairs for sentence in concerns(self.name, *pair)))
 
     def read(self, state: LayerGaussians, activations: Activations) -> Tensor:
-        """Scores float[N]."""
         distances = self.distances(state, activations)
         return -distances.sum(dim=1) if not self.weights else -distances @ distances.new_tensor(self.weights)
 

@@ -2,14 +2,11 @@
 Out-of-Distribution Examples in Neural Networks")."""
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from torch import Tensor
 
 from openworld._types import checked
-from openworld.detectors.engine.activations import Activations
-from openworld.detectors.engine.fit_statistics import Fittable
-from openworld.detectors.engine.settings import require_positive
+from openworld.detectors.plugin_api import Activations, DetectorCard, Fittable, require_positive
 
 
 @checked
@@ -27,16 +24,12 @@ class MSP(Fittable):
 
     temperature: float = 1.0
 
-    name: ClassVar[str] = "MSP"
-    paper: ClassVar[str] = "Hendrycks & Gimpel, 2017"
-    summary: ClassVar[str] = "largest softmax probability"
-    needs: ClassVar[tuple[str, ...]] = ("logits",)
+    card = DetectorCard("MSP", "Hendrycks & Gimpel, 2017", "largest softmax probability", ("logits",))
 
     def __post_init__(self):
         require_positive(temperature=self.temperature)
 
     def read(self, state: None, activations: Activations) -> Tensor:
-        """Scores float[N]."""
         if self.temperature == 1:
             return activations.probabilities.amax(dim=1)
         return (activations.logits / self.temperature).softmax(dim=1).amax(dim=1)

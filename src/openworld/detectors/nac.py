@@ -2,19 +2,14 @@
 Activation Coverage: Rethinking Out-of-distribution Detection and Generalization")."""
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import torch
 from torch import Tensor
 
 from openworld._arrays import require_at_least, require_at_most
 from openworld._types import checked
-from openworld.detectors.engine.activations import Activations
-from openworld.detectors.engine.bank import Bank
-from openworld.detectors.engine.fit_statistics import Fittable
-from openworld.detectors.engine.head import Head
 from openworld.detectors.engine.layers import LayerTotals, PerLayer
-from openworld.detectors.engine.settings import require_positive
+from openworld.detectors.plugin_api import Activations, Bank, DetectorCard, Fittable, Head, require_positive
 
 MOST_BINS, STEEPEST = 100_000, 1e9
 NEURONS = 512  # whose histograms are counted at a time
@@ -59,10 +54,9 @@ class NAC(Fittable):
     layers: tuple[str, ...] = ()
     seed: int = 0
 
-    name: ClassVar[str] = "NAC"
-    paper: ClassVar[str] = "Liu et al., 2024"
-    summary: ClassVar[str] = "how usual a neuron's influence is"
-    needs: ClassVar[tuple[str, ...]] = ("layers", "layer gradients", "bank")
+    card = DetectorCard(
+        "NAC", "Liu et al., 2024", "how usual a neuron's influence is", ("layers", "layer gradients", "bank")
+    )
 
     def __post_init__(self):
         require_at_least(1, bins=self.bins, filled=self.filled)
@@ -73,7 +67,6 @@ class NAC(Fittable):
 
     @property
     def gathers(self) -> tuple:
-        """The influence of every neuron on a sample of training images."""
         return (PerLayer(Bank(self.bank, seed=self.seed), self.layers, "influence"),)
 
     def learn(self, head: Head | None, banks: LayerTotals) -> Coverage:
@@ -89,7 +82,6 @@ class NAC(Fittable):
         return torch.cat(parts)
 
     def read(self, state: Coverage, activations: Activations) -> Tensor:
-        """Scores float[N]."""
         layers = activations.layers_of(state.names, self.name)
         pairs = zip(state.shares, layers.values(), strict=True)
         covered = [shares.gather(1, self._places(layer.influence).mT).mean(dim=0) for shares, layer in pairs]

@@ -2,16 +2,12 @@
 "Detecting Out-of-Distribution Through the Lens of Neural Collapse")."""
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from torch import Tensor
 
 from openworld._arrays import require_at_least
 from openworld._types import checked
-from openworld.detectors.engine.activations import Activations
-from openworld.detectors.engine.fit_statistics import Fittable
-from openworld.detectors.engine.head import Head
-from openworld.detectors.engine.statistics import Mean, Moments
+from openworld.detectors.plugin_api import Activations, DetectorCard, Fittable, Head, Mean, Moments
 
 
 @checked
@@ -31,12 +27,9 @@ class NCI(Fittable):
 
     alpha: float = 1e-4
 
-    name: ClassVar[str] = "NCI"
-    paper: ClassVar[str] = "Liu & Qin, 2025"
-    summary: ClassVar[str] = "closeness to the class's weights"
-    needs: ClassVar[tuple[str, ...]] = ("features", "head")
-    sweep: ClassVar[dict[str, tuple]] = {"alpha": (1e-4, 1e-3, 1e-2, 1e-1)}
-    gathers: ClassVar[tuple] = (Mean(),)
+    card = DetectorCard("NCI", "Liu & Qin, 2025", "closeness to the class's weights", ("features", "head"))
+    sweep = {"alpha": (1e-4, 1e-3, 1e-2, 1e-1)}
+    gathers = (Mean(),)
 
     def __post_init__(self):
         require_at_least(0, alpha=self.alpha)
@@ -46,7 +39,6 @@ class NCI(Fittable):
         return moments.mean
 
     def read(self, state: Tensor, activations: Activations) -> Tensor:
-        """Scores float[N]."""
         centred = activations.features - state.to(activations.features)
         weights = activations.head.to(centred).weight[activations.predictions]
         return (weights * centred).sum(dim=1) / centred.norm(dim=1) + self.alpha * activations.features.abs().sum(dim=1)

@@ -2,16 +2,13 @@
 "Negative Label Guided OOD Detection with Pretrained Vision-Language Models")."""
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from torch import Tensor
 
 from openworld._arrays import require_at_least
 from openworld._types import checked
-from openworld.detectors.engine.activations import Activations
-from openworld.detectors.engine.fit_statistics import Fittable
 from openworld.detectors.engine.name_groups import name_groups, share_of_classes
-from openworld.detectors.engine.settings import require_positive
+from openworld.detectors.plugin_api import Activations, DetectorCard, Fittable, require_positive
 
 
 @checked
@@ -36,10 +33,7 @@ class NegLabel(Fittable):
     groups: int = 100
     seed: int = 0
 
-    name: ClassVar[str] = "NegLabel"
-    paper: ClassVar[str] = "Jiang et al., 2024"
-    summary: ClassVar[str] = "class names against names far away"
-    needs: ClassVar[tuple[str, ...]] = ("features", "texts")
+    card = DetectorCard("NegLabel", "Jiang et al., 2024", "class names against names far away", ("features", "texts"))
 
     def __post_init__(self):
         require_positive(temperature=self.temperature)

@@ -2,18 +2,14 @@
 Out-of-Distribution Detection")."""
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from torch import Tensor
 from torch.nn.functional import normalize
 
 from openworld._arrays import require_at_least
 from openworld._types import checked
-from openworld.detectors.engine.activations import Activations
-from openworld.detectors.engine.bank import Bank, Rows
-from openworld.detectors.engine.fit_statistics import Fittable
-from openworld.detectors.engine.head import Head
-from openworld.detectors.engine.nearest import largest_products, require_neighbours
+from openworld.detectors.engine.nearest import require_neighbours
+from openworld.detectors.plugin_api import Activations, Bank, DetectorCard, Fittable, Head, Rows, largest_products
 
 
 @checked
@@ -35,10 +31,7 @@ class NNGuide(Fittable):
     share: float = 0.01
     seed: int = 0
 
-    name: ClassVar[str] = "NNGuide"
-    paper: ClassVar[str] = "Park et al., 2023"
-    summary: ClassVar[str] = "energy times that of neighbours"
-    needs: ClassVar[tuple[str, ...]] = ("features", "head", "bank")
+    card = DetectorCard("NNGuide", "Park et al., 2023", "energy times that of neighbours", ("features", "head", "bank"))
 
     def __post_init__(self):
         require_at_least(1, k=self.k)
@@ -46,7 +39,6 @@ class NNGuide(Fittable):
 
     @property
     def gathers(self) -> tuple:
-        """The bank."""
         return (Bank(share=self.share, seed=self.seed),)
 
     def require_images(self, images: int) -> None:
@@ -60,7 +52,6 @@ class NNGuide(Fittable):
         return normalize(rows.features, dim=1) * energies[:, None]
 
     def read(self, state: Tensor, activations: Activations) -> Tensor:
-        """Scores float[N]."""
         return activations.energy * largest_products(activations.unit, state.to(activations.unit), self.k)[0].mean(
             dim=1
         )

@@ -2,16 +2,13 @@
 Reliability of Out-of-distribution Image Detection in Neural Networks")."""
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from torch import Tensor
 
 from openworld._arrays import require_at_least
 from openworld._types import checked
-from openworld.detectors.engine.activations import Activations
-from openworld.detectors.engine.fit_statistics import Fittable
 from openworld.detectors.engine.perturbation import Perturbation
-from openworld.detectors.engine.settings import require_positive
+from openworld.detectors.plugin_api import Activations, DetectorCard, Fittable, require_positive
 
 
 @checked
@@ -35,11 +32,8 @@ class ODIN(Fittable):
     temperature: float = 1000.0
     step: float = 0.0014
 
-    name: ClassVar[str] = "ODIN"
-    paper: ClassVar[str] = "Liang et al., 2018"
-    summary: ClassVar[str] = "softmax of a moved image, T = 1000"
-    needs: ClassVar[tuple[str, ...]] = ("head", "gradient")
-    sweep: ClassVar[dict[str, tuple]] = {"temperature": (1.0, 10.0, 100.0, 1000.0), "step": (0.0014, 0.0028)}
+    card = DetectorCard("ODIN", "Liang et al., 2018", "softmax of a moved image, T = 1000", ("head", "gradient"))
+    sweep = {"temperature": (1.0, 10.0, 100.0, 1000.0), "step": (0.0014, 0.0028)}
 
     def __post_init__(self):
         require_positive(temperature=self.temperature)
@@ -47,7 +41,6 @@ class ODIN(Fittable):
 
     @property
     def perturbation(self) -> Perturbation:
-        """How images are moved before they are looked at."""
         return Perturbation("confidence", self.temperature, self.step)
 
     def read(self, state: None, activations: Activations) -> Tensor:

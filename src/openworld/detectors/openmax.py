@@ -2,7 +2,6 @@
 from their centres (Bendale and Boult, 2016, "Towards Open Set Deep Networks")."""
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import torch
 from torch import Tensor
@@ -10,10 +9,7 @@ from torch import Tensor
 from openworld._arrays import require_at_least
 from openworld._errors import OpenworldError
 from openworld._types import checked
-from openworld.detectors.engine.activations import Activations
-from openworld.detectors.engine.bank import Bank, Rows
-from openworld.detectors.engine.fit_statistics import Fittable
-from openworld.detectors.engine.head import Head
+from openworld.detectors.plugin_api import Activations, Bank, DetectorCard, Fittable, Head, Rows
 
 SHIFT = 10_000.0  # libMR moves distances by so much before it fits, which makes the Weibull's place parameter 0
 SHAPES = (1e-3, 1e12)  # between which the Weibull's shape is looked for
@@ -58,11 +54,10 @@ class OpenMax(Fittable):
     alpha: int = 10
     tail: int = 20
 
-    name: ClassVar[str] = "OpenMax"
-    paper: ClassVar[str] = "Bendale & Boult, 2016"
-    summary: ClassVar[str] = "softmax with an unknown class"
-    needs: ClassVar[tuple[str, ...]] = ("logits", "labels", "bank")
-    gathers: ClassVar[tuple] = (Bank(of="logits", labelled=True),)
+    card = DetectorCard(
+        "OpenMax", "Bendale & Boult, 2016", "softmax with an unknown class", ("logits", "labels", "bank")
+    )
+    gathers = (Bank(of="logits", labelled=True),)
 
     def __post_init__(self):
         require_at_least(1, alpha=self.alpha)

@@ -5,13 +5,11 @@ all others take the log of their largest softmax; `FittedLearner.own_score` comp
 """
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from torch import Tensor
 
 from openworld._types import checked
-from openworld.detectors.engine.activations import Activations
-from openworld.detectors.engine.fit_statistics import Fittable
+from openworld.detectors.plugin_api import Activations, DetectorCard, Fittable
 
 OWN_SCORE = "own score"
 
@@ -26,11 +24,7 @@ class OwnScore(Fittable):
     [0.5, -2.0]
     """
 
-    name: ClassVar[str] = OWN_SCORE
-    paper: ClassVar[str] = "the learner's"
-    summary: ClassVar[str] = "the learner's own detection score"
-    needs: ClassVar[tuple[str, ...]] = ("learner",)
+    card = DetectorCard(OWN_SCORE, "the learner's", "the learner's own detection score", ("learner",))
 
     def read(self, state: None, activations: Activations) -> Tensor:
-        """Scores float[N]."""
         return activations.own

@@ -1,22 +1,30 @@
 """What detectors are made of: what ours share, for writing yet another one (docs/plug-in-detector.md).
 
-A fitted detector: `FittedDetector`, and `fit`, which gathers and learns. Statistics of training images: `Mean`,
-`Products`, `ClassSums`, `Bank`, `Collected`, and what they give to `learn`: `Moments`, `ClassTotals`, `Rows`. Of many
-numbers: `percentile`. Of a query and a bank: `largest_products`.
+What is seen of images: `Activations`, `Head`. A detector: `Fittable`, with a `DetectorCard`, brings `fit`. A fitted
+detector: `FittedDetector`, and `fit`, which gathers and learns. Statistics of training images: `Mean`, `Products`,
+`ClassSums`, `Bank`, `Collected`, and what they give to `learn`: `Moments`, `ClassTotals`, `Rows`. Of many numbers:
+`percentile`. Of a query and a bank: `largest_products`. Refusals of settings: `require_percent`, `require_positive`.
 """
 
+from openworld.detectors.engine.activations import Activations
 from openworld.detectors.engine.bank import Bank, Rows
-from openworld.detectors.engine.fit_statistics import fit
+from openworld.detectors.engine.fit_statistics import DetectorCard, Fittable, fit
 from openworld.detectors.engine.fitted import FittedDetector
+from openworld.detectors.engine.head import Head
 from openworld.detectors.engine.nearest import largest_products
+from openworld.detectors.engine.settings import require_percent, require_positive
 from openworld.detectors.engine.statistics import ClassSums, ClassTotals, Collected, Mean, Moments, Products, percentile
 
 __all__ = [
+    "Activations",
     "Bank",
     "ClassSums",
     "ClassTotals",
     "Collected",
+    "DetectorCard",
+    "Fittable",
     "FittedDetector",
+    "Head",
     "Mean",
     "Moments",
     "Products",
@@ -24,4 +32,6 @@ __all__ = [
     "fit",
     "largest_products",
     "percentile",
+    "require_percent",
+    "require_positive",
 ]

@@ -2,16 +2,14 @@
 Removal for Out-of-distribution Detection"), from the last two blocks together as in OpenOOD@3c35632."""
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal, get_args
+from typing import Literal
 
 import torch
 from torch import Tensor
 
-from openworld._errors import unknown_name
 from openworld._types import checked
-from openworld.detectors.engine.activations import Activations, Maps
-from openworld.detectors.engine.fit_statistics import Fittable
-from openworld.detectors.engine.settings import require_positive
+from openworld.detectors.engine.activations import Maps
+from openworld.detectors.plugin_api import Activations, DetectorCard, Fittable, require_positive
 
 Blocks = Literal["both", "last", "before"]
 
@@ -40,18 +38,12 @@ class RankFeat(Fittable):
     blocks: Blocks = "both"
     temperature: float = 1.0
 
-    name: ClassVar[str] = "RankFeat"
-    paper: ClassVar[str] = "Song et al., 2022"
-    summary: ClassVar[str] = "energy of maps less a rank"
-    needs: ClassVar[tuple[str, ...]] = ("head", "maps")
+    card = DetectorCard("RankFeat", "Song et al., 2022", "energy of maps less a rank", ("head", "maps"))
 
     def __post_init__(self):
-        if self.blocks not in get_args(Blocks):
-            raise unknown_name("choice of blocks", self.blocks, get_args(Blocks))
         require_positive(temperature=self.temperature)
 
     def read(self, state: None, activations: Activations) -> Tensor:
-        """Scores float[N]."""
         logits = [activations.head.logits(pooled) for pooled in self._pool(activations.maps)]
         return self.temperature * (sum(logits) / len(logits) / self.temperature).logsumexp(dim=1)
 

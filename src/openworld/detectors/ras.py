@@ -2,15 +2,12 @@
 "Ranked Activation Shift for Post-Hoc Out-of-Distribution Detection")."""
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import torch
 from torch import Tensor
 
-from openworld.detectors.engine.activations import Activations
-from openworld.detectors.engine.fit_statistics import Fittable
-from openworld.detectors.engine.head import Head
-from openworld.detectors.engine.statistics import Moments, SortedMean
+from openworld.detectors.engine.statistics import SortedMean
+from openworld.detectors.plugin_api import Activations, DetectorCard, Fittable, Head, Moments
 
 
 @dataclass(frozen=True)
@@ -27,18 +24,14 @@ class RAS(Fittable):
     [4.0, 1.0]
     """
 
-    name: ClassVar[str] = "RAS"
-    paper: ClassVar[str] = "Guglielmo & Masana, 2026"
-    summary: ClassVar[str] = "energy of ranks at typical sizes"
-    needs: ClassVar[tuple[str, ...]] = ("features", "head")
-    gathers: ClassVar[tuple] = (SortedMean(),)
+    card = DetectorCard("RAS", "Guglielmo & Masana, 2026", "energy of ranks at typical sizes", ("features", "head"))
+    gathers = (SortedMean(),)
 
     def learn(self, head: Head | None, moments: Moments) -> Tensor:
         """The profile float[D], ascending, of features float[N, D]."""
         return moments.mean.to(moments.dtype)
 
     def read(self, state: Tensor, activations: Activations) -> Tensor:
-        """Scores float[N]."""
         order = activations.features.argsort(dim=1)
         profile = state.to(activations.features).expand_as(activations.features)
         shifted = torch.empty_like(activations.features).scatter_(1, order, profile)

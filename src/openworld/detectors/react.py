@@ -2,17 +2,12 @@
 Rectified Activations")."""
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from torch import Tensor
 
 from openworld._types import checked
-from openworld.detectors.engine.activations import Activations
-from openworld.detectors.engine.bank import Bank, Rows
-from openworld.detectors.engine.fit_statistics import Fittable
-from openworld.detectors.engine.head import Head
-from openworld.detectors.engine.settings import require_percent
 from openworld.detectors.engine.statistics import percentile
+from openworld.detectors.plugin_api import Activations, Bank, DetectorCard, Fittable, Head, Rows, require_percent
 
 
 @checked
@@ -36,11 +31,8 @@ class ReAct(Fittable):
     bank: int = 5000
     seed: int = 0
 
-    name: ClassVar[str] = "ReAct"
-    paper: ClassVar[str] = "Sun et al., 2021"
-    summary: ClassVar[str] = "energy of features cut off above"
-    needs: ClassVar[tuple[str, ...]] = ("features", "head", "bank")
-    sweep: ClassVar[dict[str, tuple]] = {"percent": (85.0, 90.0, 95.0, 99.0)}
+    card = DetectorCard("ReAct", "Sun et al., 2021", "energy of features cut off above", ("features", "head", "bank"))
+    sweep = {"percent": (85.0, 90.0, 95.0, 99.0)}
 
     def __post_init__(self):
         require_percent(percent=self.percent)
@@ -48,7 +40,6 @@ class ReAct(Fittable):
 
     @property
     def gathers(self) -> tuple:
-        """A sample of features."""
         return (Bank(self.bank, seed=self.seed),)
 
     def learn(self, head: Head | None, rows: Rows) -> Tensor:
@@ -56,5 +47,4 @@ class ReAct(Fittable):
         return percentile(rows.features, self.percent)
 
     def read(self, state: Tensor, activations: Activations) -> Tensor:
-        """Scores float[N]."""
         return activations.head.logits(activations.features.clamp(max=float(state))).logsumexp(dim=1)

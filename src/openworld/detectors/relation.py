@@ -2,19 +2,14 @@
 Unified Framework for Identifying Label Noise and Outlier Data")."""
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import torch
 from torch import Tensor
 from torch.nn.functional import normalize
 
 from openworld._types import checked
-from openworld.detectors.engine.activations import Activations
-from openworld.detectors.engine.bank import Bank, Rows
-from openworld.detectors.engine.fit_statistics import Fittable
-from openworld.detectors.engine.head import Head
 from openworld.detectors.engine.nearest import PRODUCTS
-from openworld.detectors.engine.settings import require_positive
+from openworld.detectors.plugin_api import Activations, Bank, DetectorCard, Fittable, Head, Rows, require_positive
 
 
 @checked
@@ -34,12 +29,11 @@ class Relation(Fittable):
     power: float = 1.0
     threshold: float = 0.03
 
-    name: ClassVar[str] = "Relation"
-    paper: ClassVar[str] = "Kim et al., 2023"
-    summary: ClassVar[str] = "summed likeness to training images"
-    needs: ClassVar[tuple[str, ...]] = ("features", "head", "bank")
-    sweep: ClassVar[dict[str, tuple]] = {"power": (1.0, 2.0, 4.0, 6.0, 8.0)}
-    gathers: ClassVar[tuple] = (Bank(),)
+    card = DetectorCard(
+        "Relation", "Kim et al., 2023", "summed likeness to training images", ("features", "head", "bank")
+    )
+    sweep = {"power": (1.0, 2.0, 4.0, 6.0, 8.0)}
+    gathers = (Bank(),)
 
     def __post_init__(self):
         require_positive(power=self.power)
@@ -49,7 +43,6 @@ class Relation(Fittable):
         return normalize(rows.features, dim=1), head.logits(rows.features).softmax(dim=1)
 
     def read(self, state: tuple[Tensor, Tensor], activations: Activations) -> Tensor:
-        """Scores float[N]."""
         unit, p = (part.to(activations.unit) for part in state)
         size = max(1, PRODUCTS // len(unit))
         images = zip(activations.unit.split(size), activations.probabilities.split(size), strict=True)

@@ -2,16 +2,12 @@
 Out-Of-Distribution with Virtual-logit Matching", section 4)."""
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from torch import Tensor
 
 from openworld._arrays import require_at_least
 from openworld._types import checked
-from openworld.detectors.engine.activations import Activations
-from openworld.detectors.engine.fit_statistics import Fittable
-from openworld.detectors.engine.head import Head
-from openworld.detectors.engine.statistics import Moments, Products
+from openworld.detectors.plugin_api import Activations, DetectorCard, Fittable, Head, Moments, Products
 from openworld.detectors.vim import Residual, null_space
 
 
@@ -32,11 +28,8 @@ class ResidualNorm(Fittable):
 
     dimensions: int = 256
 
-    name: ClassVar[str] = "Residual"
-    paper: ClassVar[str] = "Wang et al., 2022"
-    summary: ClassVar[str] = "features outside principal ones"
-    needs: ClassVar[tuple[str, ...]] = ("features", "head")
-    gathers: ClassVar[tuple] = (Products(),)
+    card = DetectorCard("Residual", "Wang et al., 2022", "features outside principal ones", ("features", "head"))
+    gathers = (Products(),)
 
     def __post_init__(self):
         require_at_least(1, dimensions=self.dimensions)
@@ -46,5 +39,4 @@ class ResidualNorm(Fittable):
         return null_space(self, head, moments).to(moments.dtype)
 
     def read(self, state: Residual, activations: Activations) -> Tensor:
-        """Scores float[N]."""
         return -state.size(activations.features)

@@ -2,17 +2,14 @@
 Fix to Mahalanobis Distance for Improving Near-OOD Detection")."""
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from torch import Tensor
 
 from openworld._errors import OpenworldError
 from openworld._types import checked
-from openworld.detectors.engine.activations import Activations
-from openworld.detectors.engine.fit_statistics import Fittable
 from openworld.detectors.engine.gaussian import Gaussian, concerns, gaussian, within_classes
-from openworld.detectors.engine.head import Head
 from openworld.detectors.engine.statistics import ClassSums, ClassTotals, Moments, Products
+from openworld.detectors.plugin_api import Activations, DetectorCard, Fittable, Head
 
 
 @checked
@@ -31,11 +28,8 @@ class RMDS(Fittable):
 
     shrinkage: float = 0.0
 
-    name: ClassVar[str] = "RMDS"
-    paper: ClassVar[str] = "Ren et al., 2021"
-    summary: ClassVar[str] = "MDS less distance to all images"
-    needs: ClassVar[tuple[str, ...]] = ("features", "labels")
-    gathers: ClassVar[tuple] = (ClassSums(), Products())
+    card = DetectorCard("RMDS", "Ren et al., 2021", "MDS less distance to all images", ("features", "labels"))
+    gathers = (ClassSums(), Products())
 
     def __post_init__(self):
         if not 0 <= self.shrinkage <= 1:
@@ -51,6 +45,5 @@ class RMDS(Fittable):
         return concerns(self.name, classes, moments)
 
     def read(self, state: tuple[Gaussian, Gaussian], activations: Activations) -> Tensor:
-        """Scores float[N]."""
         classes, whole = state
         return whole.nearest(activations.features) - classes.nearest(activations.features)

@@ -2,16 +2,13 @@
 Time and Post-hoc Out-of-distribution Detection Enhancement")."""
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from torch import Tensor
 
 from openworld._errors import OpenworldError
 from openworld._types import checked
-from openworld.detectors.engine.activations import Activations
-from openworld.detectors.engine.fit_statistics import Fittable
-from openworld.detectors.engine.settings import require_percent
 from openworld.detectors.engine.shaping import ratio
+from openworld.detectors.plugin_api import Activations, DetectorCard, Fittable, require_percent
 
 
 @checked
@@ -31,12 +28,9 @@ class SCALE(Fittable):
 
     percent: float = 85.0
 
-    name: ClassVar[str] = "SCALE"
-    paper: ClassVar[str] = "Xu et al., 2024"
-    summary: ClassVar[str] = "energy of features scaled by image"
-    needs: ClassVar[tuple[str, ...]] = ("features", "head")
-    sweep: ClassVar[dict[str, tuple]] = {"percent": (65.0, 70.0, 75.0, 80.0, 85.0, 90.0, 95.0)}
-    expects_positive: ClassVar[bool] = True
+    card = DetectorCard("SCALE", "Xu et al., 2024", "energy of features scaled by image", ("features", "head"))
+    sweep = {"percent": (65.0, 70.0, 75.0, 80.0, 85.0, 90.0, 95.0)}
+    expects_positive = True
 
     def __post_init__(self):
         require_percent(percent=self.percent)
@@ -44,6 +38,5 @@ class SCALE(Fittable):
             raise OpenworldError("percent is 100, which leaves no largest feature; expected less.")
 
     def read(self, state: None, activations: Activations) -> Tensor:
-        """Scores float[N]."""
         scale = ratio(activations.features, self.percent).exp()
         return activations.head.logits(activations.features * scale[:, None]).logsumexp(dim=1)

@@ -2,15 +2,11 @@
 on In-Distribution Data Patterns Memorization with Modern Hopfield Energy")."""
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from torch import Tensor
 
 from openworld._errors import OpenworldError
-from openworld.detectors.engine.activations import Activations
-from openworld.detectors.engine.fit_statistics import Fittable
-from openworld.detectors.engine.head import Head
-from openworld.detectors.engine.statistics import ClassSums, ClassTotals
+from openworld.detectors.plugin_api import Activations, ClassSums, ClassTotals, DetectorCard, Fittable, Head
 
 
 @dataclass(frozen=True)
@@ -24,11 +20,10 @@ class SHE(Fittable):
     [15.0]
     """
 
-    name: ClassVar[str] = "SHE"
-    paper: ClassVar[str] = "Zhang et al., 2023"
-    summary: ClassVar[str] = "inner product with the class mean"
-    needs: ClassVar[tuple[str, ...]] = ("features", "logits", "labels")
-    gathers: ClassVar[tuple] = (ClassSums(correct=True),)
+    card = DetectorCard(
+        "SHE", "Zhang et al., 2023", "inner product with the class mean", ("features", "logits", "labels")
+    )
+    gathers = (ClassSums(correct=True),)
 
     def learn(self, head: Head | None, classes: ClassTotals) -> Tensor:
         """Class means float[C, D], of features float[N, D], labels int[N] and the head or logits."""
@@ -42,5 +37,4 @@ class SHE(Fittable):
         return classes.means.to(classes.dtype)
 
     def read(self, state: Tensor, activations: Activations) -> Tensor:
-        """Scores float[N]."""
         return (activations.features * state.to(activations.features)[activations.predictions]).sum(dim=1)

@@ -2,15 +2,11 @@
 Calibration of Modern Neural Networks"; as a detector in OpenOOD v1.5)."""
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from torch import Tensor
 
 from openworld._types import checked
-from openworld.detectors.engine.activations import Activations
-from openworld.detectors.engine.bank import Bank, Rows
-from openworld.detectors.engine.fit_statistics import Fittable
-from openworld.detectors.engine.head import Head
+from openworld.detectors.plugin_api import Activations, Bank, DetectorCard, Fittable, Head, Rows
 from openworld.estimators.engine.temperature import source_temperature
 
 
@@ -35,17 +31,13 @@ class TemperatureScaling(Fittable):
     bank: int = 10_000
     seed: int = 0
 
-    name: ClassVar[str] = "TempScale"
-    paper: ClassVar[str] = "Guo et al., 2017"
-    summary: ClassVar[str] = "MSP at a fitted temperature"
-    needs: ClassVar[tuple[str, ...]] = ("logits", "labels", "bank")
+    card = DetectorCard("TempScale", "Guo et al., 2017", "MSP at a fitted temperature", ("logits", "labels", "bank"))
 
     def __post_init__(self):
         Bank(self.bank, seed=self.seed)
 
     @property
     def gathers(self) -> tuple:
-        """A sample of logits."""
         return (Bank(self.bank, seed=self.seed, of="logits", labelled=True),)
 
     def learn(self, head: Head | None, rows: Rows) -> float:

@@ -2,7 +2,6 @@
 with Virtual-logit Matching")."""
 
 from dataclasses import dataclass, replace
-from typing import ClassVar
 
 import torch
 from torch import Tensor
@@ -10,12 +9,8 @@ from torch import Tensor
 from openworld._arrays import require_at_least
 from openworld._errors import OpenworldError
 from openworld._types import checked
-from openworld.detectors.engine.activations import Activations
-from openworld.detectors.engine.bank import Bank, Rows
-from openworld.detectors.engine.fit_statistics import Fittable
 from openworld.detectors.engine.fitted import OODDetector
-from openworld.detectors.engine.head import Head
-from openworld.detectors.engine.statistics import Moments, Products
+from openworld.detectors.plugin_api import Activations, Bank, DetectorCard, Fittable, Head, Moments, Products, Rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,11 +50,8 @@ class ViM(Fittable):
     bank: int = 10_000
     seed: int = 0
 
-    name: ClassVar[str] = "ViM"
-    paper: ClassVar[str] = "Wang et al., 2022"
-    summary: ClassVar[str] = "energy less residual of features"
-    needs: ClassVar[tuple[str, ...]] = ("features", "head", "bank")
-    sweep: ClassVar[dict[str, tuple]] = {"dimensions": (256, 1000)}
+    card = DetectorCard("ViM", "Wang et al., 2022", "energy less residual of features", ("features", "head", "bank"))
+    sweep = {"dimensions": (256, 1000)}
 
     def __post_init__(self):
         require_at_least(1, dimensions=self.dimensions)
@@ -67,7 +59,6 @@ class ViM(Fittable):
 
     @property
     def gathers(self) -> tuple:
-        """Products, and a sample of features."""
         return (Products(), Bank(self.bank, seed=self.seed))
 
     def learn(self, head: Head, moments: Moments, rows: Rows) -> Residual:
@@ -84,7 +75,6 @@ class ViM(Fittable):
         return replace(residual.to(moments.dtype), weight=alpha)
 
     def read(self, state: Residual, activations: Activations) -> Tensor:
-        """Scores float[N]."""
         return activations.energy - state.weight * state.size(activations.features)
 
 

@@ -2,18 +2,13 @@
 Out-of-distribution Detection"), with the lower cut as OpenOOD@3c35632 has it: values below it become it, not 0."""
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from torch import Tensor
 
 from openworld._errors import OpenworldError
 from openworld._types import checked
-from openworld.detectors.engine.activations import Activations
-from openworld.detectors.engine.bank import Bank, Rows
-from openworld.detectors.engine.fit_statistics import Fittable
-from openworld.detectors.engine.head import Head
-from openworld.detectors.engine.settings import require_percent
 from openworld.detectors.engine.statistics import percentile
+from openworld.detectors.plugin_api import Activations, Bank, DetectorCard, Fittable, Head, Rows, require_percent
 
 
 @checked
@@ -37,11 +32,8 @@ class VRA(Fittable):
     bank: int = 5000
     seed: int = 0
 
-    name: ClassVar[str] = "VRA"
-    paper: ClassVar[str] = "Xu et al., 2023"
-    summary: ClassVar[str] = "energy of features cut both ways"
-    needs: ClassVar[tuple[str, ...]] = ("features", "head", "bank")
-    sweep: ClassVar[dict[str, tuple]] = {"high": (85.0, 90.0, 95.0, 99.0), "low": (1.0, 5.0, 10.0, 15.0)}
+    card = DetectorCard("VRA", "Xu et al., 2023", "energy of features cut both ways", ("features", "head", "bank"))
+    sweep = {"high": (85.0, 90.0, 95.0, 99.0), "low": (1.0, 5.0, 10.0, 15.0)}
 
     def __post_init__(self):
         require_percent(high=self.high, low=self.low)
@@ -51,7 +43,6 @@ class VRA(Fittable):
 
     @property
     def gathers(self) -> tuple:
-        """A sample of features."""
         return (Bank(self.bank, seed=self.seed),)
 
     def learn(self, head: Head | None, rows: Rows) -> tuple[float, float]:
@@ -59,5 +50,4 @@ class VRA(Fittable):
         return float(percentile(rows.features, self.low)), float(percentile(rows.features, self.high))
 
     def read(self, state: tuple[float, float], activations: Activations) -> Tensor:
-        """Scores float[N]."""
         return activations.head.logits(activations.features.clamp(*state)).logsumexp(dim=1)

@@ -2,7 +2,6 @@
 2024, "WeiPer: OOD Detection using Weight Perturbations of Class Projections")."""
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import torch
 from torch import Tensor
@@ -10,11 +9,7 @@ from torch.nn.functional import conv1d, normalize, pad
 
 from openworld._arrays import require_at_least, require_at_most
 from openworld._types import checked
-from openworld.detectors.engine.activations import Activations
-from openworld.detectors.engine.bank import Bank, Rows
-from openworld.detectors.engine.fit_statistics import Fittable
-from openworld.detectors.engine.head import Head
-from openworld.detectors.engine.settings import require_positive
+from openworld.detectors.plugin_api import Activations, Bank, DetectorCard, Fittable, Head, Rows, require_positive
 
 FEATURE_FLOOR, LOGIT_FLOOR = 0.01, 0.025  # added to each bin of a histogram, as in the authors' code
 LARGEST = 10_000  # repeats, bins, windows
@@ -83,10 +78,9 @@ class WeiPer(Fittable):
     bank: int = 10_000
     seed: int = 0
 
-    name: ClassVar[str] = "WeiPer"
-    paper: ClassVar[str] = "Granz et al., 2024"
-    summary: ClassVar[str] = "histograms of features and logits"
-    needs: ClassVar[tuple[str, ...]] = ("features", "head", "bank")
+    card = DetectorCard(
+        "WeiPer", "Granz et al., 2024", "histograms of features and logits", ("features", "head", "bank")
+    )
 
     def __post_init__(self):
         counts = {"repeats": self.repeats, "feature_window": self.feature_window, "logit_window": self.logit_window}
@@ -99,7 +93,6 @@ class WeiPer(Fittable):
 
     @property
     def gathers(self) -> tuple:
-        """A sample of features."""
         return (Bank(self.bank, seed=self.seed),)
 
     def learn(self, head: Head, rows: Rows) -> Learned:
@@ -125,7 +118,6 @@ class WeiPer(Fittable):
         return Histogram(low, high, sum(_histograms(part, low, high, self.bins).sum(dim=0) for part in parts) / images)
 
     def read(self, state: Learned, activations: Activations) -> Tensor:
-        """Scores float[N]."""
         return torch.cat([self._read(state, activations.head, part) for part in activations.features.split(IMAGES)])
 
     def _read(self, state: Learned, head: Head, features: Tensor) -> Tensor:

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor
 
+from openworld._cards import Carded
 from openworld._errors import OpenworldError
 from openworld._short_repr import short_repr
 from openworld._types import checked, wrong
@@ -225,9 +226,20 @@ def fit(
     return fit_together({detector.name: detector}, [activations])[detector.name]
 
 
-class Fittable:
+@dataclass(frozen=True)
+class DetectorCard:
+    """What a detector says of itself: see `OODDetector`."""
+
+    name: str
+    paper: str
+    summary: str
+    needs: tuple[str, ...]
+
+
+class Fittable(Carded):
     """What every detector of ours inherits: its fit, and that nothing is gathered unless it says so."""
 
+    card: ClassVar[DetectorCard]
     gathers: ClassVar[tuple] = ()
 
     def fit(

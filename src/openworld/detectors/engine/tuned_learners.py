@@ -6,7 +6,7 @@ A learner is anything with `classnames`, `clip`, `learner`, and the methods `tex
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -40,10 +40,7 @@ class LogitMCM(Fittable):
     temperature: float
     scale: float
 
-    name: ClassVar[str] = MCM.name
-    paper: ClassVar[str] = MCM.paper
-    summary: ClassVar[str] = MCM.summary
-    needs: ClassVar[tuple[str, ...]] = ("logits",)
+    card = replace(MCM.card, needs=("logits",))
 
     def read(self, state: None, activations: Activations) -> Tensor:
         """Scores float[N]."""
