@@ -6,7 +6,6 @@ therefore belong to an image: the text tower reads all class names anew for each
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
 
 import torch
 from torch import Generator, Tensor
@@ -15,7 +14,7 @@ from torch.nn.functional import cross_entropy, normalize, relu
 from openworld._arrays import require_at_least
 from openworld._types import checked
 from openworld.backbones import PromptedNames, TwoTower
-from openworld.learners.engine.images import Answer, Images
+from openworld.learners.engine.images import Answer, Images, Tensors
 from openworld.learners.engine.linear import apply_linear, start_linear
 from openworld.learners.engine.prompt_learner import PromptLearner
 from openworld.learners.engine.text_bank import NameSets, answer_of, cosine_logits
@@ -45,19 +44,18 @@ class CoCoOp(PromptLearner):
     reduction: int = 16
     schedule: Schedule = Schedule(epochs=10, batch_size=1)
 
-    name: ClassVar[str] = "CoCoOp"
-    paper: ClassVar[str] = "Zhou et al., 2022"
-    tunes: ClassVar[str] = "N context tokens and a network that moves them for every image"
-    cost: ClassVar[str] = "text tower, once per image"
-    consumes: ClassVar[str] = "views"
-    depends_on_other_names: ClassVar[bool] = False
-    openpl: ClassVar[dict[str, Any]] = {"words": None}  # from random numbers; here still image by image
+    name = "CoCoOp"
+    paper = "Zhou et al., 2022"
+    tunes = "N context tokens and a network that moves them for every image"
+    cost = "text tower, once per image"
+    consumes = "views"
+    openpl = {"words": None}  # from random numbers; here still image by image
 
     def __post_init__(self):
         require_context(self.context_length, self.words)
         require_at_least(1, reduction=self.reduction)
 
-    def start(self, clip: TwoTower, classnames: Sequence[str], generator: Generator) -> dict[str, Tensor]:
+    def start(self, clip: TwoTower, classnames: Sequence[str], generator: Generator) -> Tensors:
         """A fresh context float[N, W], and the two layers of the network: joint dimension to hidden, hidden to W."""
         inputs, width = clip.config.joint_dimension, clip.config.text.width
         hidden = max(1, inputs // self.reduction)
@@ -68,16 +66,16 @@ class CoCoOp(PromptLearner):
         }
 
     def loss(
-        self, clip: TwoTower, parameters: dict[str, Tensor], images: Images, labels: Tensor, prepared: PromptedNames
-    ) -> dict[str, Tensor]:
+        self, clip: TwoTower, parameters: Tensors, images: Images, labels: Tensor, prepared: PromptedNames
+    ) -> Tensors:
         """Cross-entropy of each image's own cosine logits; labels int64[B]."""
         return {"total": cross_entropy(conditional_logits(clip, parameters, images.embeddings, prepared), labels)}
 
-    def text_bank(self, clip: TwoTower, parameters: dict[str, Tensor], names: NameSets) -> "NameBank":
+    def text_bank(self, clip: TwoTower, parameters: Tensors, names: NameSets) -> "NameBank":
         """The tokenised names: what is compared with an image is encoded when the image is there."""
         return NameBank(self.prepare(clip, names.all), len(names.base))
 
-    def answer(self, clip: TwoTower, parameters: dict[str, Tensor], images: Images, bank: "NameBank") -> Answer:
+    def answer(self, clip: TwoTower, parameters: Tensors, images: Images, bank: "NameBank") -> Answer:
         """Each image's own cosine logits over all names, and the log of the largest base softmax."""
         parts = images.embeddings.split(max(1, SENTENCES // len(bank.prompts)))
         logits = [conditional_logits(clip, parameters, part, bank.prompts) for part in parts if len(part)]
@@ -93,9 +91,7 @@ class NameBank:
     base_count: int
 
 
-def conditional_logits(
-    clip: TwoTower, parameters: dict[str, Tensor], embeddings: Tensor, prompts: PromptedNames
-) -> Tensor:
+def conditional_logits(clip: TwoTower, parameters: Tensors, embeddings: Tensor, prompts: PromptedNames) -> Tensor:
     """float[B, C], scale included: embeddings float[B, D] against names behind the context that each image moves."""
     shift = apply_linear(parameters, "shift", relu(apply_linear(parameters, "hidden", normalize(embeddings, dim=-1))))
     text = encode_behind(clip, parameters["context"] + shift[:, None], prompts)

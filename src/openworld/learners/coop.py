@@ -1,17 +1,10 @@
 """CoOp (Zhou et al., 2022): one learned context in front of every class name, trained by cross-entropy."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
-
-from torch import Tensor
-from torch.nn.functional import cross_entropy
 
 from openworld._types import checked
-from openworld.backbones import PromptedNames, TwoTower
-from openworld.learners.engine.images import Images
 from openworld.learners.engine.prompt_learner import PromptLearner
-from openworld.learners.engine.text_bank import cosine_logits
-from openworld.learners.engine.text_features import encode_behind, require_context
+from openworld.learners.engine.text_features import require_context
 from openworld.learners.engine.training import Schedule
 
 
@@ -31,20 +24,12 @@ class CoOp(PromptLearner):
     words: str | None = None
     schedule: Schedule = Schedule()
 
-    name: ClassVar[str] = "CoOp"
-    paper: ClassVar[str] = "Zhou et al., 2022"
-    tunes: ClassVar[str] = "N context tokens, shared by all classes"
-    cost: ClassVar[str] = "text tower"
-    consumes: ClassVar[str] = "views"
-    depends_on_other_names: ClassVar[bool] = False
-    openpl: ClassVar[dict[str, Any]] = {"context_length": 4}
+    name = "CoOp"
+    paper = "Zhou et al., 2022"
+    tunes = "N context tokens, shared by all classes"
+    cost = "text tower"
+    consumes = "views"
+    openpl = {"context_length": 4}
 
     def __post_init__(self):
         require_context(self.context_length, self.words)
-
-    def loss(
-        self, clip: TwoTower, parameters: dict[str, Tensor], images: Images, labels: Tensor, prepared: PromptedNames
-    ) -> dict[str, Tensor]:
-        """Cross-entropy of cosine logits; labels int64[B]."""
-        text = encode_behind(clip, parameters["context"], prepared)
-        return {"total": cross_entropy(cosine_logits(images.embeddings, text, clip.logit_scale), labels)}

@@ -9,7 +9,6 @@ none does. So its logits for some names depend on which other names there are.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar
 
 import numpy as np
 import torch
@@ -23,7 +22,7 @@ from openworld.datasets.templates import ENSEMBLE
 from openworld.features import Features
 from openworld.learners.engine.detector_prompts import Detectors, detectors_among, detectors_of, divide_classes
 from openworld.learners.engine.fitted import FittedLearner, batches_of, require_trainable, trainable
-from openworld.learners.engine.images import Answer, Images, select_images
+from openworld.learners.engine.images import Answer, Images, Tensors, select_images
 from openworld.learners.engine.settings import PublishedSetting
 from openworld.learners.engine.text_bank import NameSets, TextBank, cosine_logits
 from openworld.learners.engine.text_features import (
@@ -64,14 +63,14 @@ class DeCoOp:
     detector_schedule: Schedule = replace(BARE, decay="none")
     schedule: Schedule = replace(BARE, epochs=100, decay="per step", cosine_epochs=100)
 
-    name: ClassVar[str] = "DeCoOp"
-    paper: ClassVar[str] = "Zhou et al., 2024"
-    tunes: ClassVar[str] = "K x 16 context tokens to detect, K x 16 to name"
-    cost: ClassVar[str] = "text tower, 2 C prompts, later 3 C"
-    consumes: ClassVar[str] = "embeddings"
-    depends_on_other_names: ClassVar[bool] = True
-    in_stages: ClassVar[bool] = True
-    measured: ClassVar[tuple[str, ...]] = ("threshold",)
+    name = "DeCoOp"
+    paper = "Zhou et al., 2024"
+    tunes = "K x 16 context tokens to detect, K x 16 to name"
+    cost = "text tower, 2 C prompts, later 3 C"
+    consumes = "embeddings"
+    depends_on_other_names = True
+    in_stages = True
+    measured = ("threshold",)
 
     def __post_init__(self):
         require_context(self.detector_context, None)
@@ -85,7 +84,7 @@ class DeCoOp:
         """Return the same settings for every data set and task."""
         return cls()
 
-    def start(self, clip: TwoTower, classnames: Sequence[str], generator: Generator) -> dict[str, Tensor]:
+    def start(self, clip: TwoTower, classnames: Sequence[str], generator: Generator) -> Tensors:
         """Fresh contexts of the detectors and of the experts, float[K, N, W] each."""
         return {
             "detectors": start_context(clip, self.detector_context, None, generator, count=self.detectors),
@@ -105,8 +104,8 @@ class DeCoOp:
         )
 
     def loss(
-        self, clip: TwoTower, parameters: dict[str, Tensor], images: Images, labels: Tensor, prepared: "DeCoOpPrepared"
-    ) -> dict[str, Tensor]:
+        self, clip: TwoTower, parameters: Tensors, images: Images, labels: Tensor, prepared: "DeCoOpPrepared"
+    ) -> Tensors:
         """The terms of both stages and the sum of their totals; labels int64[B].
 
         The experts are judged by the detectors as they are, without gradient, against the learned threshold; before
@@ -118,8 +117,8 @@ class DeCoOp:
         return {**first, **second, "total": first["total"] + second["total"]}
 
     def detector_loss(
-        self, clip: TwoTower, parameters: dict[str, Tensor], images: Images, labels: Tensor, prepared: "DeCoOpPrepared"
-    ) -> dict[str, Tensor]:
+        self, clip: TwoTower, parameters: Tensors, images: Images, labels: Tensor, prepared: "DeCoOpPrepared"
+    ) -> Tensors:
         """The first stage alone: terms and "total", a function of `detectors`."""
         text = encode_behind(clip, parameters["detectors"], prepared.own_prompts)
         logits = cosine_logits(images.embeddings, text, clip.logit_scale)
@@ -128,12 +127,12 @@ class DeCoOp:
     def classifier_loss(
         self,
         clip: TwoTower,
-        parameters: dict[str, Tensor],
+        parameters: Tensors,
         images: Images,
         labels: Tensor,
         prepared: "DeCoOpPrepared",
         detectors: Detectors,
-    ) -> dict[str, Tensor]:
+    ) -> Tensors:
         """The second stage alone: terms and "total", a function of `classifiers`."""
         text = encode_behind(clip, parameters["classifiers"], prepared.classifier_prompts)
         logits = cosine_logits(images.embeddings, text, clip.logit_scale)
@@ -141,7 +140,7 @@ class DeCoOp:
         return classifier_terms(logits, _mean_logits(images, prepared.zero_shot, clip.logit_scale), accepted, labels)
 
     @torch.no_grad()
-    def judge(self, clip: TwoTower, parameters: dict[str, Tensor], prepared: "DeCoOpPrepared") -> Detectors:
+    def judge(self, clip: TwoTower, parameters: Tensors, prepared: "DeCoOpPrepared") -> Detectors:
         """The detectors among all training names, frozen."""
         everyone = [True] * len(prepared.detector_prompts)
         return detectors_of(clip, parameters["detectors"], prepared.detector_prompts, prepared.names, everyone)
@@ -152,10 +151,10 @@ class DeCoOp:
         generator = torch.Generator().manual_seed(seed)
         start, prepared = self.start(clip, train.classnames, generator), self.prepare(clip, train.classnames)
 
-        def detect(parameters: dict[str, Tensor], images: Images, labels: Tensor):
+        def detect(parameters: Tensors, images: Images, labels: Tensor):
             return self.detector_loss(clip, parameters, images, labels, prepared)
 
-        def classify(parameters: dict[str, Tensor], images: Images, labels: Tensor):
+        def classify(parameters: Tensors, images: Images, labels: Tensor):
             return self.classifier_loss(clip, parameters, images, labels, prepared, detectors)
 
         batches = batches_of(self, clip, train, generator, schedule=self.detector_schedule)
@@ -173,7 +172,7 @@ class DeCoOp:
         scores = detectors.log_scores(images.embeddings, clip.logit_scale).exp()
         return scores.new_tensor(min(otsu(detector.cpu().numpy()) for detector in scores))
 
-    def text_bank(self, clip: TwoTower, parameters: dict[str, Tensor], names: NameSets) -> "ExpertBank":
+    def text_bank(self, clip: TwoTower, parameters: Tensors, names: NameSets) -> "ExpertBank":
         """All names by zero-shot CLIP, by every expert and by every detector."""
         prompts = clip.prompt_names(names.all, self.classifier_context)
         experts = normalize(encode_behind(clip, parameters["classifiers"], prompts), dim=-1)
@@ -183,7 +182,7 @@ class DeCoOp:
         text = normalize(zero_shot, dim=-1)
         return ExpertBank(text, len(names.base), clip.logit_scale, zero_shot, experts, detectors)
 
-    def answer(self, clip: TwoTower, parameters: dict[str, Tensor], images: Images, bank: "ExpertBank") -> Answer:
+    def answer(self, clip: TwoTower, parameters: Tensors, images: Images, bank: "ExpertBank") -> Answer:
         """Logits of the accepted experts summed and divided by K, or zero-shot logits; log of the largest score."""
         scores = bank.detectors.log_scores(images.embeddings, bank.scale)
         accepted = (scores.exp() >= parameters["threshold"])[..., None]
@@ -217,7 +216,7 @@ class ExpertBank(TextBank):
     detectors: Detectors
 
 
-def detector_terms(logits: Tensor, columns: Tensor, margin: float) -> dict[str, Tensor]:
+def detector_terms(logits: Tensor, columns: Tensor, margin: float) -> Tensors:
     """Return the first stage's terms, 0-d means over the detectors, and their "total"."""
     # logits float[K, B, m] over a detector's own names; columns int64[K, B] of an image's class there, -1: pseudo new.
     # Without pseudo base images a detector's terms are zero, without one of both kinds its hinge is.
@@ -230,7 +229,7 @@ def detector_terms(logits: Tensor, columns: Tensor, margin: float) -> dict[str, 
     return {"detector_cross_entropy": cross, **means, "total": cross + hinge.mean()}
 
 
-def classifier_terms(logits: Tensor, zero_shot: Tensor, accepted: Tensor, labels: Tensor) -> dict[str, Tensor]:
+def classifier_terms(logits: Tensor, zero_shot: Tensor, accepted: Tensor, labels: Tensor) -> Tensors:
     """Return the second stage's terms, 0-d means over the experts; a term without images is zero."""
     # logits float[K, B, n] of each expert and zero-shot float[B, n] over all base names; accepted bool[K, B]
     entropies = cross_entropy(logits.mT, labels.expand(len(logits), -1), reduction="none")
@@ -250,7 +249,7 @@ def _mean_logits(images: Images, zero_shot: Tensor, scale: Tensor) -> Tensor:
     return scale * normalize(images.embeddings, dim=-1) @ zero_shot.mT
 
 
-def _learn(start: dict[str, Tensor], known: dict[str, Tensor], loss: Callable, batches: Callable, schedule: Schedule):
+def _learn(start: Tensors, known: Tensors, loss: Callable, batches: Callable, schedule: Schedule):
     """`train` from `start`, with what is `known` already held fixed beside it."""
     learning = trainable(start)
     return train(learning, lambda images, labels: loss(known | learning, images, labels), batches, schedule)

@@ -7,7 +7,6 @@ compare both, come from the cosines of KgCoOp's prompt.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
 import torch
 from torch import Generator, Tensor
@@ -19,7 +18,7 @@ from openworld._types import checked
 from openworld.backbones import PromptedNames, TwoTower
 from openworld.datasets.names.forms import normalise_class_name
 from openworld.datasets.templates import KGCOOP, PHOTO
-from openworld.learners.engine.images import Answer, Images
+from openworld.learners.engine.images import Answer, Images, Tensors
 from openworld.learners.engine.linear import apply_linear, start_linear
 from openworld.learners.engine.prompt_learner import PromptLearner
 from openworld.learners.engine.settings import PublishedSetting
@@ -61,12 +60,11 @@ class DePT(PromptLearner):
     rate_factor: float = 6.5
     schedule: Schedule = Schedule(epochs=10, batch_size=4, learning_rate=3.5e-3)
 
-    name: ClassVar[str] = "DePT"
-    paper: ClassVar[str] = "Zhang et al., 2024"
-    tunes: ClassVar[str] = "N context tokens, channel affines, a linear head over base classes"
-    cost: ClassVar[str] = "text tower"
-    consumes: ClassVar[str] = "views"
-    depends_on_other_names: ClassVar[bool] = False
+    name = "DePT"
+    paper = "Zhang et al., 2024"
+    tunes = "N context tokens, channel affines, a linear head over base classes"
+    cost = "text tower"
+    consumes = "views"
 
     def __post_init__(self):
         require_context(self.context_length, self.words)
@@ -80,7 +78,7 @@ class DePT(PromptLearner):
         """Return them with the teacher's sentence; the same for every task, for only base-to-new was published."""
         return cls(template=KGCOOP.get(dataset, PHOTO))
 
-    def start(self, clip: TwoTower, classnames: Sequence[str], generator: Generator) -> dict[str, Tensor]:
+    def start(self, clip: TwoTower, classnames: Sequence[str], generator: Generator) -> Tensors:
         """A fresh context float[N, W], affines that change nothing float[D], a random head float[C, D] and float[C]."""
         width = clip.config.joint_dimension
         return {
@@ -97,11 +95,11 @@ class DePT(PromptLearner):
     def loss(
         self,
         clip: TwoTower,
-        parameters: dict[str, Tensor],
+        parameters: Tensors,
         images: Images,
         labels: Tensor,
         prepared: tuple[PromptedNames, Tensor],
-    ) -> dict[str, Tensor]:
+    ) -> Tensors:
         """Both cross-entropies, guidance and their weighted sum; labels int64[B].
 
         The head is trained on the B images and on the text features of their B labels alike.
@@ -115,12 +113,12 @@ class DePT(PromptLearner):
         total = (1 - self.head_share) * entropy + self.head_share * head_entropy + self.weight * guidance
         return {"cross_entropy": entropy, "head_cross_entropy": head_entropy, "guidance": guidance, "total": total}
 
-    def text_bank(self, clip: TwoTower, parameters: dict[str, Tensor], names: NameSets) -> "HeadBank":
+    def text_bank(self, clip: TwoTower, parameters: Tensors, names: NameSets) -> "HeadBank":
         """Text features of all names behind the learned context, and the head's outputs for the base names."""
         text = normalize(encode_behind(clip, parameters["context"], self.prompted_names(clip, names.all)), dim=-1)
         return HeadBank(text, len(names.base), clip.logit_scale, _outputs(names))
 
-    def answer(self, clip: TwoTower, parameters: dict[str, Tensor], images: Images, bank: "HeadBank") -> Answer:
+    def answer(self, clip: TwoTower, parameters: Tensors, images: Images, bank: "HeadBank") -> Answer:
         """Cosine logits over all names, and the log of the largest base softmax; base logits joined with the head's."""
         answer = answer_by_cosine(images.embeddings, bank)
         if bank.outputs is None:
@@ -151,5 +149,5 @@ def _outputs(names: NameSets) -> tuple[int, ...] | None:
     return None if None in columns else tuple(columns)
 
 
-def _affine(parameters: dict[str, Tensor], side: str, features: Tensor) -> Tensor:
+def _affine(parameters: Tensors, side: str, features: Tensor) -> Tensor:
     return parameters[f"{side}_scale"] * features + parameters[f"{side}_shift"]

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar
 
 import torch
 from torch import Generator, Tensor
@@ -12,7 +11,7 @@ from openworld._arrays import require_at_least
 from openworld._errors import OpenworldError
 from openworld._types import checked
 from openworld.backbones import PromptedNames, TwoTower
-from openworld.learners.engine.images import Answer, Images
+from openworld.learners.engine.images import Answer, Images, Tensors
 from openworld.learners.engine.prompt_learner import PromptLearner
 from openworld.learners.engine.settings import PublishedSetting, unified
 from openworld.learners.engine.text_bank import NameSets, TextBank, answer_of, whole_and_surest_patch
@@ -47,12 +46,11 @@ class GalLoP(PromptLearner):
     keep_underscores: bool = False
     schedule: Schedule = Schedule(epochs=200, weight_decay=1e-2, warmup=False)
 
-    name: ClassVar[str] = "GalLoP"
-    paper: ClassVar[str] = "Lafon et al., 2024"
-    tunes: ClassVar[str] = "global and local contexts, a projection of patches"
-    cost: ClassVar[str] = "text tower, 8 contexts; patch logits"
-    consumes: ClassVar[str] = "patches"
-    depends_on_other_names: ClassVar[bool] = False
+    name = "GalLoP"
+    paper = "Lafon et al., 2024"
+    tunes = "global and local contexts, a projection of patches"
+    cost = "text tower, 8 contexts; patch logits"
+    consumes = "patches"
 
     def __post_init__(self):
         require_context(self.context_length, self.words)
@@ -70,7 +68,7 @@ class GalLoP(PromptLearner):
             return replace(default, words=None, schedule=unified(schedule, dataset))
         return replace(default, schedule=schedule)
 
-    def start(self, clip: TwoTower, classnames: Sequence[str], generator: Generator) -> dict[str, Tensor]:
+    def start(self, clip: TwoTower, classnames: Sequence[str], generator: Generator) -> Tensors:
         """Contexts float[G, N, W] and float[L, N, W], and the identity float[V, V], V the image tower's width."""
         return {
             "global": self._start(clip, self.global_contexts, generator),
@@ -84,8 +82,8 @@ class GalLoP(PromptLearner):
         return clip.prompt_names(classnames, length, suffix="", keep_underscores=self.keep_underscores)
 
     def loss(
-        self, clip: TwoTower, parameters: dict[str, Tensor], images: Images, labels: Tensor, prepared: PromptedNames
-    ) -> dict[str, Tensor]:
+        self, clip: TwoTower, parameters: Tensors, images: Images, labels: Tensor, prepared: PromptedNames
+    ) -> Tensors:
         """The global and the local cross-entropy and their sum; labels int64[B]."""
         of_image, of_patches = self._texts(clip, parameters, prepared)
         cosines = normalize(images.embeddings, dim=-1) @ of_image.mT
@@ -102,19 +100,19 @@ class GalLoP(PromptLearner):
         """The global contexts that each image keeps in a step are drawn."""
         return Loop(draws=self._draws)
 
-    def text_bank(self, clip: TwoTower, parameters: dict[str, Tensor], names: NameSets) -> "PatchBank":
+    def text_bank(self, clip: TwoTower, parameters: Tensors, names: NameSets) -> "PatchBank":
         """Text features of all names behind all contexts, and one matrix from patches to the joint space."""
         of_image, of_patches = self._texts(clip, parameters, self.prepare(clip, names.all))
         projection = joint_projection(clip, parameters["projection"])
         return PatchBank(of_image.mean(dim=0), len(names.base), clip.logit_scale, of_patches, projection)
 
-    def answer(self, clip: TwoTower, parameters: dict[str, Tensor], images: Images, bank: "PatchBank") -> Answer:
+    def answer(self, clip: TwoTower, parameters: Tensors, images: Images, bank: "PatchBank") -> Answer:
         """Half global, half local logits over all names, and the log of the largest base softmax."""
         whole = normalize(images.embeddings, dim=-1) @ bank.text.mT
         parts = closest_patch_cosines(images.patches @ bank.projection, bank.local, self.top).mean(dim=0)
         return answer_of(bank.scale * 0.5 * (whole + parts), bank.base_count)
 
-    def own_score(self, clip: TwoTower, parameters: dict[str, Tensor], images: Images, bank: "PatchBank") -> Tensor:
+    def own_score(self, clip: TwoTower, parameters: Tensors, images: Images, bank: "PatchBank") -> Tensor:
         """GL-MCM of mean cosines over the contexts, float[N]: global ones of the image, local ones of every patch.
 
         As MarcLafon/gallop @ f75999e detects images of no known class.
@@ -127,7 +125,7 @@ class GalLoP(PromptLearner):
         context = start_context(clip, self.context_length, self.words, generator, count)
         return context.expand(count, -1, -1).clone()
 
-    def _texts(self, clip: TwoTower, parameters: dict[str, Tensor], prompts: PromptedNames) -> tuple[Tensor, Tensor]:
+    def _texts(self, clip: TwoTower, parameters: Tensors, prompts: PromptedNames) -> tuple[Tensor, Tensor]:
         contexts = torch.cat([parameters["global"], parameters["local"]])
         text = normalize(encode_behind(clip, contexts, prompts), dim=-1)
         return text[: self.global_contexts], text[self.global_contexts :]

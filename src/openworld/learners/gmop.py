@@ -8,7 +8,7 @@ probability and is not detached; training softmaxes run over a detector's own na
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar, Literal
+from typing import Literal
 
 import numpy as np
 import torch
@@ -20,7 +20,7 @@ from openworld._types import checked
 from openworld.backbones import TwoTower
 from openworld.datasets.templates import APPENDIX_C4, PHOTO, TEMPLATES
 from openworld.learners.engine.detector_prompts import Detectors, Partitions, detectors_among, divide_classes
-from openworld.learners.engine.images import Answer, Images
+from openworld.learners.engine.images import Answer, Images, Tensors
 from openworld.learners.engine.prompt_learner import PromptLearner
 from openworld.learners.engine.settings import PublishedSetting
 from openworld.learners.engine.text_bank import NameSets, TextBank, answer_by_cosine, cosine_logits
@@ -72,12 +72,11 @@ class GMoP(PromptLearner):
     template: str | tuple[str, ...] = "a photo of a {}."
     schedule: Schedule = Schedule(momentum=0, weight_decay=0, warmup=False, cosine_epochs=100, drop_last=False)
 
-    name: ClassVar[str] = "GMoP"
-    paper: ClassVar[str] = "Hua et al., 2025"
-    tunes: ClassVar[str] = "4 context tokens to name base, K x 16 to detect"
-    cost: ClassVar[str] = "text tower, 1 + K contexts"
-    consumes: ClassVar[str] = "embeddings"
-    depends_on_other_names: ClassVar[bool] = False
+    name = "GMoP"
+    paper = "Hua et al., 2025"
+    tunes = "4 context tokens to name base, K x 16 to detect"
+    cost = "text tower, 1 + K contexts"
+    consumes = "embeddings"
 
     def __post_init__(self):
         require_context(self.detector_context, None)
@@ -99,7 +98,7 @@ class GMoP(PromptLearner):
         """Those of zero-shot CLIP."""
         return (self.template,) if isinstance(self.template, str) else self.template
 
-    def start(self, clip: TwoTower, classnames: Sequence[str], generator: Generator) -> dict[str, Tensor]:
+    def start(self, clip: TwoTower, classnames: Sequence[str], generator: Generator) -> Tensors:
         """Fresh contexts: classifier float[N, W] and detectors float[K, N, W], or one for all, float[N, W]."""
         if self.single_prompt:
             return {"context": start_context(clip, self.detector_context, None, generator)}
@@ -127,8 +126,8 @@ class GMoP(PromptLearner):
         return divide_classes(count, self.detectors, np.random.default_rng(self.partition_seed).permutation(count))
 
     def loss(
-        self, clip: TwoTower, parameters: dict[str, Tensor], images: Images, labels: Tensor, prepared: "GMoPPrepared"
-    ) -> dict[str, Tensor]:
+        self, clip: TwoTower, parameters: Tensors, images: Images, labels: Tensor, prepared: "GMoPPrepared"
+    ) -> Tensors:
         """The three terms and their weighted sum; labels int64[B]."""
         embeddings = images.embeddings
         base_text, detector_text = self._texts(clip, parameters, prepared)
@@ -140,7 +139,7 @@ class GMoP(PromptLearner):
             new_logits = cosine_logits(embeddings, prepared.zero_shot, clip.logit_scale)
         return mixture_loss(base_logits, new_logits, detector_logits, labels, prepared.labels, self)
 
-    def text_bank(self, clip: TwoTower, parameters: dict[str, Tensor], names: NameSets) -> TextBank:
+    def text_bank(self, clip: TwoTower, parameters: Tensors, names: NameSets) -> TextBank:
         """Base names by the tuned prompt, new names by zero-shot CLIP, all names by every detector."""
         classifier = parameters["context"] if self.single_prompt else parameters["classifier"]
         tuned = names.all if self.tuned_new else names.base
@@ -153,7 +152,7 @@ class GMoP(PromptLearner):
         detectors = detectors_among(clip, parameters["detectors"], names, parts)
         return MixtureBank(text, len(names.base), clip.logit_scale, detectors)
 
-    def answer(self, clip: TwoTower, parameters: dict[str, Tensor], images: Images, bank: TextBank) -> Answer:
+    def answer(self, clip: TwoTower, parameters: Tensors, images: Images, bank: TextBank) -> Answer:
         """Base names by the tuned prompt, new names by zero-shot CLIP; the most convinced detector tells base from new.
 
         Its score is the log of the largest softmax of an own name, over the names and over the detectors.
@@ -169,7 +168,7 @@ class GMoP(PromptLearner):
         """Whether new images are named with the base classifier's prompt."""
         return self.single_prompt or self.new_classifier == "tuned"
 
-    def _texts(self, clip: TwoTower, parameters: dict[str, Tensor], prepared: "GMoPPrepared") -> tuple[Tensor, Tensor]:
+    def _texts(self, clip: TwoTower, parameters: Tensors, prepared: "GMoPPrepared") -> tuple[Tensor, Tensor]:
         if self.single_prompt:
             text = encode_behind(clip, parameters["context"], prepared.classifier_prompts)
             return text, text[prepared.names]
@@ -202,7 +201,7 @@ def mixture_loss(
     labels: Tensor,
     detector_labels: Tensor,
     settings: GMoP,
-) -> dict[str, Tensor]:
+) -> Tensors:
     """Return GMoP's terms on the logits of one batch: means over the K detectors, and their "total"."""
     # base_logits, new_logits float[B, n] over all base names; detector_logits float[K, B, m] over a detector's own;
     # detector_labels int64[K, n]: the column of a class there, -1 where it is pseudo new. A detector whose batch lacks

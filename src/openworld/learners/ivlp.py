@@ -2,15 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
 
 from torch import Generator, Tensor
-from torch.nn.functional import cross_entropy, normalize
 
 from openworld._arrays import require_at_least
 from openworld._types import checked
 from openworld.backbones import PromptedNames, TwoTower
-from openworld.learners.engine.images import Answer, Images
+from openworld.learners.engine.images import Images, Tensors
 from openworld.learners.engine.prompt_learner import PromptLearner
 from openworld.learners.engine.prompts import (
     encode_prompted_image,
@@ -19,7 +17,6 @@ from openworld.learners.engine.prompts import (
     start_image_prompts,
     start_text_prompts,
 )
-from openworld.learners.engine.text_bank import NameSets, TextBank, answer_by_cosine, cosine_logits
 from openworld.learners.engine.text_features import require_context
 from openworld.learners.engine.training import Schedule
 
@@ -47,14 +44,13 @@ class IVLP(PromptLearner):
     words: str | None = "a photo of a"
     schedule: Schedule = Schedule(epochs=5, batch_size=4, learning_rate=3.5e-3)
 
-    name: ClassVar[str] = "IVLP"
-    paper: ClassVar[str] = "Khattak et al., 2023a"
-    tunes: ClassVar[str] = "N text and N image tokens in each of 12 blocks"
-    cost: ClassVar[str] = "both towers, with gradient"
-    consumes: ClassVar[str] = "pixels"
-    depends_on_other_names: ClassVar[bool] = False
+    name = "IVLP"
+    paper = "Khattak et al., 2023a"
+    tunes = "N text and N image tokens in each of 12 blocks"
+    cost = "both towers, with gradient"
+    consumes = "pixels"
     # OpenPL says neither depth nor batch size: 9 and 4 here, as muzairkhattak/PromptSRC @ bb95c77 runs IVLP with 4 + 4.
-    openpl: ClassVar[dict[str, Any]] = {
+    openpl = {
         "text_length": 4,
         "image_length": 4,
         "text_depth": 9,
@@ -67,7 +63,7 @@ class IVLP(PromptLearner):
         require_at_least(0, image_depth=self.image_depth)
         require_context(self.text_length, self.words)
 
-    def start(self, clip: TwoTower, classnames: Sequence[str], generator: Generator) -> dict[str, Tensor]:
+    def start(self, clip: TwoTower, classnames: Sequence[str], generator: Generator) -> Tensors:
         """Fresh text prompts and image prompts, each float[D, N, W]."""
         return {
             "text": start_text_prompts(clip, self.text_depth, self.text_length, self.words, generator),
@@ -78,19 +74,8 @@ class IVLP(PromptLearner):
         """Tokenise names behind the words of the phrase that are not learned."""
         return name_behind_phrase(clip, classnames, self.text_length, self.words)
 
-    def loss(
-        self, clip: TwoTower, parameters: dict[str, Tensor], images: Images, labels: Tensor, prepared: PromptedNames
-    ) -> dict[str, Tensor]:
-        """Cross-entropy of cosine logits; labels int64[B]."""
-        text = encode_prompted_text(clip, parameters["text"], prepared)
-        image = encode_prompted_image(clip, images.pixels, parameters["image"])
-        return {"total": cross_entropy(cosine_logits(image, text, clip.logit_scale), labels)}
+    def text_features(self, clip: TwoTower, parameters: Tensors, names: PromptedNames) -> Tensor:
+        return encode_prompted_text(clip, parameters["text"], names)
 
-    def text_bank(self, clip: TwoTower, parameters: dict[str, Tensor], names: NameSets) -> TextBank:
-        """Text features of all names behind the learned context."""
-        text = encode_prompted_text(clip, parameters["text"], self.prompted_names(clip, names.all))
-        return TextBank(normalize(text, dim=-1), len(names.base), clip.logit_scale)
-
-    def answer(self, clip: TwoTower, parameters: dict[str, Tensor], images: Images, bank: TextBank) -> Answer:
-        """Cosine logits of the prompted image over all names, and the log of the largest base softmax."""
-        return answer_by_cosine(encode_prompted_image(clip, images.pixels, parameters["image"]), bank)
+    def image_features(self, clip: TwoTower, parameters: Tensors, images: Images) -> Tensor:
+        return encode_prompted_image(clip, images.pixels, parameters["image"])

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar
 
 from torch import Tensor
 from torch.nn.functional import cross_entropy, normalize
@@ -11,7 +10,7 @@ from openworld._arrays import require_at_least
 from openworld._types import checked
 from openworld.backbones import PromptedNames, TwoTower
 from openworld.datasets.templates import KGCOOP, PHOTO
-from openworld.learners.engine.images import Images
+from openworld.learners.engine.images import Images, Tensors
 from openworld.learners.engine.prompt_learner import PromptLearner
 from openworld.learners.engine.settings import PublishedSetting, unified
 from openworld.learners.engine.text_bank import cosine_logits
@@ -38,12 +37,11 @@ class KgCoOp(PromptLearner):
     template: str = "a photo of a {}."
     schedule: Schedule = Schedule(epochs=100, batch_size=128)
 
-    name: ClassVar[str] = "KgCoOp"
-    paper: ClassVar[str] = "Yao et al., 2023"
-    tunes: ClassVar[str] = "N context tokens, shared by all classes"
-    cost: ClassVar[str] = "text tower"
-    consumes: ClassVar[str] = "views"
-    depends_on_other_names: ClassVar[bool] = False
+    name = "KgCoOp"
+    paper = "Yao et al., 2023"
+    tunes = "N context tokens, shared by all classes"
+    cost = "text tower"
+    consumes = "views"
 
     def __post_init__(self):
         require_context(self.context_length, self.words)
@@ -65,11 +63,11 @@ class KgCoOp(PromptLearner):
     def loss(
         self,
         clip: TwoTower,
-        parameters: dict[str, Tensor],
+        parameters: Tensors,
         images: Images,
         labels: Tensor,
         prepared: tuple[PromptedNames, Tensor],
-    ) -> dict[str, Tensor]:
+    ) -> Tensors:
         """Cross-entropy, guidance and their weighted sum; labels int64[B]."""
         prompts, teacher = prepared
         text = normalize(encode_behind(clip, parameters["context"], prompts), dim=-1)

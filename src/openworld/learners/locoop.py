@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
 
 from torch import Tensor
 from torch.nn.functional import cross_entropy, normalize
@@ -11,7 +10,7 @@ from openworld._arrays import require_at_least
 from openworld._errors import OpenworldError
 from openworld._types import checked
 from openworld.backbones import PromptedNames, TwoTower
-from openworld.learners.engine.images import Images
+from openworld.learners.engine.images import Images, Tensors
 from openworld.learners.engine.prompt_learner import PromptLearner
 from openworld.learners.engine.text_bank import TextBank, cosine_logits, whole_and_surest_patch
 from openworld.learners.engine.text_features import encode_behind, require_context
@@ -41,13 +40,12 @@ class LoCoOp(PromptLearner):
     top: int | None = None
     schedule: Schedule = Schedule()
 
-    name: ClassVar[str] = "LoCoOp"
-    paper: ClassVar[str] = "Miyai et al., 2023"
-    tunes: ClassVar[str] = "N context tokens, shared by all classes"
-    cost: ClassVar[str] = "text tower, patch logits"
-    consumes: ClassVar[str] = "patches"
-    depends_on_other_names: ClassVar[bool] = False
-    openpl: ClassVar[dict[str, Any]] = {"context_length": 4}  # OpenPL did not run it
+    name = "LoCoOp"
+    paper = "Miyai et al., 2023"
+    tunes = "N context tokens, shared by all classes"
+    cost = "text tower, patch logits"
+    consumes = "patches"
+    openpl = {"context_length": 4}  # OpenPL did not run it
 
     def __post_init__(self):
         require_context(self.context_length, self.words)
@@ -59,13 +57,8 @@ class LoCoOp(PromptLearner):
         return self.prompted_names(clip, classnames), self._top_of(len(classnames))
 
     def loss(
-        self,
-        clip: TwoTower,
-        parameters: dict[str, Tensor],
-        images: Images,
-        labels: Tensor,
-        prepared: tuple[PromptedNames, int],
-    ) -> dict[str, Tensor]:
+        self, clip: TwoTower, parameters: Tensors, images: Images, labels: Tensor, prepared: tuple[PromptedNames, int]
+    ) -> Tensors:
         """Cross-entropy, entropy of the background, and their weighted difference; labels int64[B]."""
         prompts, top = prepared
         text = encode_behind(clip, parameters["context"], prompts)
@@ -74,7 +67,7 @@ class LoCoOp(PromptLearner):
         background = background_entropy(cosine_logits(patches, text, clip.logit_scale), labels, top)
         return {"cross_entropy": entropy, "background_entropy": background, "total": entropy - self.weight * background}
 
-    def own_score(self, clip: TwoTower, parameters: dict[str, Tensor], images: Images, bank: TextBank) -> Tensor:
+    def own_score(self, clip: TwoTower, parameters: Tensors, images: Images, bank: TextBank) -> Tensor:
         """GL-MCM with the learned context, float[N]: as AtsuMiyai/LoCoOp @ a311b39 detects images of no known class."""
         patches = clip.project_patches(images.patches.to(clip.dtype)).to(bank.text.dtype)
         whole, parts = (normalize(seen, dim=-1) @ bank.text.mT for seen in (images.embeddings, patches))

@@ -2,16 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar
 
 import torch
 from torch import Generator, Tensor
-from torch.nn.functional import cross_entropy, normalize
 
 from openworld._arrays import require_at_least
 from openworld._types import checked
 from openworld.backbones import PromptedNames, TwoTower
-from openworld.learners.engine.images import Answer, Images
+from openworld.learners.engine.images import Images, Tensors
 from openworld.learners.engine.linear import start_linear
 from openworld.learners.engine.prompt_learner import PromptLearner
 from openworld.learners.engine.prompts import (
@@ -21,7 +19,6 @@ from openworld.learners.engine.prompts import (
     start_text_prompts,
 )
 from openworld.learners.engine.settings import PublishedSetting, unified
-from openworld.learners.engine.text_bank import NameSets, TextBank, answer_by_cosine, cosine_logits
 from openworld.learners.engine.text_features import require_context
 from openworld.learners.engine.training import Schedule
 
@@ -44,12 +41,11 @@ class MaPLe(PromptLearner):
     words: str | None = "a photo of a"
     schedule: Schedule = Schedule(epochs=5, batch_size=4, learning_rate=3.5e-3)
 
-    name: ClassVar[str] = "MaPLe"
-    paper: ClassVar[str] = "Khattak et al., 2023a"
-    tunes: ClassVar[str] = "N text tokens and a linear map to N image tokens in each of 9 blocks"
-    cost: ClassVar[str] = "both towers, with gradient"
-    consumes: ClassVar[str] = "pixels"
-    depends_on_other_names: ClassVar[bool] = False
+    name = "MaPLe"
+    paper = "Khattak et al., 2023a"
+    tunes = "N text tokens and a linear map to N image tokens in each of 9 blocks"
+    cost = "both towers, with gradient"
+    consumes = "pixels"
 
     def __post_init__(self):
         require_at_least(1, depth=self.depth)
@@ -68,7 +64,7 @@ class MaPLe(PromptLearner):
             return replace(default, context_length=4, words=None, schedule=unified(default.schedule, dataset))
         return default
 
-    def start(self, clip: TwoTower, classnames: Sequence[str], generator: Generator) -> dict[str, Tensor]:
+    def start(self, clip: TwoTower, classnames: Sequence[str], generator: Generator) -> Tensors:
         """Fresh text prompts float[D, N, W], and for each block a linear map: weight [D, V, W], bias [D, V].
 
         The maps of all blocks but the first start as copies of one.
@@ -84,24 +80,13 @@ class MaPLe(PromptLearner):
         """Tokenise names behind the words of the phrase that are not learned."""
         return name_behind_phrase(clip, classnames, self.context_length, self.words)
 
-    def loss(
-        self, clip: TwoTower, parameters: dict[str, Tensor], images: Images, labels: Tensor, prepared: PromptedNames
-    ) -> dict[str, Tensor]:
-        """Cross-entropy of cosine logits; labels int64[B]."""
-        text = encode_prompted_text(clip, parameters["text"], prepared)
-        image = encode_prompted_image(clip, images.pixels, image_prompts(parameters))
-        return {"total": cross_entropy(cosine_logits(image, text, clip.logit_scale), labels)}
+    def text_features(self, clip: TwoTower, parameters: Tensors, names: PromptedNames) -> Tensor:
+        return encode_prompted_text(clip, parameters["text"], names)
 
-    def text_bank(self, clip: TwoTower, parameters: dict[str, Tensor], names: NameSets) -> TextBank:
-        """Text features of all names behind the learned context."""
-        text = encode_prompted_text(clip, parameters["text"], self.prompted_names(clip, names.all))
-        return TextBank(normalize(text, dim=-1), len(names.base), clip.logit_scale)
-
-    def answer(self, clip: TwoTower, parameters: dict[str, Tensor], images: Images, bank: TextBank) -> Answer:
-        """Cosine logits of the prompted image over all names, and the log of the largest base softmax."""
-        return answer_by_cosine(encode_prompted_image(clip, images.pixels, image_prompts(parameters)), bank)
+    def image_features(self, clip: TwoTower, parameters: Tensors, images: Images) -> Tensor:
+        return encode_prompted_image(clip, images.pixels, image_prompts(parameters))
 
 
-def image_prompts(parameters: dict[str, Tensor]) -> Tensor:
+def image_prompts(parameters: Tensors) -> Tensor:
     """The image prompts float[D, N, V] that the maps make of the text prompts."""
     return parameters["text"] @ parameters["maps_weight"].mT + parameters["maps_bias"].unsqueeze(-2)

@@ -8,7 +8,6 @@ chosen here: logits over all names, and with them the detection score, are those
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar
 
 import torch
 from torch import Generator, Tensor
@@ -19,7 +18,7 @@ from openworld._errors import OpenworldError
 from openworld._types import checked
 from openworld.backbones import PackedText, TwoTower
 from openworld.datasets.templates import PHOTO, TEMPLATES, fill
-from openworld.learners.engine.images import Answer, Images
+from openworld.learners.engine.images import Answer, Images, Tensors
 from openworld.learners.engine.linear import start_linear
 from openworld.learners.engine.prompt_learner import PromptLearner
 from openworld.learners.engine.settings import PublishedSetting
@@ -69,12 +68,11 @@ class MMRL(PromptLearner):
     template: str = PHOTO
     schedule: Schedule = Schedule(epochs=10, batch_size=4, learning_rate=1e-3, optimizer="AdamW")
 
-    name: ClassVar[str] = "MMRL"
-    paper: ClassVar[str] = "Guo and Gu, 2025"
-    tunes: ClassVar[str] = "K tokens, linear maps to K rows in 7 blocks of each tower, a projection"
-    cost: ClassVar[str] = "upper blocks of both towers, with gradient"
-    consumes: ClassVar[str] = "pixels"
-    depends_on_other_names: ClassVar[bool] = False
+    name = "MMRL"
+    paper = "Guo and Gu, 2025"
+    tunes = "K tokens, linear maps to K rows in 7 blocks of each tower, a projection"
+    cost = "upper blocks of both towers, with gradient"
+    consumes = "pixels"
 
     def __post_init__(self):
         require_at_least(1, tokens=self.tokens, token_width=self.token_width, depth=self.depth)
@@ -96,7 +94,7 @@ class MMRL(PromptLearner):
         template = TEMPLATES.get(dataset, PHOTO)
         return replace(default, token_width=width, weight=weight, template=template, schedule=schedule)
 
-    def start(self, clip: TwoTower, classnames: Sequence[str], generator: Generator) -> dict[str, Tensor]:
+    def start(self, clip: TwoTower, classnames: Sequence[str], generator: Generator) -> Tensors:
         """Fresh tokens float[K, S], maps (weight [D, V, S] and bias [D, V] for each tower), a projection float[V, J].
 
         The maps of a tower start as copies of one, the projection from random numbers, as the released code has it.
@@ -120,13 +118,8 @@ class MMRL(PromptLearner):
         return clip.enter_image(pixels, clip.config.image.layers - self._depth(clip))
 
     def loss(
-        self,
-        clip: TwoTower,
-        parameters: dict[str, Tensor],
-        images: Images,
-        labels: Tensor,
-        prepared: tuple[PackedText, Tensor],
-    ) -> dict[str, Tensor]:
+        self, clip: TwoTower, parameters: Tensors, images: Images, labels: Tensor, prepared: tuple[PackedText, Tensor]
+    ) -> Tensors:
         """Both cross-entropies, how far features moved, and the weighted sum; labels int64[B]."""
         sentences, frozen = prepared
         whole, parts = self._encode_image(clip, parameters, images)
@@ -139,12 +132,12 @@ class MMRL(PromptLearner):
         terms = {"cross_entropy": entropy, "token_cross_entropy": token_entropy}
         return terms | {"image": of_image, "text": of_text, "total": total}
 
-    def text_bank(self, clip: TwoTower, parameters: dict[str, Tensor], names: NameSets) -> TextBank:
+    def text_bank(self, clip: TwoTower, parameters: Tensors, names: NameSets) -> TextBank:
         """Text features of all names, with the tokens among the rows of their sentences."""
         text = self._encode_text(clip, parameters, self._enter(clip, names.all))
         return TextBank(normalize(text, dim=-1), len(names.base), clip.logit_scale)
 
-    def answer(self, clip: TwoTower, parameters: dict[str, Tensor], images: Images, bank: TextBank) -> Answer:
+    def answer(self, clip: TwoTower, parameters: Tensors, images: Images, bank: TextBank) -> Answer:
         """Cosine logits of the class token over all names, and the log of the largest base softmax; base logits mixed.
 
         Only accuracies within a half are published: what all names are compared by has to be fair to both.
@@ -164,12 +157,12 @@ class MMRL(PromptLearner):
         entered = clip.enter_text(fill(self.template, names), clip.config.text.layers - self._depth(clip))
         return entered.pack(clip.text, self.tokens)
 
-    def _encode_text(self, clip: TwoTower, parameters: dict[str, Tensor], text: PackedText) -> Tensor:
+    def _encode_text(self, clip: TwoTower, parameters: Tensors, text: PackedText) -> Tensor:
         """Unnormalised text features float[C, J]."""
         rows = mapped_rows(parameters, "text").to(clip.dtype)
         return widen(clip.leave_text(text, dict(enumerate(rows, start=text.sentences.block))))
 
-    def _encode_image(self, clip: TwoTower, parameters: dict[str, Tensor], images: Images) -> tuple[Tensor, Tensor]:
+    def _encode_image(self, clip: TwoTower, parameters: Tensors, images: Images) -> tuple[Tensor, Tensor]:
         """Unnormalised features float[B, J] of the class token, and of the mean of the learned tokens."""
         entered = self.lift(clip, images.pixels) if images.rows is None else images.rows
         rows, block = mapped_rows(parameters, "image").to(clip.dtype), clip.config.image.layers - self._depth(clip)
@@ -177,7 +170,7 @@ class MMRL(PromptLearner):
         return widen(clip.project_patches(left[:, 0])), widen(left[:, 1:]).mean(dim=1) @ parameters["projection"]
 
 
-def mapped_rows(parameters: dict[str, Tensor], tower: str) -> Tensor:
+def mapped_rows(parameters: Tensors, tower: str) -> Tensor:
     """The rows float[D, K, V] that a tower's maps make of the tokens."""
     weight, bias = parameters[f"{tower}_maps_weight"], parameters[f"{tower}_maps_bias"]
     return parameters["tokens"] @ weight.mT + bias.unsqueeze(-2)

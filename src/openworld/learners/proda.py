@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
 
 import torch
 from torch import Generator, Tensor
@@ -11,7 +10,7 @@ from torch.nn.functional import cross_entropy, normalize
 from openworld._arrays import require_at_least
 from openworld._types import checked
 from openworld.backbones import PromptedNames, TwoTower
-from openworld.learners.engine.images import Answer, Images
+from openworld.learners.engine.images import Answer, Images, Tensors
 from openworld.learners.engine.prompt_learner import PromptLearner
 from openworld.learners.engine.text_bank import NameSets, TextBank, answer_of
 from openworld.learners.engine.text_features import encode_behind, start_context
@@ -43,20 +42,19 @@ class ProDA(PromptLearner):
     keep_underscores: bool = False
     schedule: Schedule = Schedule(epochs=100, batch_size=4, learning_rate=1e-3)
 
-    name: ClassVar[str] = "ProDA"
-    paper: ClassVar[str] = "Lu et al., 2022"
-    tunes: ClassVar[str] = "P contexts of N tokens, shared by all classes"
-    cost: ClassVar[str] = "text tower, 4 contexts"
-    consumes: ClassVar[str] = "views"
-    depends_on_other_names: ClassVar[bool] = False
-    openpl: ClassVar[dict[str, Any]] = {"context_length": 4}
+    name = "ProDA"
+    paper = "Lu et al., 2022"
+    tunes = "P contexts of N tokens, shared by all classes"
+    cost = "text tower, 4 contexts"
+    consumes = "views"
+    openpl = {"context_length": 4}
 
     def __post_init__(self):
         require_at_least(2, contexts=self.contexts)
         require_at_least(1, context_length=self.context_length, per_step=self.per_step)
         require_at_least(0, weight=self.weight)
 
-    def start(self, clip: TwoTower, classnames: Sequence[str], generator: Generator) -> dict[str, Tensor]:
+    def start(self, clip: TwoTower, classnames: Sequence[str], generator: Generator) -> Tensors:
         """Fresh contexts float[P, N, W]."""
         return {"contexts": start_context(clip, self.context_length, None, generator, self.contexts)}
 
@@ -67,11 +65,11 @@ class ProDA(PromptLearner):
     def loss(
         self,
         clip: TwoTower,
-        parameters: dict[str, Tensor],
+        parameters: Tensors,
         images: Images,
         labels: Tensor,
         prepared: tuple[dict[str, PromptedNames], PromptedNames],
-    ) -> dict[str, Tensor]:
+    ) -> Tensors:
         """The bound on the drawn contexts, the orthogonality of all, and their weighted sum; labels int64[B]."""
         prompts, alone = prepared
         contexts = parameters["contexts"]
@@ -89,12 +87,12 @@ class ProDA(PromptLearner):
         """The contexts of a step are drawn."""
         return Loop(draws=self._draws)
 
-    def text_bank(self, clip: TwoTower, parameters: dict[str, Tensor], names: NameSets) -> TextBank:
+    def text_bank(self, clip: TwoTower, parameters: Tensors, names: NameSets) -> TextBank:
         """Means of unit text features over all contexts; they are shorter than 1, and stay so."""
         text = self._texts(clip, parameters["contexts"], range(self.contexts), self._prompts(clip, names.all))
         return TextBank(text.mean(dim=0), len(names.base), clip.logit_scale)
 
-    def answer(self, clip: TwoTower, parameters: dict[str, Tensor], images: Images, bank: TextBank) -> Answer:
+    def answer(self, clip: TwoTower, parameters: Tensors, images: Images, bank: TextBank) -> Answer:
         """Mean of the cosine logits over the contexts for all names, and the log of the largest base softmax."""
         logits = bank.scale * normalize(images.embeddings, dim=-1) @ bank.text.mT
         return answer_of(logits, bank.base_count)

@@ -6,7 +6,6 @@ zero-shot CLIP's predictions on the same view. That loss itself is never minimis
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar
 
 import torch
 from torch import Generator, Tensor
@@ -17,7 +16,7 @@ from openworld._errors import OpenworldError
 from openworld._types import checked
 from openworld.backbones import PromptedNames, TwoTower
 from openworld.datasets.templates import PHOTO, PROGRAD
-from openworld.learners.engine.images import Images
+from openworld.learners.engine.images import Images, Tensors
 from openworld.learners.engine.prompt_learner import PromptLearner
 from openworld.learners.engine.settings import PublishedSetting, unified
 from openworld.learners.engine.text_bank import cosine_logits
@@ -56,12 +55,11 @@ class ProGrad(PromptLearner):
     template: str = "a photo of a {}."
     schedule: Schedule = Schedule(epochs=100)
 
-    name: ClassVar[str] = "ProGrad"
-    paper: ClassVar[str] = "Zhu et al., 2023"
-    tunes: ClassVar[str] = "N context tokens, shared by all classes"
-    cost: ClassVar[str] = "text tower, backwards twice"
-    consumes: ClassVar[str] = "views"
-    depends_on_other_names: ClassVar[bool] = False
+    name = "ProGrad"
+    paper = "Zhu et al., 2023"
+    tunes = "N context tokens, shared by all classes"
+    cost = "text tower, backwards twice"
+    consumes = "views"
 
     def __post_init__(self):
         require_context(self.context_length, self.words)
@@ -86,7 +84,7 @@ class ProGrad(PromptLearner):
         epochs = 50 if dataset == "imagenet" else default.schedule.epochs
         return replace(default, schedule=replace(default.schedule, epochs=epochs))
 
-    def start(self, clip: TwoTower, classnames: Sequence[str], generator: Generator) -> dict[str, Tensor]:
+    def start(self, clip: TwoTower, classnames: Sequence[str], generator: Generator) -> Tensors:
         """A fresh context float[N, W]."""
         if self.words is None:
             return {"context": start_context(clip, self.context_length, None, generator)}
@@ -103,11 +101,11 @@ class ProGrad(PromptLearner):
     def loss(
         self,
         clip: TwoTower,
-        parameters: dict[str, Tensor],
+        parameters: Tensors,
         images: Images,
         labels: Tensor,
         prepared: tuple[PromptedNames, Tensor],
-    ) -> dict[str, Tensor]:
+    ) -> Tensors:
         """The cross-entropy, also as "total", and the "knowledge" loss that its gradient heeds; labels int64[B]."""
         prompts, teacher = prepared
         logits = cosine_logits(images.embeddings, encode_behind(clip, parameters["context"], prompts), clip.logit_scale)
@@ -122,7 +120,7 @@ class ProGrad(PromptLearner):
         """Steps go along `gradient`."""
         return Loop(gradient=self.gradient)
 
-    def gradient(self, terms: Mapping[str, Tensor], parameters: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    def gradient(self, terms: Mapping[str, Tensor], parameters: Mapping[str, Tensor]) -> Tensors:
         """What a step descends along: the cross-entropy's gradient without its part against the knowledge loss's."""
         tensors = list(parameters.values())
         wanted = torch.autograd.grad(terms["cross_entropy"], tensors, retain_graph=True)

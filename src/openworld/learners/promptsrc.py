@@ -7,7 +7,6 @@ muzairkhattak/PromptSRC @ bb95c77, whose third term is a mean over images and cl
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar
 
 import torch
 from torch import Generator, Tensor
@@ -18,7 +17,7 @@ from openworld._errors import OpenworldError
 from openworld._types import checked
 from openworld.backbones import PromptedNames, TwoTower
 from openworld.datasets.templates import PROMPTSRC, fill
-from openworld.learners.engine.images import Answer, Images
+from openworld.learners.engine.images import Images, Tensors
 from openworld.learners.engine.prompt_learner import PromptLearner
 from openworld.learners.engine.prompts import (
     encode_prompted_image,
@@ -28,7 +27,7 @@ from openworld.learners.engine.prompts import (
     start_text_prompts,
 )
 from openworld.learners.engine.settings import PublishedSetting, unified
-from openworld.learners.engine.text_bank import NameSets, TextBank, answer_by_cosine, cosine_logits
+from openworld.learners.engine.text_bank import cosine_logits
 from openworld.learners.engine.text_features import require_context
 from openworld.learners.engine.training import Loop, Schedule
 
@@ -63,12 +62,11 @@ class PromptSRC(PromptLearner):
     deviation: float = 1.0
     schedule: Schedule = Schedule(epochs=20, batch_size=4, learning_rate=2.5e-3)
 
-    name: ClassVar[str] = "PromptSRC"
-    paper: ClassVar[str] = "Khattak et al., 2023b"
-    tunes: ClassVar[str] = "N text and N image tokens in each of 9 blocks"
-    cost: ClassVar[str] = "both towers, with gradient"
-    consumes: ClassVar[str] = "pixels"
-    depends_on_other_names: ClassVar[bool] = False
+    name = "PromptSRC"
+    paper = "Khattak et al., 2023b"
+    tunes = "N text and N image tokens in each of 9 blocks"
+    cost = "both towers, with gradient"
+    consumes = "pixels"
 
     def __post_init__(self):
         require_at_least(1, text_length=self.text_length, image_length=self.image_length, depth=self.depth)
@@ -93,7 +91,7 @@ class PromptSRC(PromptLearner):
             return replace(default, words=None, mean=mean, deviation=deviation, schedule=schedule)
         return default
 
-    def start(self, clip: TwoTower, classnames: Sequence[str], generator: Generator) -> dict[str, Tensor]:
+    def start(self, clip: TwoTower, classnames: Sequence[str], generator: Generator) -> Tensors:
         """Fresh text prompts and image prompts, each float[D, N, W]."""
         return {
             "text": start_text_prompts(clip, self.depth, self.text_length, self.words, generator),
@@ -108,14 +106,20 @@ class PromptSRC(PromptLearner):
         """Tokenise names behind the words of the phrase that are not learned."""
         return name_behind_phrase(clip, classnames, self.text_length, self.words)
 
+    def text_features(self, clip: TwoTower, parameters: Tensors, names: PromptedNames) -> Tensor:
+        return encode_prompted_text(clip, parameters["text"], names)
+
+    def image_features(self, clip: TwoTower, parameters: Tensors, images: Images) -> Tensor:
+        return encode_prompted_image(clip, images.pixels, parameters["image"])
+
     def loss(
         self,
         clip: TwoTower,
-        parameters: dict[str, Tensor],
+        parameters: Tensors,
         images: Images,
         labels: Tensor,
         prepared: tuple[PromptedNames, Tensor],
-    ) -> dict[str, Tensor]:
+    ) -> Tensors:
         """Cross-entropy, distances to the frozen text features, image features and logits, and their weighted sum."""
         names, teacher_text = prepared
         teacher_image = normalize(images.embeddings, dim=-1)
@@ -131,15 +135,6 @@ class PromptSRC(PromptLearner):
         }
         held = self.text_weight * terms["text"] + self.image_weight * terms["image"] + terms["logits"]
         return terms | {"total": terms["cross_entropy"] + held}
-
-    def text_bank(self, clip: TwoTower, parameters: dict[str, Tensor], names: NameSets) -> TextBank:
-        """Text features of all names behind the learned context."""
-        text = encode_prompted_text(clip, parameters["text"], self.prompted_names(clip, names.all))
-        return TextBank(normalize(text, dim=-1), len(names.base), clip.logit_scale)
-
-    def answer(self, clip: TwoTower, parameters: dict[str, Tensor], images: Images, bank: TextBank) -> Answer:
-        """Cosine logits of the prompted image over all names, and the log of the largest base softmax."""
-        return answer_by_cosine(encode_prompted_image(clip, images.pixels, parameters["image"]), bank)
 
     @property
     def loop(self) -> Loop:

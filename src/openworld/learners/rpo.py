@@ -2,21 +2,21 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar, Literal
+from typing import Literal
 
 import torch
 from torch import Generator, Tensor
-from torch.nn.functional import cross_entropy, normalize
+from torch.nn.functional import normalize
 
 from openworld._arrays import require_at_least
 from openworld._spoken import spoken_name
 from openworld._types import checked
 from openworld.backbones import Recording, TwoTower
 from openworld.datasets.templates import PHOTO, fill
-from openworld.learners.engine.images import Answer, Images
+from openworld.learners.engine.images import Images, Tensors
 from openworld.learners.engine.prompt_learner import PromptLearner
 from openworld.learners.engine.settings import PublishedSetting, unified
-from openworld.learners.engine.text_bank import NameSets, TextBank, answer_by_cosine, cosine_logits
+from openworld.learners.engine.text_bank import NameSets, TextBank
 from openworld.learners.engine.text_features import STANDARD_DEVIATION, require_templates
 from openworld.learners.engine.training import Schedule
 
@@ -47,12 +47,11 @@ class RPO(PromptLearner):
     keep_underscores: bool = False
     schedule: Schedule = Schedule(epochs=15, batch_size=4, learning_rate=1e-2)
 
-    name: ClassVar[str] = "RPO"
-    paper: ClassVar[str] = "Lee et al., 2023"
-    tunes: ClassVar[str] = "K text tokens and K image tokens that nothing reads"
-    cost: ClassVar[str] = "image tower; K tokens of both towers, with gradient"
-    consumes: ClassVar[str] = "pixels"
-    depends_on_other_names: ClassVar[bool] = False
+    name = "RPO"
+    paper = "Lee et al., 2023"
+    tunes = "K text tokens and K image tokens that nothing reads"
+    cost = "image tower; K tokens of both towers, with gradient"
+    consumes = "pixels"
 
     def __post_init__(self):
         require_at_least(1, prompts=self.prompts)
@@ -72,7 +71,7 @@ class RPO(PromptLearner):
             return replace(default, schedule=replace(default.schedule, learning_rate=5e-3))
         return default
 
-    def start(self, clip: TwoTower, classnames: Sequence[str], generator: Generator) -> dict[str, Tensor]:
+    def start(self, clip: TwoTower, classnames: Sequence[str], generator: Generator) -> Tensors:
         """Fresh text prompts float[K, W] and image prompts float[K, Wv]."""
         end = clip.text.tokens.weight[clip.tokenizer([""])[0][-1]]
         return {"text": self._near(end, generator), "image": self._near(clip.image.class_row, generator)}
@@ -81,24 +80,20 @@ class RPO(PromptLearner):
         """The recorded sentences of the names."""
         return clip.record_text(self._sentences(classnames))
 
-    def loss(
-        self, clip: TwoTower, parameters: dict[str, Tensor], images: Images, labels: Tensor, prepared: Recording
-    ) -> dict[str, Tensor]:
-        """Cross-entropy of the mean cosine logits of all pairs; labels int64[B]."""
-        image = _image_pairs(clip, parameters["image"], images.pixels)
-        text = _side_by_side(clip.read_text(parameters["text"].to(clip.dtype), prepared))
-        return {"total": cross_entropy(cosine_logits(image, text, clip.logit_scale), labels)}
+    def text_features(self, clip: TwoTower, parameters: Tensors, names: Recording) -> Tensor:
+        """Return what the text prompts read in recorded sentences, side by side: float[C, K * D]."""
+        return _side_by_side(clip.read_text(parameters["text"].to(clip.dtype), names))
 
-    def text_bank(self, clip: TwoTower, parameters: dict[str, Tensor], names: NameSets) -> TextBank:
+    def image_features(self, clip: TwoTower, parameters: Tensors, images: Images) -> Tensor:
+        """Return what the image prompts read in images, side by side: float[B, K * D]."""
+        rows, parts = parameters["image"].to(clip.dtype), images.pixels.split(CHUNK)
+        return torch.cat([_side_by_side(clip.read_image(rows, clip.record_image(part))) for part in parts])
+
+    def text_bank(self, clip: TwoTower, parameters: Tensors, names: NameSets) -> TextBank:
         """What the text prompts read in the sentences of all names, side by side: float[C, K * D]."""
-        rows, pairs = parameters["text"].to(clip.dtype), []
-        for start in range(0, len(names.all), CHUNK):
-            pairs.append(_side_by_side(clip.read_text(rows, self.prepare(clip, names.all[start : start + CHUNK]))))
+        chunks = [names.all[start : start + CHUNK] for start in range(0, len(names.all), CHUNK)]
+        pairs = [self.text_features(clip, parameters, self.prepare(clip, chunk)) for chunk in chunks]
         return TextBank(normalize(torch.cat(pairs), dim=-1), len(names.base), clip.logit_scale)
-
-    def answer(self, clip: TwoTower, parameters: dict[str, Tensor], images: Images, bank: TextBank) -> Answer:
-        """Mean cosine logits of all pairs over all names, and the log of the largest base softmax."""
-        return answer_by_cosine(_image_pairs(clip, parameters["image"], images.pixels), bank)
 
     def _near(self, row: Tensor, generator: Generator) -> Tensor:
         noise = torch.randn(self.prompts, len(row), generator=generator)
@@ -110,12 +105,6 @@ class RPO(PromptLearner):
         if self.keep_underscores:
             return [self.template.replace("{}", spoken_name(name)) for name in classnames]
         return fill(self.template, classnames)
-
-
-def _image_pairs(clip: TwoTower, prompts: Tensor, pixels: Tensor) -> Tensor:
-    """What the image prompts read in images [B, 3, H, W], side by side: float[B, K * D]."""
-    rows, parts = prompts.to(clip.dtype), pixels.split(CHUNK)
-    return torch.cat([_side_by_side(clip.read_image(rows, clip.record_image(part))) for part in parts])
 
 
 def _side_by_side(features: Tensor) -> Tensor:

@@ -10,7 +10,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import repeat
-from typing import ClassVar
 
 import torch
 from torch import Generator, Tensor
@@ -21,10 +20,10 @@ from openworld._errors import OpenworldError
 from openworld._types import checked
 from openworld.backbones import EnteredText, TwoTower
 from openworld.datasets.templates import PHOTO, SKIP_TUNING, fill
-from openworld.learners.engine.images import Answer, Images
+from openworld.learners.engine.images import Images, Tensors
 from openworld.learners.engine.prompt_learner import PromptLearner
 from openworld.learners.engine.settings import PublishedSetting
-from openworld.learners.engine.text_bank import NameSets, TextBank, answer_by_cosine, cosine_logits
+from openworld.learners.engine.text_bank import NameSets, TextBank, cosine_logits
 from openworld.learners.engine.text_features import encode_names, require_templates, widen
 from openworld.learners.engine.training import Loop, Schedule
 
@@ -64,12 +63,11 @@ class SkipTuning(PromptLearner):
     template: str = PHOTO
     schedule: Schedule = Schedule(epochs=20, batch_size=4, learning_rate=2e-5)
 
-    name: ClassVar[str] = "SkipTuning"
-    paper: ClassVar[str] = "Wu et al., 2025"
-    tunes: ClassVar[str] = "the weights of the last 6 blocks of both towers"
-    cost: ClassVar[str] = "upper blocks of both towers, gradients of weights; some of the names"
-    consumes: ClassVar[str] = "pixels"
-    depends_on_other_names: ClassVar[bool] = False
+    name = "SkipTuning"
+    paper = "Wu et al., 2025"
+    tunes = "the weights of the last 6 blocks of both towers"
+    cost = "upper blocks of both towers, gradients of weights; some of the names"
+    consumes = "pixels"
 
     def __post_init__(self):
         require_at_least(1, depth=self.depth, most=self.most)
@@ -91,7 +89,7 @@ class SkipTuning(PromptLearner):
             return replace(default, image_factor=0.1, warmup_rate=1e-8, schedule=schedule)
         return default
 
-    def start(self, clip: TwoTower, classnames: Sequence[str], generator: Generator) -> dict[str, Tensor]:
+    def start(self, clip: TwoTower, classnames: Sequence[str], generator: Generator) -> Tensors:
         """Copies of the backbone's weights that are tuned, in float32, by their names there."""
         return {name: clip.get_parameter(name).detach().float().clone() for name in tuned_weights(clip, self.depth)}
 
@@ -106,13 +104,8 @@ class SkipTuning(PromptLearner):
         return clip.enter_image(pixels, first_block(len(clip.image.blocks), self.depth))
 
     def loss(
-        self,
-        clip: TwoTower,
-        parameters: dict[str, Tensor],
-        images: Images,
-        labels: Tensor,
-        prepared: tuple[EnteredText, Tensor],
-    ) -> dict[str, Tensor]:
+        self, clip: TwoTower, parameters: Tensors, images: Images, labels: Tensor, prepared: tuple[EnteredText, Tensor]
+    ) -> Tensors:
         """Cross-entropy over the names that are kept; labels int64[B]."""
         entered, prototypes = prepared
         tuned = clip.with_weights(parameters)
@@ -132,14 +125,14 @@ class SkipTuning(PromptLearner):
             by_class=self.by_class,
         )
 
-    def text_bank(self, clip: TwoTower, parameters: dict[str, Tensor], names: NameSets) -> TextBank:
+    def text_bank(self, clip: TwoTower, parameters: Tensors, names: NameSets) -> TextBank:
         """Text features of all names by the tuned tower."""
         text = encode_names(clip.with_weights(parameters), names.all, (self.template,))
         return TextBank(text, len(names.base), clip.logit_scale)
 
-    def answer(self, clip: TwoTower, parameters: dict[str, Tensor], images: Images, bank: TextBank) -> Answer:
-        """Cosine logits by the tuned image tower over all names, and the log of the largest base softmax."""
-        return answer_by_cosine(self._encode_image(clip.with_weights(parameters), images), bank)
+    def image_features(self, clip: TwoTower, parameters: Tensors, images: Images) -> Tensor:
+        """Return those of the tuned image tower."""
+        return self._encode_image(clip.with_weights(parameters), images)
 
     def keep(self, closeness: Tensor, seed: int) -> Tensor:
         """The names that a step compares images with: int64, ascending, of closeness float[C].

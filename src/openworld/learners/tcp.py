@@ -6,7 +6,6 @@ class at the input of one text block. The context acts through what the rows beh
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar
 
 from torch import Generator, Tensor
 from torch.nn.functional import cross_entropy, normalize
@@ -17,7 +16,7 @@ from openworld._types import checked
 from openworld.backbones import PromptedNames, TwoTower
 from openworld.backbones.blocks import quick_gelu
 from openworld.datasets.templates import PHOTO, TCP_BEHIND, TCP_TEACHER
-from openworld.learners.engine.images import Images
+from openworld.learners.engine.images import Images, Tensors
 from openworld.learners.engine.linear import apply_linear, start_linear
 from openworld.learners.engine.prompt_learner import PromptLearner
 from openworld.learners.engine.settings import PublishedSetting, unified
@@ -64,12 +63,11 @@ class TCP(PromptLearner):
     template: str = "a photo of a {}."
     schedule: Schedule = Schedule(optimizer="Adam", adam_epsilon=1e-3)
 
-    name: ClassVar[str] = "TCP"
-    paper: ClassVar[str] = "Yao et al., 2024"
-    tunes: ClassVar[str] = "N context tokens and a network that makes N tokens for every class"
-    cost: ClassVar[str] = "text tower"
-    consumes: ClassVar[str] = "views"
-    depends_on_other_names: ClassVar[bool] = False
+    name = "TCP"
+    paper = "Yao et al., 2024"
+    tunes = "N context tokens and a network that makes N tokens for every class"
+    cost = "text tower"
+    consumes = "views"
 
     def __post_init__(self):
         require_context(self.context_length, self.words)
@@ -86,7 +84,7 @@ class TCP(PromptLearner):
         epochs = PUBLISHED_EPOCHS.get(dataset, default.schedule.epochs)
         return replace(default, schedule=replace(default.schedule, epochs=epochs))
 
-    def start(self, clip: TwoTower, classnames: Sequence[str], generator: Generator) -> dict[str, Tensor]:
+    def start(self, clip: TwoTower, classnames: Sequence[str], generator: Generator) -> Tensors:
         """A fresh context float[N, W], and the two layers of the network: joint dimension to hidden, hidden to N W."""
         inputs, width = clip.config.joint_dimension, clip.config.text.width
         hidden = max(1, inputs // self.reduction)
@@ -107,28 +105,28 @@ class TCP(PromptLearner):
     def loss(
         self,
         clip: TwoTower,
-        parameters: dict[str, Tensor],
+        parameters: Tensors,
         images: Images,
         labels: Tensor,
         prepared: tuple[PromptedNames, Tensor],
-    ) -> dict[str, Tensor]:
+    ) -> Tensors:
         """Cross-entropy, guidance and their weighted sum; labels int64[B]."""
         text = self._text(clip, parameters, prepared)
         entropy = cross_entropy(cosine_logits(images.embeddings, text, clip.logit_scale), labels)
         guidance = 1 - (text * prepared[1]).sum(dim=-1).mean()
         return {"cross_entropy": entropy, "guidance": guidance, "total": entropy + self.weight * guidance}
 
-    def text_bank(self, clip: TwoTower, parameters: dict[str, Tensor], names: NameSets) -> TextBank:
+    def text_bank(self, clip: TwoTower, parameters: Tensors, names: NameSets) -> TextBank:
         """Text features of all names behind the learned context and their own class tokens."""
         text = self._text(clip, parameters, self.prepare(clip, names.all))
         return TextBank(text, len(names.base), clip.logit_scale)
 
-    def class_tokens(self, parameters: dict[str, Tensor], teacher: Tensor) -> Tensor:
+    def class_tokens(self, parameters: Tensors, teacher: Tensor) -> Tensor:
         """The tokens float[C, N, W] that the network makes from frozen unit text features float[C, D]."""
         hidden = quick_gelu(apply_linear(parameters, "hidden", teacher))
         return apply_linear(parameters, "tokens", hidden).unflatten(-1, parameters["context"].shape)
 
-    def _text(self, clip: TwoTower, parameters: dict[str, Tensor], prepared: tuple[PromptedNames, Tensor]) -> Tensor:
+    def _text(self, clip: TwoTower, parameters: Tensors, prepared: tuple[PromptedNames, Tensor]) -> Tensor:
         prompts, teacher = prepared
         tokens = {self._block(clip): self.class_tokens(parameters, teacher)}
         return normalize(encode_behind(clip, parameters["context"], prompts, replace_per_class=tokens), dim=-1)

@@ -9,7 +9,6 @@ inferred: that the last, smaller batch of a pass is kept, and the sentence of Im
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, count, islice
-from typing import ClassVar
 
 import numpy as np
 import torch
@@ -25,7 +24,7 @@ from openworld.datasets.names.forms import normalise_class_name
 from openworld.datasets.templates import PHOTO, TEMPLATES, fill
 from openworld.features import Features
 from openworld.learners.engine.fitted import CHUNK, FittedLearner, batches_of, require_trainable, trainable
-from openworld.learners.engine.images import Answer, Images, select_images
+from openworld.learners.engine.images import Answer, Images, Tensors, select_images
 from openworld.learners.engine.settings import PublishedSetting
 from openworld.learners.engine.text_bank import NameSets, TextBank, answer_by_cosine, cosine_logits
 from openworld.learners.engine.text_features import encode_names, require_templates, widen
@@ -61,13 +60,13 @@ class TwoSFS:
         drop_last=False,
     )
 
-    name: ClassVar[str] = "2SFS"
-    paper: ClassVar[str] = "Farina et al., 2025"
-    tunes: ClassVar[str] = "the norms of both towers, then a linear classifier of base classes"
-    cost: ClassVar[str] = "both towers, with gradient; later the classifier alone"
-    consumes: ClassVar[str] = "pixels"
-    depends_on_other_names: ClassVar[bool] = False
-    in_stages: ClassVar[bool] = True
+    name = "2SFS"
+    paper = "Farina et al., 2025"
+    tunes = "the norms of both towers, then a linear classifier of base classes"
+    cost = "both towers, with gradient; later the classifier alone"
+    consumes = "pixels"
+    depends_on_other_names = False
+    in_stages = True
 
     def __post_init__(self):
         require_templates(self.template)
@@ -81,7 +80,7 @@ class TwoSFS:
         """Return them with the sentence; the same for every task."""
         return cls(template=TEMPLATES.get(dataset, PHOTO))
 
-    def start(self, clip: TwoTower, classnames: Sequence[str], generator: Generator) -> dict[str, Tensor]:
+    def start(self, clip: TwoTower, classnames: Sequence[str], generator: Generator) -> Tensors:
         """Copies of the backbone's norms, in float32, by their names there, and frozen text features float[C, J]."""
         norms = {name: clip.get_parameter(name).detach().float().clone() for name in norm_weights(clip)}
         return norms | {CLASSIFIER: encode_names(clip, classnames, (self.template,))}
@@ -90,9 +89,7 @@ class TwoSFS:
         """The sentences of the names."""
         return fill(self.template, classnames)
 
-    def loss(
-        self, clip: TwoTower, parameters: dict[str, Tensor], images: Images, labels: Tensor, prepared: list[str]
-    ) -> dict[str, Tensor]:
+    def loss(self, clip: TwoTower, parameters: Tensors, images: Images, labels: Tensor, prepared: list[str]) -> Tensors:
         """The terms of both stages and the sum of their totals; labels int64[B]."""
         first = self.norm_loss(clip, parameters, images, labels, prepared)
         with torch.no_grad():
@@ -101,17 +98,15 @@ class TwoSFS:
         return first | second | {"total": first["total"] + second["total"]}
 
     def norm_loss(
-        self, clip: TwoTower, parameters: dict[str, Tensor], images: Images, labels: Tensor, prepared: list[str]
-    ) -> dict[str, Tensor]:
+        self, clip: TwoTower, parameters: Tensors, images: Images, labels: Tensor, prepared: list[str]
+    ) -> Tensors:
         """The first stage alone, a function of the norms."""
         tuned = self._tuned(clip, parameters)
         image, text = widen(tuned.encode_image(images.pixels)), widen(tuned.encode_text(prepared))
         entropy = cross_entropy(cosine_logits(image, text, clip.logit_scale), labels)
         return {"cross_entropy": entropy, "total": entropy}
 
-    def classifier_loss(
-        self, clip: TwoTower, parameters: dict[str, Tensor], embeddings: Tensor, labels: Tensor
-    ) -> dict[str, Tensor]:
+    def classifier_loss(self, clip: TwoTower, parameters: Tensors, embeddings: Tensor, labels: Tensor) -> Tensors:
         """The second stage alone, a function of the classifier; embeddings float[B, J] by the tuned tower."""
         entropy = cross_entropy(cosine_logits(embeddings, parameters[CLASSIFIER], clip.logit_scale), labels)
         return {"classifier_cross_entropy": entropy, "total": entropy}
@@ -133,10 +128,10 @@ class TwoSFS:
         steps = max(1, round(len(train) / len(train.classnames)))
         first = min(max(1, round(self.schedule.epochs * self.first_share)), self.schedule.epochs - 1)
 
-        def learn_norms(parameters: dict[str, Tensor], images: Images, labels: Tensor):
+        def learn_norms(parameters: Tensors, images: Images, labels: Tensor):
             return self.norm_loss(clip, parameters, images, labels, prepared)
 
-        def learn_classifier(parameters: dict[str, Tensor], images: Images, labels: Tensor):
+        def learn_classifier(parameters: Tensors, images: Images, labels: Tensor):
             return self.classifier_loss(clip, parameters, images.embeddings, labels)
 
         batches = batches_of(self, clip, train, generator)
@@ -148,7 +143,7 @@ class TwoSFS:
         classifier, naming = self._learn(start, learn_classifier, batches, self.schedule.epochs - first, steps)
         return FittedLearner(self, clip, tuple(train.classnames), norms | classifier, tuning + naming)
 
-    def text_bank(self, clip: TwoTower, parameters: dict[str, Tensor], names: NameSets) -> TextBank:
+    def text_bank(self, clip: TwoTower, parameters: Tensors, names: NameSets) -> TextBank:
         """Rows of the classifier for names that it has learned, text features by the tuned tower for all others."""
         text = encode_names(self._tuned(clip, parameters), names.all, (self.template,))
         places = {normalise_class_name(name): place for place, name in enumerate(names.training)}
@@ -157,14 +152,14 @@ class TwoSFS:
         known = normalize(parameters[CLASSIFIER], dim=-1)[rows.clamp(min=0)]
         return TextBank(torch.where(rows[:, None] < 0, text, known), len(names.base), clip.logit_scale)
 
-    def answer(self, clip: TwoTower, parameters: dict[str, Tensor], images: Images, bank: TextBank) -> Answer:
+    def answer(self, clip: TwoTower, parameters: Tensors, images: Images, bank: TextBank) -> Answer:
         """Cosine logits by the tuned image tower over all names, and the log of the largest base softmax."""
         return answer_by_cosine(widen(self._tuned(clip, parameters).encode_image(images.pixels)), bank)
 
-    def _tuned(self, clip: TwoTower, parameters: dict[str, Tensor]) -> TwoTower:
+    def _tuned(self, clip: TwoTower, parameters: Tensors) -> TwoTower:
         return clip.with_weights({name: tensor for name, tensor in parameters.items() if name != CLASSIFIER})
 
-    def _learn(self, start: dict[str, Tensor], loss: Callable, batches: Callable, epochs: int, steps: int):
+    def _learn(self, start: Tensors, loss: Callable, batches: Callable, epochs: int, steps: int):
         """`train` from `start` for epochs of so many steps, whose images come from shuffle after shuffle."""
         learning = trainable(start)
         endless = chain.from_iterable(map(batches, count()))

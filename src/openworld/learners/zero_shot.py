@@ -1,16 +1,13 @@
 """Zero-shot CLIP (Radford et al., 2021): names in hand-written templates, nothing learned."""
 
 from dataclasses import dataclass
-from typing import ClassVar
-
-from torch import Tensor
 
 from openworld._types import checked
 from openworld.backbones import DualEncoder
 from openworld.datasets import templates as sentences
 from openworld.features import Features
 from openworld.learners.engine.fitted import FittedLearner
-from openworld.learners.engine.images import Answer, Images
+from openworld.learners.engine.images import Answer, Images, Tensors
 from openworld.learners.engine.settings import PublishedSetting
 from openworld.learners.engine.text_bank import NameSets, TextBank, answer_by_cosine, require_distinct
 from openworld.learners.engine.text_features import encode_names, require_templates
@@ -28,12 +25,12 @@ class ZeroShot:
 
     templates: tuple[str, ...] = ("a photo of a {}.",)
 
-    name: ClassVar[str] = "zero-shot"
-    paper: ClassVar[str] = "Radford et al., 2021"
-    tunes: ClassVar[str] = "nothing"
-    cost: ClassVar[str] = "nothing"
-    consumes: ClassVar[str] = "embeddings"
-    depends_on_other_names: ClassVar[bool] = False
+    name = "zero-shot"
+    paper = "Radford et al., 2021"
+    tunes = "nothing"
+    cost = "nothing"
+    consumes = "embeddings"
+    depends_on_other_names = False
 
     def __post_init__(self):
         require_templates(*self.templates)
@@ -48,11 +45,11 @@ class ZeroShot:
         require_distinct(train.classnames)
         return FittedLearner(self, clip, tuple(train.classnames), {})
 
-    def text_bank(self, clip: DualEncoder, parameters: dict[str, Tensor], names: NameSets) -> TextBank:
+    def text_bank(self, clip: DualEncoder, parameters: Tensors, names: NameSets) -> TextBank:
         """Text features of all names."""
         return TextBank(encode_names(clip, names.all, self.templates), len(names.base), clip.logit_scale)
 
-    def answer(self, clip: DualEncoder, parameters: dict[str, Tensor], images: Images, bank: TextBank) -> Answer:
+    def answer(self, clip: DualEncoder, parameters: Tensors, images: Images, bank: TextBank) -> Answer:
         """Cosine logits over all names, and the log of the largest base softmax."""
         return answer_by_cosine(images.embeddings, bank)
 
@@ -68,7 +65,7 @@ class ZeroShotEnsemble(ZeroShot):
 
     templates: tuple[str, ...] = sentences.ensemble("")
 
-    name: ClassVar[str] = "zero-shot-ensemble"
+    name = "zero-shot-ensemble"
 
     @classmethod
     def published(cls, dataset: str, task: PublishedSetting = "base-to-new") -> "ZeroShotEnsemble":

@@ -20,7 +20,7 @@ from openworld._types import checked
 from openworld.backbones import DualEncoder
 from openworld.backbones.layouts import require_finite
 from openworld.features import Encoding, Features
-from openworld.learners.engine.images import Answer, Consumes, Images, Lifted, select_images
+from openworld.learners.engine.images import Answer, Consumes, Images, Lifted, Tensors, select_images
 from openworld.learners.engine.saved_folders import LearnerDescription, describe
 from openworld.learners.engine.settings import PublishedSetting, configure
 from openworld.learners.engine.text_bank import NameSets, Subset, TextBank, require_distinct
@@ -51,9 +51,9 @@ class Learner(Protocol):
 
     def fit(self, clip: DualEncoder, train: Features, *, seed: int) -> "FittedLearner": ...
 
-    def text_bank(self, clip: DualEncoder, parameters: dict[str, Tensor], names: NameSets) -> TextBank: ...
+    def text_bank(self, clip: DualEncoder, parameters: Tensors, names: NameSets) -> TextBank: ...
 
-    def answer(self, clip: DualEncoder, parameters: dict[str, Tensor], images: Images, bank: TextBank) -> Answer: ...
+    def answer(self, clip: DualEncoder, parameters: Tensors, images: Images, bank: TextBank) -> Answer: ...
 
 
 class TrainedLearner(Learner, Protocol):
@@ -61,13 +61,13 @@ class TrainedLearner(Learner, Protocol):
 
     schedule: Schedule
 
-    def start(self, clip: DualEncoder, classnames: Sequence[str], generator: torch.Generator) -> dict[str, Tensor]: ...
+    def start(self, clip: DualEncoder, classnames: Sequence[str], generator: torch.Generator) -> Tensors: ...
 
     def prepare(self, clip: DualEncoder, classnames: Sequence[str]) -> Any: ...
 
     def loss(
-        self, clip: DualEncoder, parameters: dict[str, Tensor], images: Images, labels: Tensor, prepared: Any
-    ) -> dict[str, Tensor]: ...
+        self, clip: DualEncoder, parameters: Tensors, images: Images, labels: Tensor, prepared: Any
+    ) -> Tensors: ...
 
 
 @checked
@@ -86,7 +86,7 @@ class FittedLearner:
     learner: Learner
     clip: DualEncoder
     classnames: tuple[str, ...]
-    parameters: dict[str, Tensor]
+    parameters: Tensors
     history: tuple[dict[str, float], ...] = ()
 
     __repr__ = short_repr
@@ -276,7 +276,7 @@ def require_trainable(learner: Learner, features: Features) -> None:
     require_distinct(features.classnames)
 
 
-def trainable(parameters: dict[str, Tensor]) -> dict[str, Tensor]:
+def trainable(parameters: Tensors) -> Tensors:
     """Return the same tensors as leaves that collect gradients."""
     return {name: tensor.detach().requires_grad_(True) for name, tensor in parameters.items()}
 
@@ -330,7 +330,7 @@ def _joined(parts: list[Tensor | None]) -> np.ndarray | None:
     return None if parts[0] is None else torch.cat(parts).float().cpu().numpy()
 
 
-def _read_saved(folder: Path, device: str) -> tuple[LearnerDescription, dict[str, Tensor]]:
+def _read_saved(folder: Path, device: str) -> tuple[LearnerDescription, Tensors]:
     from safetensors import SafetensorError
     from safetensors.torch import load_file
 

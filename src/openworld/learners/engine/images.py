@@ -14,6 +14,8 @@ from openworld.backbones import DualEncoder, TwoTower
 from openworld.features import Features
 
 Consumes = Literal["embeddings", "views", "patches", "pixels"]
+Tensors = dict[str, Tensor]
+"""Tensors by name: parameters, and terms of a loss."""
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from openworld.learners.engine.fitted import (
     require_trainable,
     trainable,
 )
-from openworld.learners.engine.images import Images
+from openworld.learners.engine.images import Images, Tensors
 from openworld.learners.engine.training import PLAIN, train
 
 
@@ -70,13 +70,13 @@ def fit_together(
     return fitted
 
 
-def _map_over_seeds(learner: TrainedLearner, clip: DualEncoder, parameters: dict[str, Tensor], prepared):
+def _map_over_seeds(learner: TrainedLearner, clip: DualEncoder, parameters: Tensors, prepared):
     """Return the loss of all seeds: every term of every seed under its place, and the sum of the totals."""
 
-    def of_one(values: dict[str, Tensor], given: dict[str, Tensor], labels: Tensor) -> dict[str, Tensor]:
+    def of_one(values: Tensors, given: Tensors, labels: Tensor) -> Tensors:
         return learner.loss(clip, values, Images(**given), labels, prepared)
 
-    def loss(images: Images, labels: Tensor) -> dict[str, Tensor]:
+    def loss(images: Images, labels: Tensor) -> Tensors:
         given = {name: tensor for name, tensor in vars(images).items() if tensor is not None}
         terms = torch.func.vmap(of_one)(parameters, given, labels)
         apart = {f"{place} {name}": value for name, term in terms.items() for place, value in enumerate(term.detach())}
@@ -92,5 +92,5 @@ def _side_by_side(each: list, epoch: int) -> Iterator[tuple[Images, Tensor]]:
         yield Images(**_stack(given)), torch.stack(labels)
 
 
-def _stack(each: list[dict[str, Tensor]]) -> dict[str, Tensor]:
+def _stack(each: list[Tensors]) -> Tensors:
     return {name: torch.stack([tensors[name] for tensors in each]) for name in each[0]}

@@ -8,9 +8,10 @@ from torch import Tensor
 from torch.nn.functional import linear
 
 from openworld.backbones import TwoTower
+from openworld.learners.engine.images import Tensors
 
 
-def start_linear(clip: TwoTower, name: str, inputs: int, outputs: int, generator: torch.Generator) -> dict[str, Tensor]:
+def start_linear(clip: TwoTower, name: str, inputs: int, outputs: int, generator: torch.Generator) -> Tensors:
     """Return a layer whose numbers are Uniform(-1 / sqrt(inputs), 1 / sqrt(inputs)), as torch's own layers start."""
     # Drawn on the CPU, so that a seed gives the same layer on every device.
     bound = 1 / math.sqrt(inputs)

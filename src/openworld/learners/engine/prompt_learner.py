@@ -5,23 +5,25 @@ from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 from torch import Generator, Tensor
-from torch.nn.functional import normalize
+from torch.nn.functional import cross_entropy, normalize
 
 from openworld.backbones import PromptedNames, TwoTower
 from openworld.features import Features
 from openworld.learners.engine.fitted import FittedLearner, fit_prompts
-from openworld.learners.engine.images import Answer, Images
+from openworld.learners.engine.images import Answer, Images, Tensors
 from openworld.learners.engine.settings import PublishedSetting, unified
-from openworld.learners.engine.text_bank import NameSets, TextBank, answer_by_cosine
+from openworld.learners.engine.text_bank import NameSets, TextBank, answer_by_cosine, cosine_logits
 from openworld.learners.engine.text_features import context_tokens, encode_behind, start_context
 
 
 class PromptLearner:
     """Base of the learners that `fit_prompts` trains; what a learner does otherwise it says itself.
 
-    All but `published` and `fit` is for those with settings `context_length` and `words` and one tensor "context".
+    Unless it says so: its settings are `context_length` and `words`, it learns one tensor "context", and a loss by the
+    cross-entropy of cosines between `image_features` and `text_features`, by which it answers, too.
     """
 
+    depends_on_other_names = False
     openpl: ClassVar[dict[str, Any]] = {}  # settings of OpenPL, beside the schedule that it unifies
 
     @classmethod
@@ -32,7 +34,7 @@ class PromptLearner:
             return replace(default, **cls.openpl, schedule=unified(default.schedule, dataset))
         return default
 
-    def start(self, clip: TwoTower, classnames: Sequence[str], generator: Generator) -> dict[str, Tensor]:
+    def start(self, clip: TwoTower, classnames: Sequence[str], generator: Generator) -> Tensors:
         """Make a fresh context float[N, W]."""
         return {"context": start_context(clip, self.context_length, self.words, generator)}
 
@@ -48,11 +50,25 @@ class PromptLearner:
         """Learn from training images, encoded with `encoding_for(learner, Encoding(views=...))`."""
         return fit_prompts(self, clip, train, seed=seed)
 
-    def text_bank(self, clip: TwoTower, parameters: dict[str, Tensor], names: NameSets) -> TextBank:
-        """Return text features of all names behind the learned context."""
-        text = encode_behind(clip, parameters["context"], self.prompted_names(clip, names.all))
+    def text_features(self, clip: TwoTower, parameters: Tensors, names: Any) -> Tensor:
+        """Return features float[C, D], of any length, of `prompted_names`."""
+        return encode_behind(clip, parameters["context"], names)
+
+    def image_features(self, clip: TwoTower, parameters: Tensors, images: Images) -> Tensor:
+        """Return features float[B, D], of any length: the frozen embeddings."""
+        return images.embeddings
+
+    def loss(self, clip: TwoTower, parameters: Tensors, images: Images, labels: Tensor, prepared: Any) -> Tensors:
+        """Return the cross-entropy of cosine logits; labels int64[B]."""
+        text = self.text_features(clip, parameters, prepared)
+        image = self.image_features(clip, parameters, images)
+        return {"total": cross_entropy(cosine_logits(image, text, clip.logit_scale), labels)}
+
+    def text_bank(self, clip: TwoTower, parameters: Tensors, names: NameSets) -> TextBank:
+        """Return unit text features of all names."""
+        text = self.text_features(clip, parameters, self.prompted_names(clip, names.all))
         return TextBank(normalize(text, dim=-1), len(names.base), clip.logit_scale)
 
-    def answer(self, clip: TwoTower, parameters: dict[str, Tensor], images: Images, bank: TextBank) -> Answer:
-        """Return cosine logits of the frozen embeddings over all names, and the log of the largest base softmax."""
-        return answer_by_cosine(images.embeddings, bank)
+    def answer(self, clip: TwoTower, parameters: Tensors, images: Images, bank: TextBank) -> Answer:
+        """Return cosine logits over all names, and the log of the largest base softmax."""
+        return answer_by_cosine(self.image_features(clip, parameters, images), bank)

@@ -12,9 +12,8 @@ from openworld._arrays import require_at_least, require_at_most
 from openworld._errors import OpenworldError
 from openworld._memory import keeping_batch
 from openworld._types import checked
-from openworld.learners.engine.images import Images
+from openworld.learners.engine.images import Images, Tensors
 
-Terms = dict[str, Tensor]
 Decay = Literal["per epoch", "per step", "none"]
 Optimizer = Literal["SGD", "Adam", "AdamW"]
 
@@ -106,7 +105,7 @@ class Loop:
         by_class: whether all images of a step are of one class, where every class has enough of them.
     """
 
-    gradient: Callable[[Terms, Mapping[str, Tensor]], Mapping[str, Tensor]] | None = None
+    gradient: Callable[[Tensors, Mapping[str, Tensor]], Mapping[str, Tensor]] | None = None
     draws: Callable[[torch.Generator], Iterator[Tensor]] | None = None
     epoch_weights: Sequence[float] | None = None
     rate_factors: Mapping[str, float] = field(default_factory=dict)
@@ -120,12 +119,12 @@ PLAIN = Loop()
 
 
 def train(
-    parameters: dict[str, Tensor],
-    loss: Callable[[Images, Tensor], Terms],
+    parameters: Tensors,
+    loss: Callable[[Images, Tensor], Tensors],
     batches: Callable[[int], Iterator[tuple[Images, Tensor]]],
     schedule: Schedule,
     loop: Loop = PLAIN,
-) -> tuple[dict[str, Tensor], tuple[dict[str, float], ...]]:
+) -> tuple[Tensors, tuple[dict[str, float], ...]]:
     """Minimise `loss` by its gradients; return what was learned, and the mean loss terms of each epoch."""
     groups = [{"params": [tensor], "name": name} for name, tensor in parameters.items()]
     settings = {"lr": 0.0, "weight_decay": schedule.weight_decay}
@@ -180,9 +179,7 @@ def _set_rates(optimizer: torch.optim.Optimizer, schedule: Schedule, loop: Loop,
         group["lr"] = rate * factors.get(name, factors.get(name.partition(".")[0], 1.0))
 
 
-def _step(
-    optimizer: torch.optim.Optimizer, parameters: dict[str, Tensor], terms: Terms, gradient: Callable | None
-) -> Terms:
+def _step(optimizer: torch.optim.Optimizer, parameters: Tensors, terms: Tensors, gradient: Callable | None) -> Tensors:
     optimizer.zero_grad()
     if gradient is None:
         terms["total"].backward()
