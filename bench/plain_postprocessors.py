@@ -19,7 +19,7 @@ from torch import Tensor, nn
 from torch.distributions import MultivariateNormal
 
 from openworld.detectors import Activations, FittedDetector
-from openworld.detectors.engine.name_groups import name_groups
+from openworld.detectors.neglabel import name_groups
 
 Forms = dict[str, Callable[[Activations], Tensor]]
 

@@ -5,7 +5,7 @@ import torch
 
 from openworld import OpenworldError
 from openworld.detectors import KNN, MDS, RMDS, Head, NNGuide, ViM
-from openworld.detectors.engine import nearest as nearest_module
+from openworld.detectors.engine import bank as nearest_module
 
 
 def cloud(count, width, seed=0):

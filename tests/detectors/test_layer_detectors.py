@@ -20,8 +20,7 @@ from openworld.detectors import (
     plan,
     watch,
 )
-from openworld.detectors.engine.layers import PerLayer
-from openworld.detectors.engine.statistics import Mean
+from openworld.detectors.engine.statistics import Mean, PerLayer
 from openworld.metrics import auroc
 from openworld.testing import small_classifier, small_seen
 

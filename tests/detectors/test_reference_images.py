@@ -7,7 +7,7 @@ from torch import nn
 
 from openworld.detectors import GLMCM, MCM, MSP, ODIN, Activations, CoP, CoRP, Head, Maps, RankFeat, Texts, plan, watch
 from openworld.detectors import corp as corp_module
-from openworld.detectors.engine.shaping import binarise, scaled
+from openworld.detectors.ash import binarise, scaled
 from openworld.detectors.rankfeat import without_largest
 
 SIDES = ("id", "ood")

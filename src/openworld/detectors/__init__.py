@@ -59,8 +59,7 @@ from openworld.detectors.engine.planning import DetectionPlan, Passes, plan, req
 from openworld.detectors.engine.sampling import Sampling
 from openworld.detectors.engine.search import DetectorCandidates, candidates, published_grid
 from openworld.detectors.engine.texts import SUPERCLASSES, Texts, conjugated_names, encode_texts, mine_negatives
-from openworld.detectors.engine.tuned_learners import activations_of_learner
-from openworld.detectors.engine.two_towers import activations_of
+from openworld.detectors.engine.two_towers import activations_of, activations_of_learner
 from openworld.detectors.entropy import Entropy
 from openworld.detectors.fdbd import FDBD
 from openworld.detectors.gen import GEN

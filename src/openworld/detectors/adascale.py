@@ -10,8 +10,8 @@ from torch import Tensor
 from openworld._arrays import require_at_least
 from openworld._errors import OpenworldError
 from openworld._types import checked
+from openworld.detectors.ash import ratio
 from openworld.detectors.engine.perturbation import Perturbation
-from openworld.detectors.engine.shaping import ratio
 from openworld.detectors.plugin_api import Activations, Collected, DetectorCard, Fittable, Head, require_percent
 
 Variant = Literal["a", "l"]

@@ -13,7 +13,7 @@ from torch.nn.functional import normalize
 from openworld._arrays import require_at_least, require_at_most
 from openworld._errors import OpenworldError
 from openworld._types import checked
-from openworld.detectors.engine.principal_components import Components, components
+from openworld.detectors.cop import Components, components
 from openworld.detectors.engine.statistics import Moments, Products
 from openworld.detectors.plugin_api import Activations, DetectorCard, Fittable, Head, require_positive
 

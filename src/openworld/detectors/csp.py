@@ -11,7 +11,7 @@ from torch import Tensor
 
 from openworld._arrays import require_at_least
 from openworld._types import checked
-from openworld.detectors.engine.name_groups import name_groups, share_of_classes
+from openworld.detectors.neglabel import name_groups, share_of_classes
 from openworld.detectors.plugin_api import Activations, DetectorCard, Fittable, require_positive
 
 

@@ -12,7 +12,7 @@ from openworld._arrays import require_at_least
 from openworld._errors import OpenworldError
 from openworld._types import checked
 from openworld.detectors.engine.activations import Layer
-from openworld.detectors.engine.layers import LayerTotals, PerLayer
+from openworld.detectors.engine.statistics import LayerTotals, PerLayer
 from openworld.detectors.plugin_api import Activations, DetectorCard, Fittable, Head
 
 IMAGES = 8  # of which maps are alive in float64: a stage of a ResNet-50 has 6 MB of them an image

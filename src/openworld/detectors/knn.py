@@ -11,7 +11,7 @@ from torch.nn.functional import normalize
 
 from openworld._arrays import require_at_least
 from openworld._types import checked
-from openworld.detectors.engine.nearest import require_neighbours
+from openworld.detectors.engine.bank import require_neighbours
 from openworld.detectors.plugin_api import Activations, Bank, DetectorCard, Fittable, Head, Rows, largest_products
 
 

@@ -12,9 +12,8 @@ from torch import Tensor
 from openworld._errors import OpenworldError
 from openworld._types import checked
 from openworld.detectors.engine.gaussian import Gaussian, concerns, gaussian, within_classes
-from openworld.detectors.engine.layers import LayerTotals, PerLayer
 from openworld.detectors.engine.linear_probe import linear_probe
-from openworld.detectors.engine.statistics import ClassSums, Products
+from openworld.detectors.engine.statistics import ClassSums, LayerTotals, PerLayer, Products
 from openworld.detectors.plugin_api import Activations, DetectorCard, Fittable, FittedDetector, Head
 
 

@@ -8,7 +8,7 @@ from torch import Tensor
 
 from openworld._arrays import require_at_least, require_at_most
 from openworld._types import checked
-from openworld.detectors.engine.layers import LayerTotals, PerLayer
+from openworld.detectors.engine.statistics import LayerTotals, PerLayer
 from openworld.detectors.plugin_api import Activations, Bank, DetectorCard, Fittable, Head, require_positive
 
 MOST_BINS, STEEPEST = 100_000, 1e9

@@ -7,11 +7,10 @@ detector: `FittedDetector`, and `fit`, which gathers and learns. Statistics of t
 """
 
 from openworld.detectors.engine.activations import Activations
-from openworld.detectors.engine.bank import Bank, Rows
+from openworld.detectors.engine.bank import Bank, Rows, largest_products
 from openworld.detectors.engine.fit_statistics import DetectorCard, Fittable, fit
 from openworld.detectors.engine.fitted import FittedDetector
 from openworld.detectors.engine.head import Head
-from openworld.detectors.engine.nearest import largest_products
 from openworld.detectors.engine.settings import require_percent, require_positive
 from openworld.detectors.engine.statistics import ClassSums, ClassTotals, Collected, Mean, Moments, Products, percentile
 

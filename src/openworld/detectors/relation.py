@@ -8,7 +8,7 @@ from torch import Tensor
 from torch.nn.functional import normalize
 
 from openworld._types import checked
-from openworld.detectors.engine.nearest import PRODUCTS
+from openworld.detectors.engine.bank import PRODUCTS
 from openworld.detectors.plugin_api import Activations, Bank, DetectorCard, Fittable, Head, Rows, require_positive
 
 

@@ -7,7 +7,7 @@ from torch import Tensor
 
 from openworld._errors import OpenworldError
 from openworld._types import checked
-from openworld.detectors.engine.shaping import ratio
+from openworld.detectors.ash import ratio
 from openworld.detectors.plugin_api import Activations, DetectorCard, Fittable, require_percent
 
 

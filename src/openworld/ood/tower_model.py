@@ -16,7 +16,7 @@ from openworld.datasets.names.word_lists import WordList
 from openworld.detectors import Activations, FitStatistics, Head, Texts
 from openworld.detectors.engine.fitted import plain_scores
 from openworld.detectors.engine.name_pools import OF_NEGATIVE_NAMES, encoder_of, name_pools
-from openworld.detectors.engine.tuned_learners import (
+from openworld.detectors.engine.two_towers import (
     OF_LEARNERS,
     activations_of_learner,
     answers_by_cosine,

@@ -9,7 +9,7 @@ from torch.nn.functional import normalize
 
 from openworld import OpenworldError, detectors
 from openworld.detectors import GLMCM, KNN, MCM, MSP, OwnScore, score_together
-from openworld.detectors.engine.tuned_learners import (
+from openworld.detectors.engine.two_towers import (
     COSINE_LEARNERS,
     OF_LEARNERS,
     activations_of_learner,

@@ -1,11 +1,11 @@
-"""Training features kept one by one: all of them, or a seeded sample that is balanced over classes.
+"""Training features kept one by one, all or a seeded sample that is balanced over classes; and those nearest to images.
 
 Every image has one draw, by its place among all training images, and the smallest draws of every class stay. So neither
 the cut into batches nor that into shards changes what is kept, as long as a shard knows how many images come before it.
 """
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import torch
@@ -14,6 +14,8 @@ from torch import Tensor
 from openworld._errors import OpenworldError
 from openworld._short_repr import short_repr
 from openworld.detectors.engine.activations import Activations
+
+PRODUCTS = 2**24  # inner products alive at a time, 64 MiB in float32
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,3 +116,26 @@ def _rank_in_class(labels: Tensor | None, draws: Tensor) -> np.ndarray:
     ranks = np.empty(len(order))
     ranks[order] = np.arange(len(order)) - starts
     return ranks
+
+
+def largest_products(queries: Tensor, bank: Tensor, count: int) -> tuple[Tensor, Tensor]:
+    """Values float[N, count] and places int64[N, count] of the largest inner products with float[M, D], descending."""
+    size = max(count, PRODUCTS // max(len(queries), 1))
+    best, where = queries.new_empty(len(queries), 0), torch.empty(len(queries), 0, dtype=torch.int64)
+    where = where.to(queries.device)
+    for start in range(0, len(bank), size):
+        products = queries @ bank[start : start + size].mT
+        values, places = products.topk(min(count, products.shape[1]), dim=1)
+        values, places = torch.cat([best, values], dim=1), torch.cat([where, places + start], dim=1)
+        best, chosen = values.topk(min(count, values.shape[1]), dim=1)
+        where = places.gather(1, chosen)
+    return best, where
+
+
+def require_neighbours(detector: Any, kept: int, images: int) -> None:
+    """Raise where a bank that keeps `kept` of the training images has no k-th neighbour."""
+    if kept < detector.k:
+        raise OpenworldError(
+            f"{detector.name} asks for {detector.k} neighbour(s), but its bank holds {kept} of {images} training "
+            "image(s); lower k, or keep more."
+        )

@@ -99,7 +99,7 @@ def _of_images(
 ) -> tuple:
     from openworld.backbones.devices import find_device
     from openworld.detectors import load_together
-    from openworld.detectors.engine.tuned_learners import LogitMCM
+    from openworld.detectors.engine.two_towers import LogitMCM
     from openworld.evaluations.runtime import Machine
     from openworld.ood.detect.places import KnownImages, image_names, images_at
     from openworld.ood.feature_model import columns_of, has_pictures
