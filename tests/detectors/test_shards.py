@@ -12,6 +12,7 @@ from settled import made
 
 from openworld import OpenworldError
 from openworld.detectors import (
+    ASH,
     DETECTORS,
     DICE,
     KNN,
@@ -27,7 +28,7 @@ from openworld.detectors import (
 )
 from openworld.detectors.corp import Fourier
 from openworld.detectors.engine.bank import Bank
-from openworld.detectors.engine.statistics import ClassSums, Collected, Least, Mean, Products
+from openworld.detectors.engine.statistics import ClassSums, Collected, Mean, Products
 from openworld.testing import small_classifier
 
 STATISTICS = {
@@ -40,7 +41,6 @@ STATISTICS = {
     "sampled bank": Bank(20, seed=3),
     "small bank": Bank(4, share=0.6, seed=1),
     "collected": Collected(lambda seen: seen.energy, ("logits",)),
-    "least": Least(),
 }
 cuts = st.lists(st.integers(0, 90), max_size=5).map(lambda places: [0, *sorted(places), 90])
 
@@ -84,8 +84,9 @@ def test_any_split_merged_is_one_pass(name, places):
 def test_the_least_feature_may_lie_in_any_shard():
     low, high = (Activations(torch.tensor([[value]])) for value in (-1.0, 3.0))
     for one, other in ((low, high), (high, low)):
-        first = Least().add(None, one)
-        assert Least().add(first, other) == Least().merge(first, Least().add(None, other)) == -1
+        together, first, second = (gather({"ASH": ASH()}, batches).least for batches in ([one, other], [one], [other]))
+        merged = gather({"ASH": ASH()}, [one]).merge(gather({"ASH": ASH()}, [other]))
+        assert together == min(first, second) == merged.least == -1
 
 
 @pytest.mark.parametrize("name", [name for name in STATISTICS if "bank" in name])

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from openworld.detectors.engine.statistics import SortedMean
-from openworld.detectors.plugin_api import Activations, DetectorCard, Fittable, Head, Moments
+from openworld.detectors.plugin_api import Activations, DetectorCard, Fittable, Head, Mean, Moments
 
 
 @dataclass(frozen=True)
@@ -25,7 +24,7 @@ class RAS(Fittable):
     """
 
     card = DetectorCard("RAS", "Guglielmo & Masana, 2026", "energy of ranks at typical sizes", ("features", "head"))
-    gathers = (SortedMean(),)
+    gathers = (Mean(ranked=True),)
 
     def learn(self, head: Head | None, moments: Moments) -> Tensor:
         """The profile float[D], ascending, of features float[N, D]."""

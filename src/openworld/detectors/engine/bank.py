@@ -59,11 +59,9 @@ class Bank:
         return drawn if self.rows is None else min(drawn, self.rows)
 
     def begin(self, start: int) -> Rows:
-        """The total of no image, where `start` images come before."""
         return Rows(None, None, None, start, start)
 
     def add(self, total: Rows | None, activations: Activations) -> Rows:
-        """The total with one more batch in it."""
         total = self.begin(0) if total is None else total
         generator = np.random.default_rng(self.seed)
         generator.bit_generator.advance(total.offered)  # one draw per image: the cut into batches does not matter

@@ -1,6 +1,6 @@
 """How detectors learn: gather what they ask for of training images in one pass, perhaps shard by shard, and learn."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
@@ -27,7 +27,6 @@ from openworld.detectors.engine.serialization import (
     write,
 )
 from openworld.detectors.engine.settings import solvable
-from openworld.detectors.engine.statistics import Least
 from openworld.detectors.engine.texts import Texts
 
 ORDER_MATTERS = (
@@ -77,39 +76,42 @@ class FitStatistics:
         if None not in (self.width, following.width) and self.width != following.width:
             raise OpenworldError(f"the shards' features have {self.width} and {following.width} numbers each.")
         least = [smallest for smallest in (self.least, following.least) if smallest is not None]
-        return FitStatistics(
-            self.detectors,
-            self._merge(following),
-            self.head or following.head,
-            self.texts or following.texts,
-            min(least, default=None),
-            self.width or following.width,
-        )
+        totals = self.totals or following.totals
+        if self.totals and following.totals:
+            statistics = statistics_of(self.detectors)
+            for statistic in statistics:
+                if not hasattr(statistic, "merge"):
+                    raise OpenworldError(
+                        f"{type(statistic).__name__} has no `merge`; gather all training images in one pass."
+                    )
+            pairs = zip(statistics, self.totals, following.totals, strict=True)
+            totals = tuple(statistic.merge(first, second) for statistic, first, second in pairs)
+        head, texts, width = (getattr(self, part) or getattr(following, part) for part in ("head", "texts", "width"))
+        return FitStatistics(self.detectors, totals, head, texts, min(least, default=None), width)
 
     def fit(self) -> dict[str, FittedDetector]:
         """Fitted detectors by their labels; raises OpenworldError as `fit_together`."""
-        learned = self._learn_each()
-        return {label: learned(label) for label in self.detectors}
+        return {label: self._fit(label, totals) for label, totals in self._totals_by_label().items()}
 
     def fit_able(self) -> tuple[dict[str, FittedDetector], dict[str, str]]:
         """Fitted detectors by their labels, and of those that cannot learn from these images why."""
-        learned, fitted, refused = self._learn_each(), {}, {}
-        for label in self.detectors:
+        fitted, refused = {}, {}
+        for label, totals in self._totals_by_label().items():
             try:
-                fitted[label] = _kept_once(learned(label), fitted.values())
+                fitted[label] = _kept_once(self._fit(label, totals), fitted.values())
             except OpenworldError as error:
                 refused[label] = str(error)
         return fitted, refused
 
-    def _learn_each(self) -> Callable[[str], FittedDetector]:
-        """What fits one detector by its label."""
-        statistics = _statistics_by_label(self.detectors)
+    def _totals_by_label(self) -> dict[str, list]:
+        """What each detector learns from."""
+        # Read once: statistics that are equal to themselves alone are others with every look.
+        statistics = {label: tuple(detector.gathers) for label, detector in self.detectors.items()}
         if not self.totals and (learning := [label for label, wanted in statistics.items() if wanted]):
             raise OpenworldError(f"there is no training image, but {learning[0]} learns from some; pass features.")
-        # Not by `statistics_of`: statistics that are equal to themselves alone are others with every look.
         order = dict.fromkeys(statistic for wanted in statistics.values() for statistic in wanted)
         totals = dict(zip(order, self.totals, strict=bool(self.totals)))
-        return lambda label: self._learned(self.detectors[label], statistics[label], totals)
+        return {label: [totals[statistic] for statistic in wanted] for label, wanted in statistics.items()}
 
     def save(self, path: Path | str) -> None:
         """Write one safetensors file, which `load_gathered` reads."""
@@ -128,29 +130,18 @@ class FitStatistics:
         }
         write(path, GATHERED, form, tensors)
 
-    def _merge(self, following: "FitStatistics") -> tuple:
-        if not self.totals or not following.totals:
-            return self.totals or following.totals
-        statistics = statistics_of(self.detectors)
-        for statistic in statistics:
-            if not hasattr(statistic, "merge"):
-                raise OpenworldError(
-                    f"{type(statistic).__name__} has no `merge`; gather all training images in one pass."
-                )
-        pairs = zip(statistics, self.totals, following.totals, strict=True)
-        return tuple(statistic.merge(first, second) for statistic, first, second in pairs)
-
-    def _learned(self, detector: OODDetector, statistics: tuple, totals: Mapping) -> FittedDetector:
-        gathered = [totals[statistic] for statistic in statistics]
-        with solvable(detector.name):
-            state = detector.learn(self.head, *gathered) if statistics else None
-        concerns = detector.concerns(*gathered) if statistics and hasattr(detector, "concerns") else ()
-        concerns = (*concerns, ORDER_MATTERS.format(detector.name)) if is_sequential(detector) else concerns
+    def _fit(self, label: str, gathered: list) -> FittedDetector:
+        detector, state, concerns = self.detectors[label], None, []
+        if gathered:
+            with solvable(detector.name):
+                state = detector.learn(self.head, *gathered)
+            concerns += detector.concerns(*gathered) if hasattr(detector, "concerns") else ()
+        if is_sequential(detector):
+            concerns.append(ORDER_MATTERS.format(detector.name))
         if self.least is not None and self.least < 0 and getattr(detector, "expects_positive", False):
-            concerns = (
-                *concerns,
+            concerns.append(
                 f"{detector.name} is made for features that are not negative, such as those behind a ReLU; the "
-                f"smallest here is {self.least:.3g}.",
+                f"smallest here is {self.least:.3g}."
             )
         return FittedDetector(detector, state, self.head, self.texts, tuple(concerns), self.width)
 
@@ -166,14 +157,14 @@ def gather(detectors: Mapping[str, OODDetector], batches: Iterable[Activations],
     Raises:
         OpenworldError: something a detector needs is missing in the first batch.
     """
-    statistics = _statistics_by_label(detectors)
+    statistics = {label: tuple(detector.gathers) for label, detector in detectors.items()}
     positive = any(getattr(detector, "expects_positive", False) for detector in detectors.values())
     totals = {
         statistic: statistic.begin(start) if hasattr(statistic, "begin") else None
         for wanted in statistics.values()
         for statistic in wanted
     }
-    first, least, images = None, None, 0
+    first, smallest, images = None, [], 0
     for batch in batches:
         if not isinstance(batch, Activations):
             raise wrong(batch, "Activations", "batches")
@@ -183,10 +174,12 @@ def gather(detectors: Mapping[str, OODDetector], batches: Iterable[Activations],
             for label, wanted in statistics.items():
                 _require_to_learn(detectors[label], wanted, part)
             totals = {statistic: statistic.add(total, part) for statistic, total in totals.items()}
-            least = Least().add(least, part) if positive and part.features is not None else least
+            if positive and part.features is not None:
+                smallest.append(float(part.features.min()))
     context = Activations() if first is None else first
     width = None if context.features is None else context.features.shape[1]
-    return FitStatistics(detectors, tuple(totals.values()) if images else (), context.head, context.texts, least, width)
+    gathered, least = tuple(totals.values()) if images else (), min(smallest, default=None)
+    return FitStatistics(detectors, gathered, context.head, context.texts, least, width)
 
 
 @checked
@@ -261,10 +254,6 @@ class Fittable(Carded):
 def statistics_of(detectors: Mapping[str, OODDetector]) -> tuple:
     """What all of them ask for, each once: what `FitStatistics.totals` are the totals of."""
     return tuple(dict.fromkeys(statistic for detector in detectors.values() for statistic in detector.gathers))
-
-
-def _statistics_by_label(detectors: Mapping[str, OODDetector]) -> dict[str, tuple]:
-    return {label: tuple(detector.gathers) for label, detector in detectors.items()}
 
 
 def _kept_once(fitted: FittedDetector, others: Iterable[FittedDetector]) -> FittedDetector:

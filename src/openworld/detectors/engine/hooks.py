@@ -4,6 +4,7 @@ The model is run as it is: no copy, no edit, no hook left behind. It must be in 
 """
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -85,28 +86,25 @@ class WatchedModel:
         """
         _require_batch(images)
         _require_evaluation(self.module)
-        if maps and self.last_stage is None:
-            raise OpenworldError(no_last_stage(self))
+        in_pixels = any(how.in_pixels for how in perturbations)
+        self.require("see", maps=maps, in_pixels=in_pixels, samplings=samplings)
         pixels = images.detach()
         if self.channels_last and pixels.dim() == 4 and pixels.device.type == "cpu":
             pixels = pixels.contiguous(memory_format=torch.channels_last)
-        for how in samplings:
-            require_samples(self, how, "see")
         several = {how: sampled_logits(self.module, self.members, images.detach(), how) for how in samplings}
         kept = {"images": images.detach().contiguous(), "model": self} if keep_images else {}
         layer_gradients = layer_gradients and bool(layers)
-        if not perturbations and not layer_gradients:
-            with torch.no_grad():
-                features, logits, stage_maps, left = self._forward(pixels, maps, layers)
-            caught = {name: Layer(part) for name, part in left.items()}
-            return Activations(features, self.head, logits, labels, stage_maps, layers=caught, sampled=several, **kept)
-        std = self._deviations(pixels, perturbations)
-        with torch.enable_grad():
-            moving = pixels.clone().requires_grad_()
-            with AffineBatchNorm():
+        differentiated = bool(perturbations) or layer_gradients
+        std = self._deviations(pixels) if in_pixels else None
+        moving = pixels.clone().requires_grad_() if differentiated else pixels
+        slopes, gradients = {}, {}
+        with torch.set_grad_enabled(differentiated):
+            with AffineBatchNorm() if differentiated else nullcontext():
                 features, logits, stage_maps, left = self._forward(moving, maps, layers)
-            slopes = uniform_gradients(logits.float(), left, keep=bool(perturbations)) if layer_gradients else {}
-            gradients = input_gradients(logits.float(), moving, perturbations)
+            if layer_gradients:
+                slopes = uniform_gradients(logits.float(), left, keep=bool(perturbations))
+            if perturbations:
+                gradients = input_gradients(logits.float(), moving, perturbations)
         moved = {}
         with torch.no_grad():
             for how in dict.fromkeys(perturbations):
@@ -114,6 +112,42 @@ class WatchedModel:
         caught = {name: Layer(part.detach(), slopes.get(name)) for name, part in left.items()}
         parts = {"perturbed": moved, "layers": caught, "sampled": several, **kept}
         return Activations(features.detach(), self.head, logits.detach(), labels, stage_maps, **parts)
+
+    def require(
+        self,
+        who: str,
+        *,
+        maps: bool = False,
+        in_pixels: bool = False,
+        layers: Sequence[str] | None = None,
+        samplings: Sequence[Sampling] = (),
+    ) -> None:
+        """Raise unless the model can show all that; of no `layers`, those that were found."""
+        if maps and self.last_stage is None:
+            raise OpenworldError(
+                f"{who}: maps are needed, and the model ({self.family}) has no last stage whose maps are averaged into "
+                f"what enters {self.head_name!r}; name it with watch(..., last_stage=...), or leave the detector out."
+            )
+        if in_pixels and self.pixel_std is None:
+            raise OpenworldError(
+                f"{who} moves pixels by a share of their range, and must know by what the channels were divided: pass "
+                "watch(..., pixel_std=(0.229, 0.224, 0.225)), or 1 for each channel of images that were not divided."
+            )
+        _require_modules(self.module, layers or ())
+        if layers is not None and not layers and not self.layers:
+            raise OpenworldError(
+                f"{who}: maps of several layers are needed, and none are found in the model ({self.family}); name "
+                "modules that give maps [N, c, h, w] or vectors [N, c] with watch(..., layers=[...]), or leave the "
+                "detector out."
+            )
+        sources = {how.source for how in samplings}
+        if "members" in sources and not self.members:
+            raise OpenworldError(f"{who} needs several classifiers; give the others with watch(..., members=[...]).")
+        if "dropout" in sources and not dropout_layers(self.module):
+            raise OpenworldError(
+                f"{who} needs dropout, and the model has no layer that drops anything; take another detector, or a "
+                "model with nn.Dropout layers that was trained with them."
+            )
 
     def _forward(
         self, images: Tensor, maps: bool, layers: Sequence[str] = ()
@@ -133,11 +167,7 @@ class WatchedModel:
     def _stage(self, maps: Tensor) -> Tensor:
         return self.module.get_submodule(self.last_stage)(maps)
 
-    def _deviations(self, images: Tensor, perturbations: Sequence[Perturbation]) -> Tensor | None:
-        if not any(how.in_pixels for how in perturbations):
-            return None
-        if self.pixel_std is None:
-            raise OpenworldError(no_pixel_std("a perturbation"))
+    def _deviations(self, images: Tensor) -> Tensor:
         if images.dim() < 3 or images.shape[1] != len(self.pixel_std):
             raise OpenworldError(
                 f"pixel_std has {len(self.pixel_std)} channels, but the images have shape {list(images.shape)}."
@@ -189,7 +219,7 @@ def watch(
     if deviations is not None and not all(value > 0 for value in deviations):
         raise OpenworldError(f"pixel_std is {deviations}, expected one number above 0 for each channel.")
     family = family_of(module)
-    require_modules(module, layers)
+    _require_modules(module, layers)
     together = (module, *members) if members else ()
     _require_one_size(together, images)
     stages = tuple(layers) or (() if family == "transformer" else find_layers(module, images))
@@ -197,8 +227,7 @@ def watch(
     return WatchedModel(module, name, Head.of(layer), stage, family, deviations, stages, together, last)
 
 
-def require_modules(module: nn.Module, names: Sequence[str]) -> None:
-    """Raise unless all names are those of modules."""
+def _require_modules(module: nn.Module, names: Sequence[str]) -> None:
     known = [name for name, _ in module.named_modules() if name]
     for name in names:
         if name not in known:
@@ -212,41 +241,6 @@ def _require_one_size(members: Sequence[nn.Module], images: Tensor) -> None:
     sizes = [logits_of(run(member, images)).shape[1] for member in members]
     if len(set(sizes)) > 1:
         raise OpenworldError(f"the classifiers name {sizes} classes, expected the same number of all members.")
-
-
-def require_samples(model: WatchedModel, how: Sampling, who: str) -> None:
-    """Raise unless the model can give several logits of an image in that way."""
-    if how.source == "members" and not model.members:
-        raise OpenworldError(f"{who} needs several classifiers; give the others with watch(..., members=[...]).")
-    if how.source == "dropout" and not dropout_layers(model.module):
-        raise OpenworldError(
-            f"{who} needs dropout, and the model has no layer that drops anything; take another detector, or a model "
-            "with nn.Dropout layers that was trained with them."
-        )
-
-
-def no_layers(model: WatchedModel) -> str:
-    """Why a model has no layers to look at."""
-    return (
-        f"maps of several layers are needed, and none are found in the model ({model.family}); name modules that give "
-        "maps [N, c, h, w] or vectors [N, c] with watch(..., layers=[...]), or leave the detector out."
-    )
-
-
-def no_last_stage(model: WatchedModel) -> str:
-    """Why a model has no maps to give."""
-    return (
-        f"maps are needed, and the model ({model.family}) has no last stage whose maps are averaged into what enters "
-        f"{model.head_name!r}; name it with watch(..., last_stage=...), or leave the detector out."
-    )
-
-
-def no_pixel_std(who: str) -> str:
-    """Why pixels cannot be moved."""
-    return (
-        f"{who} moves pixels by a share of their range, and must know by what the channels were divided: pass "
-        "watch(..., pixel_std=(0.229, 0.224, 0.225)), or 1 for each channel of images that were not divided."
-    )
 
 
 def _maps_of(call: Call | None, name: str) -> Tensor:

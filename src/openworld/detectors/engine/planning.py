@@ -6,8 +6,9 @@ passes, NAC, which asks how the layers' maps move the softmax, a backward pass, 
 MCDropout makes as many forward passes as it is told to, DeepEnsemble one for each classifier.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import torch
@@ -20,15 +21,7 @@ from openworld._types import checked, wrong
 from openworld.detectors.engine.activations import Activations
 from openworld.detectors.engine.fit_statistics import FitStatistics, gather
 from openworld.detectors.engine.fitted import FittedDetector, OODDetector, is_sequential, score_together
-from openworld.detectors.engine.hooks import (
-    WatchedModel,
-    no_last_stage,
-    no_layers,
-    no_pixel_std,
-    require_modules,
-    require_samples,
-)
-from openworld.detectors.engine.perturbation import Perturbation
+from openworld.detectors.engine.hooks import WatchedModel
 from openworld.detectors.engine.sampling import Sampling
 
 MOST = 1_000_000_000  # training images; a sample of them draws a number for each
@@ -59,11 +52,12 @@ class DetectionPlan:
     @property
     def passes(self) -> Passes:
         """What a batch that is to be scored costs, without the passes that detectors of other libraries make."""
-        moved = _perturbations(_looking_at("gradient", self.detectors))
-        backwards = len({how.direction for how in moved}) + bool(_looking_at("layer gradients", self.detectors))
+        seen = self._wanted(self.detectors, {label: detector.needs for label, detector in self.detectors.items()})
+        moved = seen["perturbations"]
+        backwards = len({how.direction for how in moved}) + seen["layer_gradients"]
         several = {"members": len(self.model.members)}
         more = sum(several.get(how.source, how.repeats) for how in _samplings(self.detectors))
-        return Passes(1 + len(moved) + more, backwards, int(bool(_looking_at("maps", self.detectors))))
+        return Passes(1 + len(moved) + more, backwards, int(seen["maps"]))
 
     @checked
     def fit(self, batches: Iterable[tuple[Tensor, Any]]) -> dict[str, FittedDetector]:
@@ -85,9 +79,14 @@ class DetectionPlan:
         Args:
             batches: (images, labels). start: how many training images come before the shard.
         """
-        seen = self._wanted(self._learning)
+        needs = {  # of what is learned from, not of what is scored
+            label: {need for statistic in detector.gathers for need in statistic.needs}
+            for label, detector in self.detectors.items()
+        }
+        seen = self._wanted(self.detectors, needs)
         activations = (self.model.see(*_pair(batch), **seen) for batch in batches)
-        return gather(self.detectors, self._with_head(activations), start=start)
+        first = next(activations, Activations(head=self.model.head))  # without any image, the head is known still
+        return gather(self.detectors, chain([first], activations), start=start)
 
     @checked
     def score(
@@ -112,7 +111,8 @@ class DetectionPlan:
         Both come of the same passes. Arguments as for `score`.
         """
         wanted = {label: detector.detector for label, detector in fitted.items()}
-        seen = self._wanted(lambda need: _looking_at(need, wanted)) | {"samplings": _samplings(wanted)}
+        seen = self._wanted(wanted, {label: detector.needs for label, detector in wanted.items()})
+        seen["samplings"] = _samplings(wanted)
         for batch in batches:
             with torch.no_grad():
                 activations = self.model.see(_pair(batch)[0], **seen)
@@ -120,27 +120,17 @@ class DetectionPlan:
                 found = activations.predictions.cpu(), {label: values.cpu() for label, values in scores.items()}
             yield found
 
-    def _with_head(self, batches: Iterable[Activations]) -> Iterable[Activations]:
-        """Yield at least one batch, so that detectors that learn nothing know the head without any image."""
-        empty = True
-        for batch in batches:
-            empty = False
-            yield batch
-        if empty:
-            yield Activations(head=self.model.head)
+    def _wanted(self, detectors: Mapping[str, OODDetector], needs: Mapping[str, Collection[str]]) -> dict[str, Any]:
+        """What `WatchedModel.see` is to catch for the detectors, by what each looks at."""
 
-    def _learning(self, need: str) -> list[OODDetector]:
-        """Detectors that learn from such a thing."""
-        wants = (any(need in statistic.needs for statistic in each.gathers) for each in self.detectors.values())
-        return [detector for detector, learns in zip(self.detectors.values(), wants, strict=True) if learns]
+        def looking_at(need: str) -> list[OODDetector]:
+            return [detector for label, detector in detectors.items() if need in needs[label]]
 
-    def _wanted(self, looking_at: Callable[[str], list[OODDetector]]) -> dict[str, Any]:
-        """What `WatchedModel.see` is to catch for the detectors that look at each thing."""
-        named = [getattr(detector, "layers", ()) or self.model.layers for detector in looking_at("layers")]
+        layers = [getattr(detector, "layers", ()) or self.model.layers for detector in looking_at("layers")]
         return {
             "maps": bool(looking_at("maps")),
-            "perturbations": _perturbations(looking_at("gradient")),
-            "layers": tuple(dict.fromkeys(name for names in named for name in names)),
+            "perturbations": tuple(dict.fromkeys(detector.perturbation for detector in looking_at("gradient"))),
+            "layers": tuple(dict.fromkeys(name for names in layers for name in names)),
             "layer_gradients": bool(looking_at("layer gradients")),
             "keep_images": bool(looking_at("images")),
         }
@@ -164,17 +154,13 @@ def plan(detectors: Mapping[str, OODDetector] | Iterable[OODDetector], model: Wa
     """
     labelled = _label(detectors)
     for label, detector in labelled.items():
-        if "maps" in detector.needs and model.last_stage is None:
-            raise OpenworldError(f"{label}: {no_last_stage(model)}")
-        if "gradient" in detector.needs and detector.perturbation.in_pixels and model.pixel_std is None:
-            raise OpenworldError(no_pixel_std(label))
-        if "layers" in detector.needs:
-            names = getattr(detector, "layers", ())
-            require_modules(model.module, names)
-            if not names and not model.layers:
-                raise OpenworldError(f"{label}: {no_layers(model)}")
-        if "samples" in detector.needs:
-            require_samples(model, detector.sampling, label)
+        model.require(
+            label,
+            maps="maps" in detector.needs,
+            in_pixels="gradient" in detector.needs and detector.perturbation.in_pixels,
+            layers=getattr(detector, "layers", ()) if "layers" in detector.needs else None,
+            samplings=[detector.sampling] if "samples" in detector.needs else (),
+        )
         if {"texts", "patches"} & set(detector.needs):
             raise OpenworldError(
                 f"{label} compares with class names and needs a two-tower model; read its features with "
@@ -213,40 +199,24 @@ def require_images(detectors: Mapping[str, OODDetector], images: int) -> None:
             detector.require_images(images)
 
 
-def _looking_at(need: str, detectors: Mapping[str, OODDetector]) -> list[OODDetector]:
-    return [detector for detector in detectors.values() if need in detector.needs]
-
-
-def _perturbations(detectors: Iterable[OODDetector]) -> tuple[Perturbation, ...]:
-    return tuple(dict.fromkeys(detector.perturbation for detector in detectors))
-
-
 def _samplings(detectors: Mapping[str, OODDetector]) -> tuple[Sampling, ...]:
-    return tuple(dict.fromkeys(detector.sampling for detector in _looking_at("samples", detectors)))
+    return tuple(dict.fromkeys(detector.sampling for detector in detectors.values() if "samples" in detector.needs))
 
 
 def _label(detectors: Mapping[str, OODDetector] | Iterable[OODDetector]) -> dict[str, OODDetector]:
-    if isinstance(detectors, Mapping):
-        labelled = dict(detectors)
-    else:
-        listed = list(detectors)
-        _require_detectors(listed)
-        labelled = {detector.name: detector for detector in listed}
-        if len(labelled) < len(listed):
-            raise OpenworldError("two detectors have one name; pass a mapping from labels of yours to detectors.")
-    if not labelled:
+    pairs = list(detectors.items()) if isinstance(detectors, Mapping) else [(None, each) for each in detectors]
+    if not pairs:
         raise OpenworldError("there is no detector to plan for; pass one at least.")
-    for label, detector in labelled.items():
-        if isinstance(detector, type):
-            raise OpenworldError(f"{label} came as a class, expected an instance: {detector.__name__}().")
-    _require_detectors(labelled.values())
-    return labelled
-
-
-def _require_detectors(detectors: Iterable[Any]) -> None:
-    for detector in detectors:
+    for label, detector in pairs:
         if not all(hasattr(detector, part) for part in ("name", "needs", "fit")):
             raise wrong(detector, "a detector, such as KNN()", "detectors")
+        if isinstance(detector, type):
+            called = label or detector.name
+            raise OpenworldError(f"{called} came as a class, expected an instance: {detector.__name__}().")
+    labelled = {label or detector.name: detector for label, detector in pairs}
+    if len(labelled) < len(pairs):
+        raise OpenworldError("two detectors have one name; pass a mapping from labels of yours to detectors.")
+    return labelled
 
 
 def _count(batches: Iterable) -> int | None:

@@ -22,16 +22,11 @@ class Statistic:
     """What statistics that merge totals share: a batch is a shard."""
 
     def add(self, total: Any, activations: Activations) -> Any:
-        """The total with one more batch in it."""
         batch = self.total_of(activations)
         return batch if total is None else self.merge(total, batch)
 
     def total_of(self, activations: Activations) -> Any:
         """The total of one batch alone."""
-        raise NotImplementedError
-
-    def merge(self, first: Any, second: Any) -> Any:
-        """The total of two shards."""
         raise NotImplementedError
 
 
@@ -111,25 +106,18 @@ class Moments:
 
 @dataclass(frozen=True)
 class Mean(Statistic):
-    """Features summed over all images."""
+    """Features summed over all images; `ranked`: those of each image in ascending order, so place by place."""
+
+    ranked: bool = False
 
     needs: ClassVar[tuple[str, ...]] = ("features",)
 
     def total_of(self, activations: Activations) -> Moments:
-        features = activations.features
+        features = activations.features.sort(dim=1).values if self.ranked else activations.features
         return Moments(len(features), features.sum(dim=0, dtype=torch.float64), features.dtype)
 
     def merge(self, first: Moments, second: Moments) -> Moments:
         return Moments(first.n + second.n, first.sum + second.sum.to(first.sum.device), first.dtype)
-
-
-@dataclass(frozen=True)
-class SortedMean(Mean):
-    """Features of each image in ascending order, summed place by place over all images."""
-
-    def total_of(self, activations: Activations) -> Moments:
-        ranked = activations.features.sort(dim=1).values
-        return Moments(len(ranked), ranked.sum(dim=0, dtype=torch.float64), ranked.dtype)
 
 
 @dataclass(frozen=True)
@@ -141,7 +129,6 @@ class Products:
     needs: ClassVar[tuple[str, ...]] = ("features",)
 
     def add(self, total: Moments | None, activations: Activations) -> Moments:
-        """The total with one more batch in it."""
         rows = activations.features.double()
         rows = rows if self.lift is None else self.lift(rows)
         if total is None:
@@ -150,7 +137,6 @@ class Products:
         return Moments(total.n + len(rows), total.sum + rows.sum(dim=0), total.dtype, total.products)
 
     def merge(self, first: Moments, second: Moments) -> Moments:
-        """The total of two shards."""
         total, products = first.sum + second.sum.to(first.sum.device), second.products.to(first.products.device)
         return Moments(first.n + second.n, total, first.dtype, first.products + products)
 
@@ -167,19 +153,6 @@ class Collected(Statistic):
 
     def merge(self, first: Tensor, second: Tensor) -> Tensor:
         return torch.cat([first, second.to(first.device)])
-
-
-@dataclass(frozen=True)
-class Least(Statistic):
-    """The smallest feature of all, as a number."""
-
-    needs: ClassVar[tuple[str, ...]] = ("features",)
-
-    def total_of(self, activations: Activations) -> float:
-        return float(activations.features.min())
-
-    def merge(self, first: float, second: float) -> float:
-        return min(first, second)
 
 
 @dataclass(frozen=True, eq=False)
@@ -211,11 +184,9 @@ class PerLayer:
         return ("layers", *gradients, *(need for need in self.statistic.needs if need != "features"))
 
     def begin(self, start: int) -> LayerTotals:
-        """The total of no image, where `start` images come before."""
         return LayerTotals((), (), start)
 
     def add(self, total: LayerTotals | None, activations: Activations) -> LayerTotals:
-        """The total with one more batch in it."""
         total = self.begin(0) if total is None else total
         seen = self._seen(activations)
         if total.names and total.names != tuple(seen):
@@ -226,7 +197,6 @@ class PerLayer:
         return replace(total, names=tuple(seen), totals=totals)
 
     def merge(self, first: LayerTotals, second: LayerTotals) -> LayerTotals:
-        """The total of two shards."""
         if not first.names or not second.names:
             return first if first.names else second
         if first.names != second.names:
