@@ -22,6 +22,9 @@ from openworld.detectors.engine.perturbation import Perturbation
 from openworld.detectors.engine.sampling import Sampling
 from openworld.detectors.engine.texts import Texts
 
+PER_IMAGE = ("features", "outputs", "labels", "patches", "own", "images")
+"""Parts of `Activations` that are tensors with a row for each image."""
+
 
 @checked
 @dataclass(frozen=True, eq=False)
@@ -146,13 +149,22 @@ class Activations:
         object.__setattr__(self, "sampled", {how: _check(z, "sampled", 3) for how, z in self.sampled.items()})
         if self.labels is not None:
             object.__setattr__(self, "labels", _labels(self.labels))
-        _require_one_count(self)
+        counts = self._counts()
+        if len(set(counts.values())) > 1:
+            raise OpenworldError(f"expected one entry per image in all parts, got {counts}.")
         _require_widths(self)
 
     def __len__(self) -> int:
-        given = [self.features, self.outputs, self.patches, self.labels, self.own, self.images]
-        given += [*(layer.maps for layer in self.layers.values()), *self.sampled.values()]
-        return next((len(part) for part in given if part is not None), 0)
+        return next(iter(self._counts().values()), 0)
+
+    def _counts(self) -> dict[str, int]:
+        """How many images each part is of."""
+        parts = {name: getattr(self, name) for name in PER_IMAGE}
+        parts |= {"maps": self.maps and self.maps.late}
+        parts |= {f"perturbed by {how}": features for how, features in self.perturbed.items()}
+        parts |= {f"layer {name}": layer.maps for name, layer in self.layers.items()}
+        parts |= {f"sampled by {how}": logits for how, logits in self.sampled.items()}
+        return {name: len(part) for name, part in parts.items() if part is not None}
 
     @cached_property
     def logits(self) -> Tensor:
@@ -225,7 +237,7 @@ class Activations:
 
     def take(self, rows) -> "Activations":
         """Some of the images: a slice, indices int64[n] or bool[N]."""
-        parts = {name: getattr(self, name) for name in ("features", "outputs", "labels", "patches", "own", "images")}
+        parts = {name: getattr(self, name) for name in PER_IMAGE}
         taken = {name: part[rows] for name, part in parts.items() if part is not None}
         maps = self.maps and replace(self.maps, early=self.maps.early[rows], late=self.maps.late[rows])
         perturbed = {how: h[rows] for how, h in self.perturbed.items()}
@@ -312,17 +324,6 @@ def _labels(values) -> Tensor:
     if len(labels) and labels.max() > LARGEST_LABEL:
         raise OpenworldError(f"labels hold {int(labels.max())}, expected class indices of at most {LARGEST_LABEL}.")
     return labels
-
-
-def _require_one_count(activations: Activations) -> None:
-    parts = {name: getattr(activations, name) for name in ("features", "outputs", "labels", "patches", "own", "images")}
-    counts = {name: len(part) for name, part in parts.items() if part is not None}
-    counts |= {f"perturbed by {how}": len(h) for how, h in activations.perturbed.items()}
-    counts |= {f"layer {name}": len(layer.maps) for name, layer in activations.layers.items()}
-    counts |= {f"sampled by {how}": len(logits) for how, logits in activations.sampled.items()}
-    counts |= {"maps": len(activations.maps.late)} if activations.maps else {}
-    if len(set(counts.values())) > 1:
-        raise OpenworldError(f"expected one entry per image in all parts, got {counts}.")
 
 
 def _require_widths(activations: Activations) -> None:

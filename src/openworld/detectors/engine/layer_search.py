@@ -126,12 +126,13 @@ def find_layers(module: nn.Module, images: Tensor) -> tuple[str, ...]:
     while len(units) == 1 and units[0].name not in opened:
         opened.add(units[0].name)
         units = _units(module, maps, opened) or units
-    last = [
-        call
-        for call, after in zip_longest(units, units[1:])
-        if after is None or after.left.shape[2:] != call.left.shape[2:]
-    ]
-    return tuple(dict.fromkeys(_outermost(call, maps) for call in last))
+    names = {}
+    for call, after in zip_longest(units, units[1:]):
+        if after is None or after.left.shape[2:] != call.left.shape[2:]:
+            # The shortest name of a module that gives the very same tensor, the call's own among equals.
+            same = [call.name, *(other.name for other in maps if other.left is call.left)]
+            names[min(same, key=lambda name: name.count("."))] = None
+    return tuple(names)
 
 
 @torch.no_grad()
@@ -161,13 +162,6 @@ def _units(module: nn.Module, maps: list[Call], opened: set[str]) -> list[Call]:
         return any(".".join(parts[:length]) in blocks for length in range(1, len(parts)))
 
     return [call for call in maps if call.name in blocks and not inside(call.name)]
-
-
-def _outermost(call: Call, maps: list[Call]) -> str:
-    """The shortest name of a module that gives the very same tensor, the call's own among equals."""
-    same = [other.name for other in maps if other.left is call.left]
-    shortest = min(same, key=lambda name: name.count("."))
-    return shortest if shortest.count(".") < call.name.count(".") else call.name
 
 
 def family_of(module: nn.Module) -> str:

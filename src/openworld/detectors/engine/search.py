@@ -90,8 +90,18 @@ class DetectorCandidates:
             counts = [len(next(iter(part.values()), ())) for part in (known, *strange)]
             first, *others = np.split(np.arange(sum(counts)), np.cumsum(counts)[:-1])
             groups = first, others
-        able = [label for label in self.trials if label not in self.unable(refused)]
-        return tuple(self._searched(label, known, strange, refused, groups) for label in able)
+        found = []
+        for label in (label for label in self.trials if label not in self.unable(refused)):
+            given = self.given[label]
+            trials, usual = [], None
+            defaults = {field.name: field.default for field in fields(given) if field.default is not MISSING}
+            for place, (name, (settings, detector)) in enumerate(self.trials[label].items()):
+                unsaid = {setting: defaults[setting] for setting in settings if setting in defaults}
+                usual = place if detector == replace(given, **unsaid) else usual
+                trials.append(_trial(settings, name, known, strange, refused, groups))
+            worth = [-1.0 if trial.auroc is None else trial.auroc for trial in trials]
+            found.append(SettingsSearch(label, tuple(trials), int(np.argmax(worth)), usual))
+        return tuple(found)
 
     def chosen(
         self, fitted: Mapping[str, FittedDetector], searches: Sequence[SettingsSearch]
@@ -104,16 +114,6 @@ class DetectorCandidates:
         names = {search.detector: self.labels_of(search.detector)[search.chosen] for search in searches}
         labels = {label: names.get(label, label) for label in self.given}
         return {label: fitted[name] for label, name in labels.items() if name in fitted}
-
-    def _searched(self, label: str, known, strange, refused, groups) -> SettingsSearch:
-        trials, usual = [], None
-        defaults = {field.name: field.default for field in fields(self.given[label]) if field.default is not MISSING}
-        for place, (name, (settings, detector)) in enumerate(self.trials[label].items()):
-            unsaid = {setting: defaults[setting] for setting in settings if setting in defaults}
-            usual = place if detector == replace(self.given[label], **unsaid) else usual
-            trials.append(_trial(settings, name, known, strange, refused, groups))
-        worth = [-1.0 if trial.auroc is None else trial.auroc for trial in trials]
-        return SettingsSearch(label, tuple(trials), int(np.argmax(worth)), usual)
 
 
 @checked
@@ -142,7 +142,11 @@ def candidates(detectors: Mapping[str, OODDetector], grids: Mapping[str, Grid] |
             raise unknown_name("detector", label, detectors)
         settings = settings_of(grid)
         if len(settings) > 1:
-            own = [(each, _with(detectors[label], each)) for each in settings]
+            try:
+                own = [(each, replace(detectors[label], **each)) for each in settings]
+            except TypeError as error:
+                name = detectors[label].name
+                raise OpenworldError(f"{name} has no such setting ({error}); see openworld list detectors.") from error
             trials[label] = {f"{label}: {Trial(each, None).words}": (each, detector) for each, detector in own}
     return DetectorCandidates(dict(detectors), trials)
 
@@ -168,13 +172,6 @@ def settings_of(grid: Grid) -> list[dict[str, Any]]:
             setting |= dict(zip(name.split(", "), value, strict=True)) if ", " in name else {name: value}
         combined.append(setting)
     return combined
-
-
-def _with(detector: OODDetector, settings: Mapping[str, Any]) -> OODDetector:
-    try:
-        return replace(detector, **settings)
-    except TypeError as error:
-        raise OpenworldError(f"{detector.name} has no such setting ({error}); see openworld list detectors.") from error
 
 
 def _trial(settings: dict[str, Any], name: str, known, strange, refused, groups) -> Trial:
