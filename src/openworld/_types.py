@@ -24,16 +24,41 @@ Target = TypeVar("Target", bound=Callable)
 
 @dataclass(frozen=True)
 class Range:
-    """Annotates a number with the least and the most that it may be: `Annotated[int, Range(1)]`."""
+    """Annotates a number with the least and the most that it may be: `Annotated[int, Range(1)]`.
+
+    `ends` says as in mathematics whether these two may be: "(]" for above the least, at most the most.
+    """
 
     least: float
     most: float = math.inf
+    ends: str = "[]"
+
+    def holds(self, number: float) -> bool:
+        above = operator.lt if self.ends[0] == "(" else operator.le
+        below = operator.lt if self.ends[1] == ")" else operator.le
+        return above(self.least, number) and below(number, self.most)
+
+    @property
+    def words(self) -> str:
+        if self.most == math.inf:
+            return f"above {self.least}" if self.ends[0] == "(" else f"of {self.least} or more"
+        words = {
+            "[]": "from {} to {}",
+            "[)": "from {} to below {}",
+            "(]": "above {}, at most {}",
+            "()": "above {} and below {}",
+        }
+        return words[self.ends].format(self.least, self.most)
 
 
 Limit = Annotated[float, "may be infinite"]
 """Annotates a number that may be infinite; any other float is finite."""
 Count = Annotated[int, Range(0)]
 Positive = Annotated[int, Range(1)]
+AboveZero = Annotated[float, Range(0, ends="(]")]
+NotNegative = Annotated[float, Range(0)]
+Share = Annotated[float, Range(0, 1)]
+Percent = Annotated[float, Range(0, 100)]
 Known = tuple[Any, frozenset[type], frozenset[type]]
 """An annotation, the types of values that it leaves alone where they are finite, and those that need no look."""
 _DEVICE = re.compile(r"\s*(auto|cpu|mps|meta|cuda(:\d+)?|cuda:\d+(\s*,\s*cuda:\d+)+)\s*")
@@ -139,12 +164,8 @@ def describe(kind: Any) -> str:
     if kind == Limit:
         return "a number"
     if origin is Annotated:
-        limits = [limit for limit in arguments[1:] if isinstance(limit, Range)]
-        ends = [
-            f" of {limit.least} or more" if limit.most == math.inf else f" from {limit.least} to {limit.most}"
-            for limit in limits
-        ]
-        return "".join([describe(arguments[0]), *ends])
+        limits = [f" {limit.words}" for limit in arguments[1:] if isinstance(limit, Range)]
+        return "".join([describe(arguments[0]), *limits])
     if origin is Literal:
         return "one of " + ", ".join(repr(option) for option in arguments)
     if origin is tuple and arguments[1:] == (Ellipsis,):
@@ -352,7 +373,7 @@ def _read_annotated(value: Any, kind: Any, path: str, otherwise: Otherwise) -> f
         return value
     found = read(value, number, path, otherwise)
     for limit in limits:
-        if isinstance(limit, Range) and not limit.least <= found <= limit.most:
+        if isinstance(limit, Range) and not limit.holds(found):
             raise wrong(value, describe(kind), path)
     return found
 

@@ -6,15 +6,14 @@ The score looks at the whole test stream: it depends on the order of the images,
 """
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Annotated, Literal
 
 import torch
 from torch import Tensor
 
-from openworld._arrays import require_at_least, require_at_most
-from openworld._types import checked
+from openworld._types import AboveZero, NotNegative, Positive, Range, Share, checked
 from openworld.detectors.neglabel import name_groups, share_of_classes
-from openworld.detectors.plugin_api import Activations, DetectorCard, Fittable, require_positive
+from openworld.detectors.plugin_api import Activations, DetectorCard, Fittable
 
 MOST = 1000  # entries of a memory: their products take the square of it for every name
 
@@ -46,26 +45,19 @@ class AdaNeg(Fittable):
     [0.550000011920929]
     """
 
-    temperature: float = 0.01
-    groups: int = 5
+    temperature: AboveZero = 0.01
+    groups: Positive = 5
     seed: int = 0
-    threshold: float = 0.5
-    gap: float = 0.5
-    length: int = 10
+    threshold: Share = 0.5
+    gap: Share = 0.5
+    length: Annotated[int, Range(1, MOST)] = 10
     proxies: Literal["sample", "task"] = "sample"
-    sharpness: float = 5.5
-    weight: float = 0.1
-    batch: int = 256
+    sharpness: NotNegative = 5.5
+    weight: NotNegative = 0.1
+    batch: Positive = 256
 
     card = DetectorCard("AdaNeg", "Zhang & Zhang, 2024", "NegLabel that remembers test images", ("features", "texts"))
     sequential = True
-
-    def __post_init__(self):
-        require_positive(temperature=self.temperature)
-        require_at_least(1, groups=self.groups, length=self.length, batch=self.batch)
-        require_at_least(0, sharpness=self.sharpness, weight=self.weight, threshold=self.threshold, gap=self.gap)
-        require_at_most(1, threshold=self.threshold, gap=self.gap)
-        require_at_most(MOST, length=self.length)
 
     def read(self, state: None, activations: Activations) -> Tensor:
         """Scores float[N], in [0, 1 + weight], of the images as one stream."""

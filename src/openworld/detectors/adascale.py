@@ -2,17 +2,16 @@
 the image is moved (Regmi, 2025, "AdaSCALE: Adaptive Scaling for OOD Detection")."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Annotated, Literal
 
 import torch
 from torch import Tensor
 
-from openworld._arrays import require_at_least
 from openworld._errors import OpenworldError
-from openworld._types import checked
+from openworld._types import NotNegative, Percent, Range, checked
 from openworld.detectors.ash import ratio
 from openworld.detectors.engine.perturbation import Perturbation
-from openworld.detectors.plugin_api import Activations, Collected, DetectorCard, Fittable, Head, require_percent
+from openworld.detectors.plugin_api import Activations, Collected, DetectorCard, Fittable, Head
 
 Variant = Literal["a", "l"]
 
@@ -44,23 +43,19 @@ class AdaSCALE(Fittable):
     variant: Variant = "a"
     low: float = 75.0
     high: float = 85.0
-    moved: float = 5.0
-    shifted: float = 1.0
-    weight: float = 10.0
-    step: float = 0.5
-    share: float = 0.05
+    moved: Percent = 5.0
+    shifted: Percent = 1.0
+    weight: NotNegative = 10.0
+    step: NotNegative = 0.5
+    share: Annotated[float, Range(0, 1, "(]")] = 0.05
 
     card = DetectorCard("AdaSCALE", "Regmi, 2025", "SCALE, percentile by image", ("features", "head", "gradient"))
     sweep = {"low, high": PERCENTAGES}
     expects_positive = True
 
     def __post_init__(self):
-        require_percent(moved=self.moved, shifted=self.shifted)
-        require_at_least(0, weight=self.weight, step=self.step)
         if not 0 < self.low <= self.high < 100:
             raise OpenworldError(f"low is {self.low} and high {self.high}, expected 0 < low <= high < 100.")
-        if not 0 < self.share <= 1:
-            raise OpenworldError(f"share is {self.share}, expected one in (0, 1].")
 
     @property
     def perturbation(self) -> Perturbation:

@@ -2,14 +2,13 @@
 Activation Shaping for Out-of-Distribution Detection"), on the features before the head as in OpenOOD@3c35632."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Annotated, Literal
 
 import torch
 from torch import Tensor
 
-from openworld._errors import OpenworldError
-from openworld._types import checked
-from openworld.detectors.plugin_api import Activations, DetectorCard, Fittable, require_percent
+from openworld._types import Range, checked
+from openworld.detectors.plugin_api import Activations, DetectorCard, Fittable
 
 Variant = Literal["b", "s", "p"]
 
@@ -32,17 +31,12 @@ class ASH(Fittable):
     """
 
     variant: Variant = "b"
-    percent: float = 90.0
+    percent: Annotated[float, Range(0, 100, "[)")] = 90.0
 
     card = DetectorCard("ASH", "Djurisic et al., 2023", "energy of pruned, level features", ("features", "head"))
     sweep = {"percent": (65.0, 70.0, 75.0, 80.0, 85.0, 90.0, 95.0)}
     expects_positive = True
     weak_on = {"transformer": "AUROC 53.2 near and 51.6 far, that is chance, on ViT-B/16"}
-
-    def __post_init__(self):
-        require_percent(percent=self.percent)
-        if self.percent == 100:
-            raise OpenworldError("percent is 100, which drops every feature; expected less.")
 
     def read(self, state: None, activations: Activations) -> Tensor:
         shaped = SHAPES[self.variant](activations.features, self.percent)

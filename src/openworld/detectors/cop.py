@@ -3,13 +3,13 @@ Detection", cosine kernel)."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Annotated
 
 import torch
 from torch import Tensor
 from torch.nn.functional import normalize
 
-from openworld._errors import OpenworldError
-from openworld._types import checked
+from openworld._types import Range, checked
 from openworld.detectors.plugin_api import Activations, DetectorCard, Fittable, Head, Moments, Products
 
 
@@ -60,14 +60,10 @@ class CoP(Fittable):
     -1.4142
     """
 
-    explained: float = 0.99
+    explained: Annotated[float, Range(0, 1, "()")] = 0.99
 
     card = DetectorCard("CoP", "Fang et al., 2024", "PCA residual of unit features", ("features",))
     gathers = (Products(Unit()),)
-
-    def __post_init__(self):
-        if not 0 < self.explained < 1:
-            raise OpenworldError(f"explained is {self.explained}, expected a share in (0, 1).")
 
     def learn(self, head: Head | None, moments: Moments) -> Components:
         """Principal components of unit features, of float[N, D], in float64."""

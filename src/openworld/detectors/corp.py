@@ -4,18 +4,17 @@ Out-of-Distribution Detection", cosine then Gaussian kernel)."""
 import math
 from dataclasses import dataclass
 from functools import cache
+from typing import Annotated
 
 import numpy as np
 import torch
 from torch import Tensor
 from torch.nn.functional import normalize
 
-from openworld._arrays import require_at_least, require_at_most
-from openworld._errors import OpenworldError
-from openworld._types import checked
+from openworld._types import AboveZero, Range, checked
 from openworld.detectors.cop import Components, components
 from openworld.detectors.engine.statistics import Moments, Products
-from openworld.detectors.plugin_api import Activations, DetectorCard, Fittable, Head, require_positive
+from openworld.detectors.plugin_api import Activations, DetectorCard, Fittable, Head
 
 WIDEST = 1_000_000  # Fourier features: more would fill any memory with their products
 
@@ -50,19 +49,12 @@ class CoRP(Fittable):
     True
     """
 
-    explained: float = 0.5
-    gamma: float = 3.0
-    dimensions: int = 4096
+    explained: Annotated[float, Range(0, 1, "()")] = 0.5
+    gamma: AboveZero = 3.0
+    dimensions: Annotated[int, Range(1, WIDEST)] = 4096
     seed: int = 0
 
     card = DetectorCard("CoRP", "Fang et al., 2024", "PCA residual of Fourier features", ("features",))
-
-    def __post_init__(self):
-        if not 0 < self.explained < 1:
-            raise OpenworldError(f"explained is {self.explained}, expected a share in (0, 1).")
-        require_positive(gamma=self.gamma)
-        require_at_least(1, dimensions=self.dimensions)
-        require_at_most(WIDEST, dimensions=self.dimensions)
 
     @property
     def lift(self) -> Fourier:

@@ -9,10 +9,9 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
-from openworld._arrays import require_at_least
-from openworld._types import checked
+from openworld._types import AboveZero, Positive, checked
 from openworld.detectors.neglabel import name_groups, share_of_classes
-from openworld.detectors.plugin_api import Activations, DetectorCard, Fittable, require_positive
+from openworld.detectors.plugin_api import Activations, DetectorCard, Fittable
 
 
 @checked
@@ -33,15 +32,11 @@ class CSP(Fittable):
     [0.5]
     """
 
-    temperature: float = 0.01
-    groups: int = 100
+    temperature: AboveZero = 0.01
+    groups: Positive = 100
     seed: int = 0
 
     card = DetectorCard("CSP", "Chen et al., 2024", "NegLabel on a conjugated pool", ("features", "texts"))
-
-    def __post_init__(self):
-        require_positive(temperature=self.temperature)
-        require_at_least(1, groups=self.groups)
 
     def read(self, state: None, activations: Activations) -> Tensor:
         """Scores float[N], in [0, 1]."""

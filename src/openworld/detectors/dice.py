@@ -12,9 +12,9 @@ from functools import cached_property
 import torch
 from torch import Tensor
 
-from openworld._types import checked
+from openworld._types import Percent, checked
 from openworld.detectors.engine.statistics import Mean, Moments, percentile
-from openworld.detectors.plugin_api import Activations, DetectorCard, Fittable, Head, require_percent
+from openworld.detectors.plugin_api import Activations, DetectorCard, Fittable, Head
 
 SPARSE = 0.15  # share of weights left, up to which the sparse product is the faster one
 
@@ -55,13 +55,10 @@ class DICE(Fittable):
     [[2.0, 0.0], [0.0, 2.0]]
     """
 
-    percent: float = 90.0
+    percent: Percent = 90.0
 
     card = DetectorCard("DICE", "Sun & Li, 2022", "energy by largest contributions", ("features", "head"))
     gathers = (Mean(),)
-
-    def __post_init__(self):
-        require_percent(percent=self.percent)
 
     def learn(self, head: Head, moments: Moments) -> MaskedHead:
         """The masked head, from the mean of features float[N, D] and the head."""

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
-from openworld._types import checked
-from openworld.detectors.plugin_api import Activations, DetectorCard, Fittable, require_positive
+from openworld._types import AboveZero, checked
+from openworld.detectors.plugin_api import Activations, DetectorCard, Fittable
 
 
 @checked
@@ -22,12 +22,9 @@ class Energy(Fittable):
     0.6931
     """
 
-    temperature: float = 1.0
+    temperature: AboveZero = 1.0
 
     card = DetectorCard("Energy", "Liu et al., 2020", "log of summed exponentiated logits", ("logits",))
-
-    def __post_init__(self):
-        require_positive(temperature=self.temperature)
 
     def read(self, state: None, activations: Activations) -> Tensor:
         if self.temperature == 1:

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from openworld._arrays import require_at_least
-from openworld._types import checked
-from openworld.detectors.plugin_api import Activations, DetectorCard, Fittable, require_positive
+from openworld._types import AboveZero, Positive, checked
+from openworld.detectors.plugin_api import Activations, DetectorCard, Fittable
 
 
 @checked
@@ -24,18 +23,14 @@ class GEN(Fittable):
     [-0.5]
     """
 
-    gamma: float = 0.1
-    largest: int = 100
+    gamma: AboveZero = 0.1
+    largest: Positive = 100
 
     card = DetectorCard("GEN", "Liu et al., 2023", "generalised entropy of the softmax", ("logits",))
     sweep = {
         "gamma": (0.01, 0.1, 0.5, 1.0, 2.0, 5.0, 10.0),
         "largest": (10, 50, 100, 200, 500, 1000),
     }
-
-    def __post_init__(self):
-        require_positive(gamma=self.gamma)
-        require_at_least(1, largest=self.largest)
 
     def read(self, state: None, activations: Activations) -> Tensor:
         p, places = activations.probabilities.topk(min(self.largest, activations.probabilities.shape[1]), dim=1)

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from torch import Tensor
 from torch.nn.functional import normalize
 
-from openworld._arrays import require_at_least
-from openworld._types import checked
-from openworld.detectors.plugin_api import Activations, DetectorCard, Fittable, require_positive
+from openworld._types import AboveZero, NotNegative, checked
+from openworld.detectors.plugin_api import Activations, DetectorCard, Fittable
 
 
 @checked
@@ -30,16 +29,12 @@ class GLMCM(Fittable):
     1.4621
     """
 
-    temperature: float = 1.0
-    weight: float = 1.0
+    temperature: AboveZero = 1.0
+    weight: NotNegative = 1.0
 
     card = DetectorCard(
         "GL-MCM", "Miyai et al., 2025", "MCM of image and surest patch", ("features", "texts", "patches")
     )
-
-    def __post_init__(self):
-        require_positive(temperature=self.temperature)
-        require_at_least(0, weight=self.weight)
 
     def read(self, state: None, activations: Activations) -> Tensor:
         whole = (activations.cosines / self.temperature).softmax(dim=1).amax(dim=1)

@@ -9,8 +9,8 @@ import torch
 from torch import Tensor
 
 from openworld._errors import OpenworldError
-from openworld._types import checked
-from openworld.detectors.plugin_api import Activations, Bank, DetectorCard, Fittable, Head, Rows, require_positive
+from openworld._types import AboveZero, checked
+from openworld.detectors.plugin_api import Activations, Bank, DetectorCard, Fittable, Head, Rows
 
 Covariance = Literal["class", "tied"]
 MOST = 2**30  # numbers in all covariances together, 4 GiB in float32
@@ -53,13 +53,10 @@ class GMM(Fittable):
     """
 
     covariance: Covariance = "class"
-    regularization: float = 1e-6
+    regularization: AboveZero = 1e-6
 
     card = DetectorCard("GMM", "Mukhoti et al., 2023", "density of class Gaussians", ("features", "labels", "bank"))
     gathers = (Bank(labelled=True),)
-
-    def __post_init__(self):
-        require_positive(regularization=self.regularization)
 
     def learn(self, head: Head | None, rows: Rows) -> ClassGaussians:
         """Means and covariances in float64, of features float[N, D] and labels int[N], of classes that have images."""

@@ -2,7 +2,7 @@
 Oore, 2020, "Detecting Out-of-Distribution Examples with Gram Matrices")."""
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 import torch
@@ -10,7 +10,7 @@ from torch import Tensor
 
 from openworld._arrays import require_at_least
 from openworld._errors import OpenworldError
-from openworld._types import checked
+from openworld._types import Range, checked
 from openworld.detectors.engine.activations import Layer
 from openworld.detectors.engine.statistics import LayerTotals, PerLayer
 from openworld.detectors.plugin_api import Activations, DetectorCard, Fittable, Head
@@ -145,7 +145,7 @@ class Gram(Fittable):
     """
 
     powers: tuple[int, ...] = (1, 2, 3, 4, 5)
-    share: float = 0.1
+    share: Annotated[float, Range(0, 1, "[)")] = 0.1
     layers: tuple[str, ...] = ()
     seed: int = 0
 
@@ -156,8 +156,6 @@ class Gram(Fittable):
             raise OpenworldError("powers are empty, expected whole numbers of 1 or more.")
         for power in self.powers:
             require_at_least(1, powers=power)
-        if not 0 <= self.share < 1:
-            raise OpenworldError(f"share is {self.share}, expected one in [0, 1).")
 
     @property
     def gathers(self) -> tuple:

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from torch import Tensor
 from torch.nn.functional import normalize
 
-from openworld._arrays import require_at_least
-from openworld._types import checked
+from openworld._types import Positive, checked
 from openworld.detectors.engine.bank import require_neighbours
 from openworld.detectors.plugin_api import Activations, Bank, DetectorCard, Fittable, Head, Rows, largest_products
 
@@ -31,7 +30,7 @@ class KNN(Fittable):
     [-0.0, -2.0]
     """
 
-    k: int = 50
+    k: Positive = 50
     bank: int | None = None
     seed: int = 0
 
@@ -39,7 +38,6 @@ class KNN(Fittable):
     sweep = {"k": (50, 100, 200, 500, 1000)}
 
     def __post_init__(self):
-        require_at_least(1, k=self.k)
         Bank(self.bank, seed=self.seed)
 
     @property

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from torch import Tensor
 from torch.nn.functional import normalize
 
-from openworld._types import checked
-from openworld.detectors.plugin_api import Activations, DetectorCard, Fittable, require_positive
+from openworld._types import AboveZero, checked
+from openworld.detectors.plugin_api import Activations, DetectorCard, Fittable
 
 
 @checked
@@ -31,12 +31,9 @@ class LMCM(Fittable):
     0.7311
     """
 
-    temperature: float = 1.0
+    temperature: AboveZero = 1.0
 
     card = DetectorCard("L-MCM", "Miyai et al., 2025", "MCM of the surest patch", ("texts", "patches"))
-
-    def __post_init__(self):
-        require_positive(temperature=self.temperature)
 
     def read(self, state: None, activations: Activations) -> Tensor:
         cosines = normalize(activations.patches, dim=-1) @ activations.texts.to(activations.patches).own.mT

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
-from openworld._types import checked
-from openworld.detectors.plugin_api import Activations, DetectorCard, Fittable, require_positive
+from openworld._types import AboveZero, checked
+from openworld.detectors.plugin_api import Activations, DetectorCard, Fittable
 
 
 @checked
@@ -24,13 +24,10 @@ class MCM(Fittable):
     0.7311
     """
 
-    temperature: float = 1.0
+    temperature: AboveZero = 1.0
 
     card = DetectorCard("MCM", "Ming et al., 2022", "softmax of cosines with names", ("features", "texts"))
     sweep = {"temperature": (0.01, 1.0, 10.0)}
-
-    def __post_init__(self):
-        require_positive(temperature=self.temperature)
 
     def read(self, state: None, activations: Activations) -> Tensor:
         return (activations.cosines / self.temperature).softmax(dim=1).amax(dim=1)

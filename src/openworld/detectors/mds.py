@@ -8,8 +8,7 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
-from openworld._errors import OpenworldError
-from openworld._types import checked
+from openworld._types import Share, checked
 from openworld.detectors.engine.gaussian import Gaussian, concerns, gaussian, within_classes
 from openworld.detectors.engine.statistics import ClassSums, ClassTotals, Moments, Products
 from openworld.detectors.plugin_api import Activations, DetectorCard, Fittable, Head
@@ -29,14 +28,10 @@ class MDS(Fittable):
     -2.0
     """
 
-    shrinkage: float = 0.0
+    shrinkage: Share = 0.0
 
     card = DetectorCard("MDS", "Lee et al., 2018", "Mahalanobis distance to a class", ("features", "labels"))
     gathers = (ClassSums(), Products())
-
-    def __post_init__(self):
-        if not 0 <= self.shrinkage <= 1:
-            raise OpenworldError(f"shrinkage is {self.shrinkage}, expected a share in [0, 1].")
 
     def learn(self, head: Head | None, classes: ClassTotals, moments: Moments) -> Gaussian:
         """Class means and one covariance, from features float[N, D] and labels int[N]."""

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from openworld._errors import OpenworldError
-from openworld._types import checked
+from openworld._types import Share, checked
 from openworld.detectors.engine.gaussian import Gaussian, concerns, gaussian, within_classes
 from openworld.detectors.engine.linear_probe import linear_probe
 from openworld.detectors.engine.statistics import ClassSums, LayerTotals, PerLayer, Products
@@ -45,13 +45,11 @@ class MDSEnsemble(Fittable):
 
     weights: tuple[float, ...] = ()
     layers: tuple[str, ...] = ()
-    shrinkage: float = 0.0
+    shrinkage: Share = 0.0
 
     card = DetectorCard("MDSEnsemble", "Lee et al., 2018", "MDS of several layers, added up", ("layers", "labels"))
 
     def __post_init__(self):
-        if not 0 <= self.shrinkage <= 1:
-            raise OpenworldError(f"shrinkage is {self.shrinkage}, expected a share in [0, 1].")
         if self.layers and self.weights and len(self.layers) != len(self.weights):
             raise OpenworldError(f"there are {len(self.weights)} weights for {len(self.layers)} layers; give one each.")
 

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from openworld._arrays import require_at_least, require_at_most
-from openworld._types import checked
+from openworld._arrays import require_at_most
+from openworld._types import AboveZero, Positive, checked
 from openworld.detectors.engine.statistics import LayerTotals, PerLayer
-from openworld.detectors.plugin_api import Activations, Bank, DetectorCard, Fittable, Head, require_positive
+from openworld.detectors.plugin_api import Activations, Bank, DetectorCard, Fittable, Head
 
 MOST_BINS, STEEPEST = 100_000, 1e9
 NEURONS = 512  # whose histograms are counted at a time
@@ -47,9 +47,9 @@ class NAC(Fittable):
     [1.0, 1.0, 0.5]
     """
 
-    bins: int = 50
-    steepness: float = 100.0
-    filled: int = 50
+    bins: Positive = 50
+    steepness: AboveZero = 100.0
+    filled: Positive = 50
     bank: int = 1000
     layers: tuple[str, ...] = ()
     seed: int = 0
@@ -59,9 +59,7 @@ class NAC(Fittable):
     )
 
     def __post_init__(self):
-        require_at_least(1, bins=self.bins, filled=self.filled)
         require_at_most(MOST_BINS, bins=self.bins)
-        require_positive(steepness=self.steepness)
         require_at_most(STEEPEST, steepness=self.steepness)
         Bank(self.bank, seed=self.seed)
 

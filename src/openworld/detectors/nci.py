@@ -5,8 +5,7 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
-from openworld._arrays import require_at_least
-from openworld._types import checked
+from openworld._types import NotNegative, checked
 from openworld.detectors.plugin_api import Activations, DetectorCard, Fittable, Head, Mean, Moments
 
 
@@ -25,14 +24,11 @@ class NCI(Fittable):
     4.3
     """
 
-    alpha: float = 1e-4
+    alpha: NotNegative = 1e-4
 
     card = DetectorCard("NCI", "Liu & Qin, 2025", "closeness to the class's weights", ("features", "head"))
     sweep = {"alpha": (1e-4, 1e-3, 1e-2, 1e-1)}
     gathers = (Mean(),)
-
-    def __post_init__(self):
-        require_at_least(0, alpha=self.alpha)
 
     def learn(self, head: Head | None, moments: Moments) -> Tensor:
         """The mean float64[D] of features float[N, D]."""

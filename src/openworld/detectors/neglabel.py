@@ -8,10 +8,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from openworld._arrays import require_at_least
 from openworld._errors import OpenworldError
-from openworld._types import checked
-from openworld.detectors.plugin_api import Activations, DetectorCard, Fittable, require_positive
+from openworld._types import AboveZero, Positive, checked
+from openworld.detectors.plugin_api import Activations, DetectorCard, Fittable
 
 
 @checked
@@ -32,15 +31,11 @@ class NegLabel(Fittable):
     [0.5]
     """
 
-    temperature: float = 0.01
-    groups: int = 100
+    temperature: AboveZero = 0.01
+    groups: Positive = 100
     seed: int = 0
 
     card = DetectorCard("NegLabel", "Jiang et al., 2024", "class names against names far away", ("features", "texts"))
-
-    def __post_init__(self):
-        require_positive(temperature=self.temperature)
-        require_at_least(1, groups=self.groups)
 
     def read(self, state: None, activations: Activations) -> Tensor:
         """Scores float[N], in [0, 1]."""

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from torch import Tensor
 from torch.nn.functional import normalize
 
-from openworld._arrays import require_at_least
-from openworld._types import checked
+from openworld._types import Positive, checked
 from openworld.detectors.engine.bank import require_neighbours
 from openworld.detectors.plugin_api import Activations, Bank, DetectorCard, Fittable, Head, Rows, largest_products
 
@@ -27,14 +26,13 @@ class NNGuide(Fittable):
     [6.0]
     """
 
-    k: int = 100
+    k: Positive = 100
     share: float = 0.01
     seed: int = 0
 
     card = DetectorCard("NNGuide", "Park et al., 2023", "energy times that of neighbours", ("features", "head", "bank"))
 
     def __post_init__(self):
-        require_at_least(1, k=self.k)
         Bank(share=self.share, seed=self.seed)
 
     @property

@@ -5,10 +5,9 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
-from openworld._arrays import require_at_least
-from openworld._types import checked
+from openworld._types import AboveZero, NotNegative, checked
 from openworld.detectors.engine.perturbation import Perturbation
-from openworld.detectors.plugin_api import Activations, DetectorCard, Fittable, require_positive
+from openworld.detectors.plugin_api import Activations, DetectorCard, Fittable
 
 
 @checked
@@ -29,15 +28,11 @@ class ODIN(Fittable):
     [0.5]
     """
 
-    temperature: float = 1000.0
-    step: float = 0.0014
+    temperature: AboveZero = 1000.0
+    step: NotNegative = 0.0014
 
     card = DetectorCard("ODIN", "Liang et al., 2018", "softmax of a moved image, T = 1000", ("head", "gradient"))
     sweep = {"temperature": (1.0, 10.0, 100.0, 1000.0), "step": (0.0014, 0.0028)}
-
-    def __post_init__(self):
-        require_positive(temperature=self.temperature)
-        require_at_least(0, step=self.step)
 
     @property
     def perturbation(self) -> Perturbation:

@@ -2,13 +2,13 @@
 from their centres (Bendale and Boult, 2016, "Towards Open Set Deep Networks")."""
 
 from dataclasses import dataclass
+from typing import Annotated
 
 import torch
 from torch import Tensor
 
-from openworld._arrays import require_at_least
 from openworld._errors import OpenworldError
-from openworld._types import checked
+from openworld._types import Positive, Range, checked
 from openworld.detectors.plugin_api import Activations, Bank, DetectorCard, Fittable, Head, Rows
 
 SHIFT = 10_000.0  # libMR moves distances by so much before it fits, which makes the Weibull's place parameter 0
@@ -51,17 +51,13 @@ class OpenMax(Fittable):
     True
     """
 
-    alpha: int = 10
-    tail: int = 20
+    alpha: Positive = 10
+    tail: Annotated[int, Range(2)] = 20
 
     card = DetectorCard(
         "OpenMax", "Bendale & Boult, 2016", "softmax with an unknown class", ("logits", "labels", "bank")
     )
     gathers = (Bank(of="logits", labelled=True),)
-
-    def __post_init__(self):
-        require_at_least(1, alpha=self.alpha)
-        require_at_least(2, tail=self.tail)
 
     def learn(self, head: Head | None, rows: Rows) -> Tails:
         """Centres and tails by class, of logits float[N, C] and labels int[N] of images that are named right."""

@@ -7,9 +7,9 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from openworld._types import checked
+from openworld._types import AboveZero, checked
 from openworld.detectors.engine.activations import Maps
-from openworld.detectors.plugin_api import Activations, DetectorCard, Fittable, require_positive
+from openworld.detectors.plugin_api import Activations, DetectorCard, Fittable
 
 Blocks = Literal["both", "last", "before"]
 
@@ -36,12 +36,9 @@ class RankFeat(Fittable):
     """
 
     blocks: Blocks = "both"
-    temperature: float = 1.0
+    temperature: AboveZero = 1.0
 
     card = DetectorCard("RankFeat", "Song et al., 2022", "energy of maps less a rank", ("head", "maps"))
-
-    def __post_init__(self):
-        require_positive(temperature=self.temperature)
 
     def read(self, state: None, activations: Activations) -> Tensor:
         logits = [activations.head.logits(pooled) for pooled in self._pool(activations.maps)]

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
-from openworld._types import checked
+from openworld._types import Percent, checked
 from openworld.detectors.engine.statistics import percentile
-from openworld.detectors.plugin_api import Activations, Bank, DetectorCard, Fittable, Head, Rows, require_percent
+from openworld.detectors.plugin_api import Activations, Bank, DetectorCard, Fittable, Head, Rows
 
 
 @checked
@@ -27,7 +27,7 @@ class ReAct(Fittable):
     [1.5]
     """
 
-    percent: float = 90.0
+    percent: Percent = 90.0
     bank: int = 5000
     seed: int = 0
 
@@ -35,7 +35,6 @@ class ReAct(Fittable):
     sweep = {"percent": (85.0, 90.0, 95.0, 99.0)}
 
     def __post_init__(self):
-        require_percent(percent=self.percent)
         Bank(self.bank, seed=self.seed)
 
     @property

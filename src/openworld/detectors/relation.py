@@ -7,9 +7,9 @@ import torch
 from torch import Tensor
 from torch.nn.functional import normalize
 
-from openworld._types import checked
+from openworld._types import AboveZero, checked
 from openworld.detectors.engine.bank import PRODUCTS
-from openworld.detectors.plugin_api import Activations, Bank, DetectorCard, Fittable, Head, Rows, require_positive
+from openworld.detectors.plugin_api import Activations, Bank, DetectorCard, Fittable, Head, Rows
 
 
 @checked
@@ -26,7 +26,7 @@ class Relation(Fittable):
     [2.0, 0.8]
     """
 
-    power: float = 1.0
+    power: AboveZero = 1.0
     threshold: float = 0.03
 
     card = DetectorCard(
@@ -34,9 +34,6 @@ class Relation(Fittable):
     )
     sweep = {"power": (1.0, 2.0, 4.0, 6.0, 8.0)}
     gathers = (Bank(),)
-
-    def __post_init__(self):
-        require_positive(power=self.power)
 
     def learn(self, head: Head, rows: Rows) -> tuple[Tensor, Tensor]:
         """Keep unit features float[M, D] and softmax float[M, C] of all training images, of features and the head."""

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
-from openworld._arrays import require_at_least
-from openworld._types import checked
+from openworld._types import Positive, checked
 from openworld.detectors.plugin_api import Activations, DetectorCard, Fittable, Head, Moments, Products
 from openworld.detectors.vim import Residual, null_space
 
@@ -26,13 +25,10 @@ class ResidualNorm(Fittable):
     -3.0
     """
 
-    dimensions: int = 256
+    dimensions: Positive = 256
 
     card = DetectorCard("Residual", "Wang et al., 2022", "features outside principal ones", ("features", "head"))
     gathers = (Products(),)
-
-    def __post_init__(self):
-        require_at_least(1, dimensions=self.dimensions)
 
     def learn(self, head: Head, moments: Moments) -> Residual:
         """Principal features in float64, of features float[N, D] and the head."""

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from torch import Tensor
 
 from openworld._errors import OpenworldError
-from openworld._types import checked
+from openworld._types import Percent, checked
 from openworld.detectors.ash import ratio
-from openworld.detectors.plugin_api import Activations, DetectorCard, Fittable, require_percent
+from openworld.detectors.plugin_api import Activations, DetectorCard, Fittable
 
 
 @checked
@@ -26,14 +26,13 @@ class SCALE(Fittable):
     5.4366
     """
 
-    percent: float = 85.0
+    percent: Percent = 85.0
 
     card = DetectorCard("SCALE", "Xu et al., 2024", "energy of features scaled by image", ("features", "head"))
     sweep = {"percent": (65.0, 70.0, 75.0, 80.0, 85.0, 90.0, 95.0)}
     expects_positive = True
 
     def __post_init__(self):
-        require_percent(percent=self.percent)
         if self.percent == 100:
             raise OpenworldError("percent is 100, which leaves no largest feature; expected less.")
 

@@ -6,9 +6,8 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
-from openworld._arrays import require_at_least
 from openworld._errors import OpenworldError
-from openworld._types import checked
+from openworld._types import Positive, checked
 from openworld.detectors.engine.fitted import OODDetector
 from openworld.detectors.plugin_api import Activations, Bank, DetectorCard, Fittable, Head, Moments, Products, Rows
 
@@ -46,7 +45,7 @@ class ViM(Fittable):
     (4.0, [0.0, 1.0])
     """
 
-    dimensions: int = 256
+    dimensions: Positive = 256
     bank: int = 10_000
     seed: int = 0
 
@@ -54,7 +53,6 @@ class ViM(Fittable):
     sweep = {"dimensions": (256, 1000)}
 
     def __post_init__(self):
-        require_at_least(1, dimensions=self.dimensions)
         Bank(self.bank, seed=self.seed)
 
     @property

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from torch import Tensor
 
 from openworld._errors import OpenworldError
-from openworld._types import checked
+from openworld._types import Percent, checked
 from openworld.detectors.engine.statistics import percentile
-from openworld.detectors.plugin_api import Activations, Bank, DetectorCard, Fittable, Head, Rows, require_percent
+from openworld.detectors.plugin_api import Activations, Bank, DetectorCard, Fittable, Head, Rows
 
 
 @checked
@@ -27,8 +27,8 @@ class VRA(Fittable):
     [3.0]
     """
 
-    high: float = 90.0
-    low: float = 10.0
+    high: Percent = 90.0
+    low: Percent = 10.0
     bank: int = 5000
     seed: int = 0
 
@@ -36,7 +36,6 @@ class VRA(Fittable):
     sweep = {"high": (85.0, 90.0, 95.0, 99.0), "low": (1.0, 5.0, 10.0, 15.0)}
 
     def __post_init__(self):
-        require_percent(high=self.high, low=self.low)
         if self.low >= self.high:
             raise OpenworldError(f"low is {self.low} and high {self.high}, expected low below high.")
         Bank(self.bank, seed=self.seed)

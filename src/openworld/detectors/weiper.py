@@ -2,14 +2,14 @@
 2024, "WeiPer: OOD Detection using Weight Perturbations of Class Projections")."""
 
 from dataclasses import dataclass
+from typing import Annotated
 
 import torch
 from torch import Tensor
 from torch.nn.functional import conv1d, normalize, pad
 
-from openworld._arrays import require_at_least, require_at_most
-from openworld._types import checked
-from openworld.detectors.plugin_api import Activations, Bank, DetectorCard, Fittable, Head, Rows, require_positive
+from openworld._types import AboveZero, NotNegative, Range, checked
+from openworld.detectors.plugin_api import Activations, Bank, DetectorCard, Fittable, Head, Rows
 
 FEATURE_FLOOR, LOGIT_FLOOR = 0.01, 0.025  # added to each bin of a histogram, as in the authors' code
 LARGEST = 10_000  # repeats, bins, windows
@@ -68,13 +68,13 @@ class WeiPer(Fittable):
     True
     """
 
-    repeats: int = 100
-    distance: float = 2.1
-    bins: int = 100
-    feature_window: int = 4
-    logit_window: int = 15
-    logit_share: float = 2.5
-    confidence_share: float = 0.1
+    repeats: Annotated[int, Range(1, LARGEST)] = 100
+    distance: AboveZero = 2.1
+    bins: Annotated[int, Range(2, LARGEST)] = 100
+    feature_window: Annotated[int, Range(1, LARGEST)] = 4
+    logit_window: Annotated[int, Range(1, LARGEST)] = 15
+    logit_share: NotNegative = 2.5
+    confidence_share: NotNegative = 0.1
     bank: int = 10_000
     seed: int = 0
 
@@ -83,12 +83,6 @@ class WeiPer(Fittable):
     )
 
     def __post_init__(self):
-        counts = {"repeats": self.repeats, "feature_window": self.feature_window, "logit_window": self.logit_window}
-        require_at_least(1, **counts)
-        require_at_least(2, bins=self.bins)
-        require_at_most(LARGEST, **counts, bins=self.bins)
-        require_at_least(0, logit_share=self.logit_share, confidence_share=self.confidence_share)
-        require_positive(distance=self.distance)
         Bank(self.bank, seed=self.seed)
 
     @property

@@ -16,7 +16,7 @@ from torch import Generator, Tensor
 from torch.nn.functional import cross_entropy, kl_div, normalize, relu
 
 from openworld._arrays import require_at_least
-from openworld._types import checked
+from openworld._types import NotNegative, checked
 from openworld.backbones import DualEncoder, TwoTower
 from openworld.datasets.templates import ENSEMBLE
 from openworld.features import Features
@@ -58,7 +58,7 @@ class DeCoOp:
     detectors: int = 3
     detector_context: int = 16
     classifier_context: int = 16
-    margin: float = 0.4
+    margin: NotNegative = 0.4
     templates: tuple[str, ...] = ENSEMBLE
     detector_schedule: Schedule = replace(BARE, decay="none")
     schedule: Schedule = replace(BARE, epochs=100, decay="per step", cosine_epochs=100)
@@ -77,7 +77,6 @@ class DeCoOp:
         require_context(self.classifier_context, None)
         require_templates(*self.templates)
         require_at_least(2, detectors=self.detectors)
-        require_at_least(0, margin=self.margin)
 
     @classmethod
     def published(cls, dataset: str, task: PublishedSetting = "base-to-new") -> "DeCoOp":

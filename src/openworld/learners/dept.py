@@ -12,9 +12,7 @@ import torch
 from torch import Generator, Tensor
 from torch.nn.functional import cross_entropy, normalize
 
-from openworld._arrays import require_at_least
-from openworld._errors import OpenworldError
-from openworld._types import checked
+from openworld._types import NotNegative, Share, checked
 from openworld.backbones import PromptedNames, TwoTower
 from openworld.datasets.names.forms import normalise_class_name
 from openworld.datasets.templates import KGCOOP, PHOTO
@@ -54,10 +52,10 @@ class DePT(PromptLearner):
 
     context_length: int = 4
     words: str | None = "a photo of a"
-    head_share: float = 0.7
-    weight: float = 2.0
+    head_share: Share = 0.7
+    weight: NotNegative = 2.0
     template: str = "a photo of a {}."
-    rate_factor: float = 6.5
+    rate_factor: NotNegative = 6.5
     schedule: Schedule = Schedule(epochs=10, batch_size=4, learning_rate=3.5e-3)
 
     name = "DePT"
@@ -69,9 +67,6 @@ class DePT(PromptLearner):
     def __post_init__(self):
         require_context(self.context_length, self.words)
         require_templates(self.template)
-        require_at_least(0, head_share=self.head_share, weight=self.weight, rate_factor=self.rate_factor)
-        if self.head_share > 1:
-            raise OpenworldError(f"head_share is {self.head_share}; give a share from 0 to 1, cosines have the rest.")
 
     @classmethod
     def published(cls, dataset: str, task: PublishedSetting = "base-to-new") -> "DePT":

@@ -2,14 +2,14 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Annotated
 
 import torch
 from torch import Generator, Tensor
 from torch.nn.functional import cross_entropy, normalize
 
 from openworld._arrays import require_at_least
-from openworld._errors import OpenworldError
-from openworld._types import checked
+from openworld._types import Range, checked
 from openworld.backbones import PromptedNames, TwoTower
 from openworld.learners.engine.images import Answer, Images, Tensors
 from openworld.learners.engine.prompt_learner import PromptLearner
@@ -42,7 +42,7 @@ class GalLoP(PromptLearner):
     top: tuple[int, ...] = (5, 10, 15, 20)
     context_length: int = 4
     words: str | None = "A photo of a"
-    dropout: float = 0.75
+    dropout: Annotated[float, Range(0, 1, "[)")] = 0.75
     keep_underscores: bool = False
     schedule: Schedule = Schedule(epochs=200, weight_decay=1e-2, warmup=False)
 
@@ -55,8 +55,6 @@ class GalLoP(PromptLearner):
     def __post_init__(self):
         require_context(self.context_length, self.words)
         require_at_least(1, global_contexts=self.global_contexts, top=min(self.top, default=0))
-        if not 0 <= self.dropout < 1:
-            raise OpenworldError(f"dropout is {self.dropout}, expected a share from 0 up to, but without, 1.")
 
     @classmethod
     def published(cls, dataset: str, task: PublishedSetting = "base-to-new") -> "GalLoP":

@@ -16,7 +16,7 @@ from torch import Generator, Tensor
 from torch.nn.functional import cross_entropy, normalize
 
 from openworld._arrays import require_at_least
-from openworld._types import checked
+from openworld._types import NotNegative, checked
 from openworld.backbones import TwoTower
 from openworld.datasets.templates import APPENDIX_C4, PHOTO, TEMPLATES
 from openworld.learners.engine.detector_prompts import Detectors, Partitions, detectors_among, divide_classes
@@ -63,8 +63,8 @@ class GMoP(PromptLearner):
     detectors: int = 3
     detector_context: int = 16
     classifier_context: int = 4
-    alpha: float = 0.5
-    lam: float = 1.0
+    alpha: NotNegative = 0.5
+    lam: NotNegative = 1.0
     gate: Gate = "sigmoid"
     new_classifier: Literal["zero-shot", "tuned"] = "zero-shot"
     single_prompt: bool = False
@@ -83,7 +83,7 @@ class GMoP(PromptLearner):
         require_context(self.classifier_context, None)
         require_templates(*self.sentences)
         require_at_least(2, detectors=self.detectors)
-        require_at_least(0, alpha=self.alpha, lam=self.lam, partition_seed=self.partition_seed or 0)
+        require_at_least(0, partition_seed=self.partition_seed or 0)
 
     @classmethod
     def published(cls, dataset: str, task: PublishedSetting = "base-to-new") -> "GMoP":

@@ -6,8 +6,7 @@ from dataclasses import dataclass, replace
 from torch import Tensor
 from torch.nn.functional import cross_entropy, normalize
 
-from openworld._arrays import require_at_least
-from openworld._types import checked
+from openworld._types import NotNegative, checked
 from openworld.backbones import PromptedNames, TwoTower
 from openworld.datasets.templates import KGCOOP, PHOTO
 from openworld.learners.engine.images import Images, Tensors
@@ -33,7 +32,7 @@ class KgCoOp(PromptLearner):
 
     context_length: int = 4
     words: str | None = "a photo of a"
-    weight: float = 8.0
+    weight: NotNegative = 8.0
     template: str = "a photo of a {}."
     schedule: Schedule = Schedule(epochs=100, batch_size=128)
 
@@ -46,7 +45,6 @@ class KgCoOp(PromptLearner):
     def __post_init__(self):
         require_context(self.context_length, self.words)
         require_templates(self.template)
-        require_at_least(0, weight=self.weight)
 
     @classmethod
     def published(cls, dataset: str, task: PublishedSetting = "base-to-new") -> "KgCoOp":

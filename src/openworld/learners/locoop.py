@@ -8,7 +8,7 @@ from torch.nn.functional import cross_entropy, normalize
 
 from openworld._arrays import require_at_least
 from openworld._errors import OpenworldError
-from openworld._types import checked
+from openworld._types import NotNegative, checked
 from openworld.backbones import PromptedNames, TwoTower
 from openworld.learners.engine.images import Images, Tensors
 from openworld.learners.engine.prompt_learner import PromptLearner
@@ -36,7 +36,7 @@ class LoCoOp(PromptLearner):
 
     context_length: int = 16
     words: str | None = None
-    weight: float = 0.25
+    weight: NotNegative = 0.25
     top: int | None = None
     schedule: Schedule = Schedule()
 
@@ -49,7 +49,6 @@ class LoCoOp(PromptLearner):
 
     def __post_init__(self):
         require_context(self.context_length, self.words)
-        require_at_least(0, weight=self.weight)
         require_at_least(1, top=1 if self.top is None else self.top)
 
     def prepare(self, clip: TwoTower, classnames: Sequence[str]) -> tuple[PromptedNames, int]:

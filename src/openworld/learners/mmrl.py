@@ -14,8 +14,7 @@ from torch import Generator, Tensor
 from torch.nn.functional import cosine_similarity, cross_entropy, normalize
 
 from openworld._arrays import require_at_least
-from openworld._errors import OpenworldError
-from openworld._types import checked
+from openworld._types import NotNegative, Share, checked
 from openworld.backbones import PackedText, TwoTower
 from openworld.datasets.templates import PHOTO, TEMPLATES, fill
 from openworld.learners.engine.images import Answer, Images, Tensors
@@ -63,8 +62,8 @@ class MMRL(PromptLearner):
     tokens: int = 5
     token_width: int = 512
     depth: int = 7
-    class_share: float = 0.7
-    weight: float = 1.0
+    class_share: Share = 0.7
+    weight: NotNegative = 1.0
     template: str = PHOTO
     schedule: Schedule = Schedule(epochs=10, batch_size=4, learning_rate=1e-3, optimizer="AdamW")
 
@@ -76,10 +75,7 @@ class MMRL(PromptLearner):
 
     def __post_init__(self):
         require_at_least(1, tokens=self.tokens, token_width=self.token_width, depth=self.depth)
-        require_at_least(0, class_share=self.class_share, weight=self.weight)
         require_templates(self.template)
-        if self.class_share > 1:
-            raise OpenworldError(f"class_share is {self.class_share}; give a share from 0 to 1, tokens have the rest.")
 
     @classmethod
     def published(cls, dataset: str, task: PublishedSetting = "base-to-new") -> "MMRL":

@@ -8,7 +8,7 @@ from torch import Generator, Tensor
 from torch.nn.functional import cross_entropy, normalize
 
 from openworld._arrays import require_at_least
-from openworld._types import checked
+from openworld._types import NotNegative, checked
 from openworld.backbones import PromptedNames, TwoTower
 from openworld.learners.engine.images import Answer, Images, Tensors
 from openworld.learners.engine.prompt_learner import PromptLearner
@@ -38,7 +38,7 @@ class ProDA(PromptLearner):
     contexts: int = 32
     context_length: int = 16
     per_step: int = 4
-    weight: float = 0.1
+    weight: NotNegative = 0.1
     keep_underscores: bool = False
     schedule: Schedule = Schedule(epochs=100, batch_size=4, learning_rate=1e-3)
 
@@ -52,7 +52,6 @@ class ProDA(PromptLearner):
     def __post_init__(self):
         require_at_least(2, contexts=self.contexts)
         require_at_least(1, context_length=self.context_length, per_step=self.per_step)
-        require_at_least(0, weight=self.weight)
 
     def start(self, clip: TwoTower, classnames: Sequence[str], generator: Generator) -> Tensors:
         """Fresh contexts float[P, N, W]."""

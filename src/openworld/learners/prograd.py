@@ -11,9 +11,8 @@ import torch
 from torch import Generator, Tensor
 from torch.nn.functional import cross_entropy, normalize
 
-from openworld._arrays import require_at_least
 from openworld._errors import OpenworldError
-from openworld._types import checked
+from openworld._types import AboveZero, NotNegative, checked
 from openworld.backbones import PromptedNames, TwoTower
 from openworld.datasets.templates import PHOTO, PROGRAD
 from openworld.learners.engine.images import Images, Tensors
@@ -50,8 +49,8 @@ class ProGrad(PromptLearner):
 
     context_length: int = 16
     words: str | None = "a photo of a"
-    strength: float = 1.0
-    temperature: float = 1.0
+    strength: NotNegative = 1.0
+    temperature: AboveZero = 1.0
     template: str = "a photo of a {}."
     schedule: Schedule = Schedule(epochs=100)
 
@@ -64,9 +63,6 @@ class ProGrad(PromptLearner):
     def __post_init__(self):
         require_context(self.context_length, self.words)
         require_templates(self.template)
-        require_at_least(0, strength=self.strength)
-        if not self.temperature > 0:
-            raise OpenworldError(f"temperature is {self.temperature}, expected a positive number.")
         if self.words is not None and len(self.words.split()) > self.context_length:
             raise OpenworldError(
                 f"the context of {self.context_length} tokens cannot hold the words {self.words!r}; give fewer words, "

@@ -13,8 +13,7 @@ from torch import Generator, Tensor
 from torch.nn.functional import cross_entropy, kl_div, l1_loss, normalize
 
 from openworld._arrays import require_at_least
-from openworld._errors import OpenworldError
-from openworld._types import checked
+from openworld._types import AboveZero, NotNegative, checked
 from openworld.backbones import PromptedNames, TwoTower
 from openworld.datasets.templates import PROMPTSRC, fill
 from openworld.learners.engine.images import Images, Tensors
@@ -56,10 +55,10 @@ class PromptSRC(PromptLearner):
     image_length: int = 4
     depth: int = 9
     words: str | None = "a photo of a"
-    text_weight: float = 25.0
-    image_weight: float = 10.0
+    text_weight: NotNegative = 25.0
+    image_weight: NotNegative = 10.0
     mean: float = 15.0
-    deviation: float = 1.0
+    deviation: AboveZero = 1.0
     schedule: Schedule = Schedule(epochs=20, batch_size=4, learning_rate=2.5e-3)
 
     name = "PromptSRC"
@@ -70,10 +69,7 @@ class PromptSRC(PromptLearner):
 
     def __post_init__(self):
         require_at_least(1, text_length=self.text_length, image_length=self.image_length, depth=self.depth)
-        require_at_least(0, text_weight=self.text_weight, image_weight=self.image_weight)
         require_context(self.text_length, self.words)
-        if not self.deviation > 0:
-            raise OpenworldError(f"deviation must be positive; got {self.deviation}.")
 
     @classmethod
     def published(cls, dataset: str, task: PublishedSetting = "base-to-new") -> "PromptSRC":

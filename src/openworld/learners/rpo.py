@@ -10,7 +10,7 @@ from torch.nn.functional import normalize
 
 from openworld._arrays import require_at_least
 from openworld._spoken import spoken_name
-from openworld._types import checked
+from openworld._types import NotNegative, checked
 from openworld.backbones import Recording, TwoTower
 from openworld.datasets.templates import PHOTO, fill
 from openworld.learners.engine.images import Images, Tensors
@@ -42,7 +42,7 @@ class RPO(PromptLearner):
 
     prompts: int = 24
     initial: Initial = "frozen rows"
-    noise: float = 0.1
+    noise: NotNegative = 0.1
     template: str = PHOTO
     keep_underscores: bool = False
     schedule: Schedule = Schedule(epochs=15, batch_size=4, learning_rate=1e-2)
@@ -55,7 +55,6 @@ class RPO(PromptLearner):
 
     def __post_init__(self):
         require_at_least(1, prompts=self.prompts)
-        require_at_least(0, noise=self.noise)
         require_templates(self.template)
 
     @classmethod

@@ -10,14 +10,14 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import repeat
+from typing import Annotated
 
 import torch
 from torch import Generator, Tensor
 from torch.nn.functional import cross_entropy
 
 from openworld._arrays import require_at_least
-from openworld._errors import OpenworldError
-from openworld._types import checked
+from openworld._types import AboveZero, NotNegative, Positive, Range, checked
 from openworld.backbones import EnteredText, TwoTower
 from openworld.datasets.templates import PHOTO, SKIP_TUNING, fill
 from openworld.learners.engine.images import Images, Tensors
@@ -54,12 +54,12 @@ class SkipTuning(PromptLearner):
     """
 
     depth: int = 6
-    top: float = 0.5
-    most: int = 50
-    spread: float = 0.3
-    image_factor: float = 0.25
+    top: Annotated[float, Range(0, 1, "(]")] = 0.5
+    most: Positive = 50
+    spread: AboveZero = 0.3
+    image_factor: NotNegative = 0.25
     by_class: bool = True
-    warmup_rate: float = 1e-6
+    warmup_rate: NotNegative = 1e-6
     template: str = PHOTO
     schedule: Schedule = Schedule(epochs=20, batch_size=4, learning_rate=2e-5)
 
@@ -70,13 +70,8 @@ class SkipTuning(PromptLearner):
     consumes = "pixels"
 
     def __post_init__(self):
-        require_at_least(1, depth=self.depth, most=self.most)
-        require_at_least(0, image_factor=self.image_factor, warmup_rate=self.warmup_rate)
+        require_at_least(1, depth=self.depth)
         require_templates(self.template)
-        if not 0 < self.top <= 1:
-            raise OpenworldError(f"top is {self.top}; give a share of the names above 0 and up to 1.")
-        if not 0 < self.spread < math.inf:
-            raise OpenworldError(f"spread is {self.spread}; give a number above 0, such as 0.3.")
 
     @classmethod
     def published(cls, dataset: str, task: PublishedSetting = "base-to-new") -> "SkipTuning":

@@ -12,7 +12,7 @@ from torch.nn.functional import cross_entropy, normalize
 
 from openworld._arrays import require_at_least
 from openworld._errors import OpenworldError
-from openworld._types import checked
+from openworld._types import NotNegative, checked
 from openworld.backbones import PromptedNames, TwoTower
 from openworld.backbones.blocks import quick_gelu
 from openworld.datasets.templates import PHOTO, TCP_BEHIND, TCP_TEACHER
@@ -58,7 +58,7 @@ class TCP(PromptLearner):
     words: str | None = None
     block: int | None = None
     reduction: int = 4
-    weight: float = 8.0
+    weight: NotNegative = 8.0
     behind: str = "{}."
     template: str = "a photo of a {}."
     schedule: Schedule = Schedule(optimizer="Adam", adam_epsilon=1e-3)
@@ -73,7 +73,6 @@ class TCP(PromptLearner):
         require_context(self.context_length, self.words)
         require_templates(self.behind, self.template)
         require_at_least(1, reduction=self.reduction, block=1 if self.block is None else self.block)
-        require_at_least(0, weight=self.weight)
 
     @classmethod
     def published(cls, dataset: str, task: PublishedSetting = "base-to-new") -> "TCP":

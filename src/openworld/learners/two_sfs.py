@@ -9,6 +9,7 @@ inferred: that the last, smaller batch of a pass is kept, and the sentence of Im
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, count, islice
+from typing import Annotated
 
 import numpy as np
 import torch
@@ -18,7 +19,7 @@ from torch.nn.functional import cross_entropy, normalize
 
 from openworld._errors import OpenworldError
 from openworld._memory import BatchSize
-from openworld._types import checked
+from openworld._types import Range, checked
 from openworld.backbones import TwoTower
 from openworld.datasets.names.forms import normalise_class_name
 from openworld.datasets.templates import PHOTO, TEMPLATES, fill
@@ -48,7 +49,7 @@ class TwoSFS:
             over its steps. The same for every data set and task.
     """
 
-    first_share: float = 0.6
+    first_share: Annotated[float, Range(0, 1, "()")] = 0.6
     template: str = PHOTO
     schedule: Schedule = Schedule(
         epochs=300,
@@ -70,8 +71,6 @@ class TwoSFS:
 
     def __post_init__(self):
         require_templates(self.template)
-        if not 0 < self.first_share < 1:
-            raise OpenworldError(f"first_share is {self.first_share}; give a share above 0 and below 1.")
         if self.schedule.epochs < 2:
             raise OpenworldError(f"schedule.epochs is {self.schedule.epochs}; two stages need at least 2.")
 

@@ -1,23 +1,30 @@
 """A linear probe: logistic regression on frozen features, a head for models that have none (Radford et al., 2021,
 "Learning Transferable Visual Models From Natural Language Supervision", appendix A.3)."""
 
+from typing import Annotated
+
 import torch
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
-from openworld._arrays import MANY, require_at_least, require_at_most
+from openworld._arrays import MANY
 from openworld._errors import OpenworldError
-from openworld._types import checked
+from openworld._types import AboveZero, Range, checked
 from openworld.detectors.engine.activations import Activations
 from openworld.detectors.engine.head import Head
-from openworld.detectors.engine.settings import require_positive
 
 STEPS = 1000  # as many as the paper's at most
 SETTLED = 1e-7  # of the largest gradient
 
 
 @checked
-def linear_probe(features: Tensor, labels: Tensor, classes: int | None = None, *, penalty: float = 1e-4) -> Head:
+def linear_probe(
+    features: Tensor,
+    labels: Tensor,
+    classes: Annotated[int, Range(2, MANY)] | None = None,
+    *,
+    penalty: AboveZero = 1e-4,
+) -> Head:
     """The head that minimises mean cross-entropy + penalty / 2 * the squared weights, by L-BFGS in float64.
 
     Args:
@@ -32,9 +39,6 @@ def linear_probe(features: Tensor, labels: Tensor, classes: int | None = None, *
     >>> head.logits(torch.tensor([[0.5]])).argmax().item()
     0
     """
-    require_positive(penalty=penalty)
-    require_at_least(2, classes=2 if classes is None else classes)
-    require_at_most(MANY, classes=classes or 2)
     activations = Activations(features, labels=labels)
     if activations.labels is None or activations.features is None:
         raise OpenworldError("a probe is fitted on features and labels; one of them came as None.")

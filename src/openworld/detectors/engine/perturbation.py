@@ -2,16 +2,14 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Annotated, Literal
 
 import torch
 from torch import Tensor
 from torch.nn.functional import batch_norm, cross_entropy
 from torch.overrides import TorchFunctionMode
 
-from openworld._arrays import require_at_least
-from openworld._errors import OpenworldError
-from openworld._types import checked
+from openworld._types import AboveZero, NotNegative, Range, checked
 
 Objective = Literal["confidence", "largest logit"]
 
@@ -34,17 +32,10 @@ class Perturbation:
     """
 
     objective: Objective = "confidence"
-    temperature: float = 1.0
-    step: float = 0.0014
-    share: float = 1.0
+    temperature: AboveZero = 1.0
+    step: NotNegative = 0.0014
+    share: Annotated[float, Range(0, 1, "(]")] = 1.0
     in_pixels: bool = True
-
-    def __post_init__(self):
-        require_at_least(0, step=self.step)
-        if not self.temperature > 0 or not 0 < self.share <= 1:
-            raise OpenworldError(
-                f"temperature is {self.temperature} and share {self.share}, expected a number above 0, one in (0, 1]."
-            )
 
     @property
     def direction(self) -> tuple[str, float]:

@@ -9,15 +9,14 @@ MCDropout makes as many forward passes as it is told to, DeepEnsemble one for ea
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any
+from typing import Annotated, Any
 
 import torch
 from torch import Tensor
 from torch.utils.data import DataLoader, IterableDataset
 
-from openworld._arrays import require_at_least, require_at_most
 from openworld._errors import OpenworldError
-from openworld._types import checked, wrong
+from openworld._types import Range, checked, wrong
 from openworld.detectors.engine.activations import Activations
 from openworld.detectors.engine.fit_statistics import FitStatistics, gather
 from openworld.detectors.engine.fitted import FittedDetector, OODDetector, is_sequential, score_together
@@ -181,7 +180,7 @@ def plan(detectors: Mapping[str, OODDetector] | Iterable[OODDetector], model: Wa
 
 
 @checked
-def require_images(detectors: Mapping[str, OODDetector], images: int) -> None:
+def require_images(detectors: Mapping[str, OODDetector], images: Annotated[int, Range(0, MOST)]) -> None:
     """Refuse, before any pass, detectors for which so many training images are too few: KNN, NNGuide.
 
     Args:
@@ -192,8 +191,6 @@ def require_images(detectors: Mapping[str, OODDetector], images: int) -> None:
     >>> from openworld.detectors import KNN, MSP
     >>> require_images({"MSP": MSP(), "KNN": KNN(k=3)}, 3)
     """
-    require_at_least(0, images=images)
-    require_at_most(MOST, images=images)
     for detector in detectors.values():
         if hasattr(detector, "require_images"):
             detector.require_images(images)

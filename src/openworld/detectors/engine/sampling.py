@@ -2,14 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Annotated, Literal
 
 import torch
 from torch import Tensor, nn
 from torch.nn.modules.dropout import _DropoutNd
 
-from openworld._arrays import require_at_least, require_at_most
-from openworld._types import checked
+from openworld._types import Range, checked
 from openworld.detectors.engine.layer_search import logits_of, run
 
 Source = Literal["dropout", "members"]
@@ -28,12 +27,8 @@ class Sampling:
     """
 
     source: Source = "dropout"
-    repeats: int = 30
+    repeats: Annotated[int, Range(1, MOST)] = 30
     seed: int = 0
-
-    def __post_init__(self):
-        require_at_least(1, repeats=self.repeats)
-        require_at_most(MOST, repeats=self.repeats)
 
 
 @torch.no_grad()

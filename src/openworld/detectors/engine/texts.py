@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 import torch
@@ -10,7 +11,7 @@ from torch.nn.functional import normalize
 
 from openworld._errors import OpenworldError
 from openworld._short_repr import short_repr
-from openworld._types import checked
+from openworld._types import Range, Share, checked
 from openworld.backbones import DualEncoder
 from openworld.datasets.templates import fill
 from openworld.detectors.engine.head import as_floats
@@ -88,7 +89,9 @@ def encode_texts(
 
 
 @checked
-def mine_negatives(own: Tensor, candidates: Tensor, share: float = 0.15, quantile: float = 0.95) -> Tensor:
+def mine_negatives(
+    own: Tensor, candidates: Tensor, share: Annotated[float, Range(0, 1, "(]")] = 0.15, quantile: Share = 0.95
+) -> Tensor:
     """Which candidates are furthest from all classes: int64[floor(share * n)], the furthest first.
 
     Args:
@@ -104,8 +107,6 @@ def mine_negatives(own: Tensor, candidates: Tensor, share: float = 0.15, quantil
     >>> mine_negatives(own, torch.tensor([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, 2.0]]), share=0.5).tolist()
     [1, 2]
     """
-    if not 0 < share <= 1 or not 0 <= quantile <= 1:
-        raise OpenworldError(f"share is {share} and quantile {quantile}, expected shares in (0, 1] and [0, 1].")
     own, candidates = _unit(own, "own"), _unit(candidates, "candidates")
     own, candidates = (texts.to(torch.promote_types(own.dtype, candidates.dtype)) for texts in (own, candidates))
     near = torch.cat([(part @ own.mT).quantile(quantile, dim=1) for part in candidates.split(4096)])

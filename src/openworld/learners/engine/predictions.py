@@ -7,9 +7,8 @@ from typing import Literal
 
 import numpy as np
 
-from openworld._arrays import require_at_least
 from openworld._short_repr import short_repr
-from openworld._types import checked
+from openworld._types import Positive, checked
 from openworld.datasets.templates import PHOTO
 from openworld.features import Features
 from openworld.learners.engine.fitted import FittedLearner
@@ -63,7 +62,7 @@ def predict(
     new_names: Sequence[str] = (),
     *,
     template: str = PHOTO,
-    top: int = 1,
+    top: Positive = 1,
     answer: Answer | None = None,
     zero_shot: Answer | None = None,
 ) -> tuple[Prediction, ...]:
@@ -80,7 +79,6 @@ def predict(
     Raises:
         OpenworldError: names that cannot be told apart, features of another backbone, a template without {}.
     """
-    require_at_least(1, top=top)
     if answer is None:
         answer = fitted.answer(features, fitted.text_bank(fitted.classnames, new_names))
     guesses = _guesses(fitted, new_names, answer.logits, top)

@@ -8,10 +8,10 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from openworld._arrays import require_at_least, require_at_most
+from openworld._arrays import require_at_least
 from openworld._errors import OpenworldError
 from openworld._memory import keeping_batch
-from openworld._types import checked
+from openworld._types import NotNegative, Share, checked
 from openworld.learners.engine.images import Images, Tensors
 
 Decay = Literal["per epoch", "per step", "none"]
@@ -46,21 +46,18 @@ class Schedule:
 
     epochs: int = 50
     batch_size: int = 32
-    learning_rate: float = 2e-3
-    momentum: float = 0.9
-    weight_decay: float = 5e-4
+    learning_rate: NotNegative = 2e-3
+    momentum: Share = 0.9
+    weight_decay: NotNegative = 5e-4
     warmup: bool = True
     cosine_epochs: int | None = None
     decay: Decay = "per epoch"
     optimizer: Optimizer = "SGD"
-    adam_epsilon: float = 1e-8
+    adam_epsilon: NotNegative = 1e-8
     drop_last: bool = True
 
     def __post_init__(self):
         require_at_least(1, epochs=self.epochs, batch_size=self.batch_size, cosine_epochs=self._period)
-        require_at_least(0, learning_rate=self.learning_rate, momentum=self.momentum, weight_decay=self.weight_decay)
-        require_at_most(1, momentum=self.momentum)
-        require_at_least(0, adam_epsilon=self.adam_epsilon)
 
     def rate(self, epoch: int, step: int = 0) -> float:
         """The learning rate of one epoch, counted from 0; where it decays per step, of one step of the whole training.
