@@ -31,14 +31,11 @@ class KNN(Fittable):
     """
 
     k: Positive = 50
-    bank: int | None = None
+    bank: Positive | None = None
     seed: int = 0
 
     card = DetectorCard("KNN", "Sun et al., 2022", "distance to the k-th nearest image", ("features", "bank"))
     sweep = {"k": (50, 100, 200, 500, 1000)}
-
-    def __post_init__(self):
-        Bank(self.bank, seed=self.seed)
 
     @property
     def gathers(self) -> tuple:

@@ -2,12 +2,12 @@
 Activation Coverage: Rethinking Out-of-distribution Detection and Generalization")."""
 
 from dataclasses import dataclass
+from typing import Annotated
 
 import torch
 from torch import Tensor
 
-from openworld._arrays import require_at_most
-from openworld._types import AboveZero, Positive, checked
+from openworld._types import Positive, Range, checked
 from openworld.detectors.engine.statistics import LayerTotals, PerLayer
 from openworld.detectors.plugin_api import Activations, Bank, DetectorCard, Fittable, Head
 
@@ -47,21 +47,16 @@ class NAC(Fittable):
     [1.0, 1.0, 0.5]
     """
 
-    bins: Positive = 50
-    steepness: AboveZero = 100.0
+    bins: Annotated[int, Range(1, MOST_BINS)] = 50
+    steepness: Annotated[float, Range(0, STEEPEST, "(]")] = 100.0
     filled: Positive = 50
-    bank: int = 1000
+    bank: Positive = 1000
     layers: tuple[str, ...] = ()
     seed: int = 0
 
     card = DetectorCard(
         "NAC", "Liu et al., 2024", "how usual a neuron's influence is", ("layers", "layer gradients", "bank")
     )
-
-    def __post_init__(self):
-        require_at_most(MOST_BINS, bins=self.bins)
-        require_at_most(STEEPEST, steepness=self.steepness)
-        Bank(self.bank, seed=self.seed)
 
     @property
     def gathers(self) -> tuple:

@@ -2,11 +2,12 @@
 Out-of-Distribution Detection")."""
 
 from dataclasses import dataclass
+from typing import Annotated
 
 from torch import Tensor
 from torch.nn.functional import normalize
 
-from openworld._types import Positive, checked
+from openworld._types import Positive, Range, checked
 from openworld.detectors.engine.bank import require_neighbours
 from openworld.detectors.plugin_api import Activations, Bank, DetectorCard, Fittable, Head, Rows, largest_products
 
@@ -27,13 +28,10 @@ class NNGuide(Fittable):
     """
 
     k: Positive = 100
-    share: float = 0.01
+    share: Annotated[float, Range(0, 1, "(]")] = 0.01
     seed: int = 0
 
     card = DetectorCard("NNGuide", "Park et al., 2023", "energy times that of neighbours", ("features", "head", "bank"))
-
-    def __post_init__(self):
-        Bank(share=self.share, seed=self.seed)
 
     @property
     def gathers(self) -> tuple:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
-from openworld._types import Percent, checked
+from openworld._types import Percent, Positive, checked
 from openworld.detectors.engine.statistics import percentile
 from openworld.detectors.plugin_api import Activations, Bank, DetectorCard, Fittable, Head, Rows
 
@@ -28,14 +28,11 @@ class ReAct(Fittable):
     """
 
     percent: Percent = 90.0
-    bank: int = 5000
+    bank: Positive = 5000
     seed: int = 0
 
     card = DetectorCard("ReAct", "Sun et al., 2021", "energy of features cut off above", ("features", "head", "bank"))
     sweep = {"percent": (85.0, 90.0, 95.0, 99.0)}
-
-    def __post_init__(self):
-        Bank(self.bank, seed=self.seed)
 
     @property
     def gathers(self) -> tuple:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
-from openworld._types import checked
+from openworld._types import Positive, checked
 from openworld.detectors.plugin_api import Activations, Bank, DetectorCard, Fittable, Head, Rows
 from openworld.estimators.engine.temperature import source_temperature
 
@@ -28,13 +28,10 @@ class TemperatureScaling(Fittable):
     0.75
     """
 
-    bank: int = 10_000
+    bank: Positive = 10_000
     seed: int = 0
 
     card = DetectorCard("TempScale", "Guo et al., 2017", "MSP at a fitted temperature", ("logits", "labels", "bank"))
-
-    def __post_init__(self):
-        Bank(self.bank, seed=self.seed)
 
     @property
     def gathers(self) -> tuple:

@@ -46,14 +46,11 @@ class ViM(Fittable):
     """
 
     dimensions: Positive = 256
-    bank: int = 10_000
+    bank: Positive = 10_000
     seed: int = 0
 
     card = DetectorCard("ViM", "Wang et al., 2022", "energy less residual of features", ("features", "head", "bank"))
     sweep = {"dimensions": (256, 1000)}
-
-    def __post_init__(self):
-        Bank(self.bank, seed=self.seed)
 
     @property
     def gathers(self) -> tuple:

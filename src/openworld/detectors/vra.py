@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from torch import Tensor
 
 from openworld._errors import OpenworldError
-from openworld._types import Percent, checked
+from openworld._types import Percent, Positive, checked
 from openworld.detectors.engine.statistics import percentile
 from openworld.detectors.plugin_api import Activations, Bank, DetectorCard, Fittable, Head, Rows
 
@@ -29,7 +29,7 @@ class VRA(Fittable):
 
     high: Percent = 90.0
     low: Percent = 10.0
-    bank: int = 5000
+    bank: Positive = 5000
     seed: int = 0
 
     card = DetectorCard("VRA", "Xu et al., 2023", "energy of features cut both ways", ("features", "head", "bank"))
@@ -38,7 +38,6 @@ class VRA(Fittable):
     def __post_init__(self):
         if self.low >= self.high:
             raise OpenworldError(f"low is {self.low} and high {self.high}, expected low below high.")
-        Bank(self.bank, seed=self.seed)
 
     @property
     def gathers(self) -> tuple:

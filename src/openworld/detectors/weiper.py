@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import conv1d, normalize, pad
 
-from openworld._types import AboveZero, NotNegative, Range, checked
+from openworld._types import AboveZero, NotNegative, Positive, Range, checked
 from openworld.detectors.plugin_api import Activations, Bank, DetectorCard, Fittable, Head, Rows
 
 FEATURE_FLOOR, LOGIT_FLOOR = 0.01, 0.025  # added to each bin of a histogram, as in the authors' code
@@ -75,15 +75,12 @@ class WeiPer(Fittable):
     logit_window: Annotated[int, Range(1, LARGEST)] = 15
     logit_share: NotNegative = 2.5
     confidence_share: NotNegative = 0.1
-    bank: int = 10_000
+    bank: Positive = 10_000
     seed: int = 0
 
     card = DetectorCard(
         "WeiPer", "Granz et al., 2024", "histograms of features and logits", ("features", "head", "bank")
     )
-
-    def __post_init__(self):
-        Bank(self.bank, seed=self.seed)
 
     @property
     def gathers(self) -> tuple:

@@ -13,7 +13,7 @@ from openworld._errors import OpenworldError
 from openworld._short_repr import short_repr
 from openworld._types import checked, wrong
 from openworld.detectors.engine.activations import Activations
-from openworld.detectors.engine.fitted import ROWS, FittedDetector, OODDetector, is_sequential
+from openworld.detectors.engine.fitted import ROWS, FittedDetector, OODDetector, is_sequential, solvable
 from openworld.detectors.engine.head import Head
 from openworld.detectors.engine.serialization import (
     GATHERED,
@@ -26,7 +26,6 @@ from openworld.detectors.engine.serialization import (
     take_apart,
     write,
 )
-from openworld.detectors.engine.settings import solvable
 from openworld.detectors.engine.texts import Texts
 
 ORDER_MATTERS = (

@@ -1,6 +1,7 @@
 """A detector bound to what it learned: scores of any number of images, in parts; written to a file."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
@@ -8,6 +9,7 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 import torch
 from torch import Tensor
+from torch.linalg import LinAlgError
 
 from openworld._errors import OpenworldError
 from openworld._short_repr import short_repr
@@ -25,7 +27,6 @@ from openworld.detectors.engine.serialization import (
     take_apart,
     write,
 )
-from openworld.detectors.engine.settings import solvable
 from openworld.detectors.engine.texts import Texts
 
 ROWS = 4096  # images scored at a time: bounds what N x C and N x D intermediates take
@@ -98,6 +99,18 @@ class FittedDetector:
     def save(self, path: Path | str) -> None:
         """Write one safetensors file, which `load_fitted` reads; see `save_together`."""
         save_together({self.detector.name: self}, path)
+
+
+@contextmanager
+def solvable(who: str) -> Iterator[None]:
+    """Within it, a matrix that has no decomposition is told as what it comes of."""
+    try:
+        yield
+    except LinAlgError as error:
+        raise OpenworldError(
+            f"{who} cannot decompose the matrix that it makes of these features and this head ({error}); their numbers "
+            "are too large, too small or too much alike."
+        ) from error
 
 
 @torch.no_grad()
