@@ -57,27 +57,8 @@ from openworld.learners.zero_shot import ZeroShot, ZeroShotEnsemble
 LEARNERS = {
     learner.name: learner
     for learner in (
-        ZeroShot,
-        ZeroShotEnsemble,
-        CoOp,
-        KgCoOp,
-        GMoP,
-        CoCoOp,
-        VPT,
-        MaPLe,
-        IVLP,
-        PromptSRC,
-        ProGrad,
-        RPO,
-        ProDA,
-        TCP,
-        DePT,
-        LoCoOp,
-        GalLoP,
-        DeCoOp,
-        MMRL,
-        SkipTuning,
-        TwoSFS,
+        *(ZeroShot, ZeroShotEnsemble, CoOp, KgCoOp, GMoP, CoCoOp, VPT, MaPLe, IVLP, PromptSRC, ProGrad, RPO, ProDA),
+        *(TCP, DePT, LoCoOp, GalLoP, DeCoOp, MMRL, SkipTuning, TwoSFS),
     )
 }
 """Name -> class of every learner of this package."""
