@@ -27,10 +27,7 @@ class GEN(Fittable):
     largest: Positive = 100
 
     card = DetectorCard("GEN", "Liu et al., 2023", "generalised entropy of the softmax", ("logits",))
-    sweep = {
-        "gamma": (0.01, 0.1, 0.5, 1.0, 2.0, 5.0, 10.0),
-        "largest": (10, 50, 100, 200, 500, 1000),
-    }
+    sweep = {"gamma": (0.01, 0.1, 0.5, 1.0, 2.0, 5.0, 10.0), "largest": (10, 50, 100, 200, 500, 1000)}
 
     def read(self, state: None, activations: Activations) -> Tensor:
         p, places = activations.probabilities.topk(min(self.largest, activations.probabilities.shape[1]), dim=1)

@@ -50,13 +50,7 @@ class IVLP(PromptLearner):
     cost = "both towers, with gradient"
     consumes = "pixels"
     # OpenPL says neither depth nor batch size: 9 and 4 here, as muzairkhattak/PromptSRC @ bb95c77 runs IVLP with 4 + 4.
-    openpl = {
-        "text_length": 4,
-        "image_length": 4,
-        "text_depth": 9,
-        "image_depth": 9,
-        "words": None,
-    }
+    openpl = {"text_length": 4, "image_length": 4, "text_depth": 9, "image_depth": 9, "words": None}
 
     def __post_init__(self):
         require_at_least(1, text_length=self.text_length, image_length=self.image_length, text_depth=self.text_depth)
