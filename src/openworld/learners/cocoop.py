@@ -11,14 +11,13 @@ import torch
 from torch import Generator, Tensor
 from torch.nn.functional import cross_entropy, normalize, relu
 
-from openworld._arrays import require_at_least
 from openworld._types import checked
 from openworld.backbones import PromptedNames, TwoTower
 from openworld.learners.engine.images import Answer, Images, Tensors
 from openworld.learners.engine.linear import apply_linear, start_linear
 from openworld.learners.engine.prompt_learner import PromptLearner
 from openworld.learners.engine.text_bank import NameSets, answer_of, cosine_logits
-from openworld.learners.engine.text_features import encode_behind, require_context, start_context
+from openworld.learners.engine.text_features import Length, Words, encode_behind, start_context
 from openworld.learners.engine.training import Schedule
 
 # Sentences (images times names) that are encoded together at test time. Their features are held at once: 8 MB at a
@@ -39,9 +38,9 @@ class CoCoOp(PromptLearner):
             (KaiyangZhou/CoOp @ ff61507).
     """
 
-    context_length: int = 4
-    words: str | None = "a photo of a"
-    reduction: int = 16
+    context_length: Length = 4
+    words: Words = "a photo of a"
+    reduction: Length = 16
     schedule: Schedule = Schedule(epochs=10, batch_size=1)
 
     name = "CoCoOp"
@@ -50,10 +49,6 @@ class CoCoOp(PromptLearner):
     cost = "text tower, once per image"
     consumes = "views"
     openpl = {"words": None}  # from random numbers; here still image by image
-
-    def __post_init__(self):
-        require_context(self.context_length, self.words)
-        require_at_least(1, reduction=self.reduction)
 
     def start(self, clip: TwoTower, classnames: Sequence[str], generator: Generator) -> Tensors:
         """A fresh context float[N, W], and the two layers of the network: joint dimension to hidden, hidden to W."""

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from openworld._types import checked
 from openworld.learners.engine.prompt_learner import PromptLearner
-from openworld.learners.engine.text_features import require_context
+from openworld.learners.engine.text_features import Length, Words
 from openworld.learners.engine.training import Schedule
 
 
@@ -20,8 +20,8 @@ class CoOp(PromptLearner):
         schedule: 50 epochs of 32 images at 0.002, as OpenworldAUC (Hua et al., 2025) compares it.
     """
 
-    context_length: int = 16
-    words: str | None = None
+    context_length: Length = 16
+    words: Words = None
     schedule: Schedule = Schedule()
 
     name = "CoOp"
@@ -30,6 +30,3 @@ class CoOp(PromptLearner):
     cost = "text tower"
     consumes = "views"
     openpl = {"context_length": 4}
-
-    def __post_init__(self):
-        require_context(self.context_length, self.words)

@@ -9,14 +9,14 @@ none does. So its logits for some names depend on which other names there are.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Annotated
 
 import numpy as np
 import torch
 from torch import Generator, Tensor
 from torch.nn.functional import cross_entropy, kl_div, normalize, relu
 
-from openworld._arrays import require_at_least
-from openworld._types import NotNegative, checked
+from openworld._types import NotNegative, Range, checked
 from openworld.backbones import DualEncoder, TwoTower
 from openworld.datasets.templates import ENSEMBLE
 from openworld.features import Features
@@ -25,13 +25,7 @@ from openworld.learners.engine.fitted import FittedLearner, batches_of, require_
 from openworld.learners.engine.images import Answer, Images, Tensors, select_images
 from openworld.learners.engine.settings import PublishedSetting
 from openworld.learners.engine.text_bank import NameSets, TextBank, cosine_logits
-from openworld.learners.engine.text_features import (
-    encode_behind,
-    encode_names,
-    require_context,
-    require_templates,
-    start_context,
-)
+from openworld.learners.engine.text_features import Length, Sentences, encode_behind, encode_names, start_context
 from openworld.learners.engine.training import Schedule, train
 
 BARE = Schedule(momentum=0, weight_decay=0, warmup=False, drop_last=False)
@@ -55,11 +49,11 @@ class DeCoOp:
             again with a period of 200 steps (WNJXYK/DeCoOp @ 96a8812).
     """
 
-    detectors: int = 3
-    detector_context: int = 16
-    classifier_context: int = 16
+    detectors: Annotated[int, Range(2, 1000)] = 3
+    detector_context: Length = 16
+    classifier_context: Length = 16
     margin: NotNegative = 0.4
-    templates: tuple[str, ...] = ENSEMBLE
+    templates: Sentences = ENSEMBLE
     detector_schedule: Schedule = replace(BARE, decay="none")
     schedule: Schedule = replace(BARE, epochs=100, decay="per step", cosine_epochs=100)
 
@@ -71,12 +65,6 @@ class DeCoOp:
     depends_on_other_names = True
     in_stages = True
     measured = ("threshold",)
-
-    def __post_init__(self):
-        require_context(self.detector_context, None)
-        require_context(self.classifier_context, None)
-        require_templates(*self.templates)
-        require_at_least(2, detectors=self.detectors)
 
     @classmethod
     def published(cls, dataset: str, task: PublishedSetting = "base-to-new") -> "DeCoOp":

@@ -21,13 +21,7 @@ from openworld.learners.engine.linear import apply_linear, start_linear
 from openworld.learners.engine.prompt_learner import PromptLearner
 from openworld.learners.engine.settings import PublishedSetting
 from openworld.learners.engine.text_bank import NameSets, TextBank, answer_by_cosine, cosine_logits
-from openworld.learners.engine.text_features import (
-    encode_behind,
-    encode_names,
-    require_context,
-    require_templates,
-    start_context,
-)
+from openworld.learners.engine.text_features import Length, Sentence, Words, encode_behind, encode_names, start_context
 from openworld.learners.engine.training import Loop, Schedule
 
 
@@ -50,11 +44,11 @@ class DePT(PromptLearner):
         schedule: 10 epochs of 4 images at 0.0035 (Koorye/DePT @ d4ff416).
     """
 
-    context_length: int = 4
-    words: str | None = "a photo of a"
+    context_length: Length = 4
+    words: Words = "a photo of a"
     head_share: Share = 0.7
     weight: NotNegative = 2.0
-    template: str = "a photo of a {}."
+    template: Sentence = "a photo of a {}."
     rate_factor: NotNegative = 6.5
     schedule: Schedule = Schedule(epochs=10, batch_size=4, learning_rate=3.5e-3)
 
@@ -63,10 +57,6 @@ class DePT(PromptLearner):
     tunes = "N context tokens, channel affines, a linear head over base classes"
     cost = "text tower"
     consumes = "views"
-
-    def __post_init__(self):
-        require_context(self.context_length, self.words)
-        require_templates(self.template)
 
     @classmethod
     def published(cls, dataset: str, task: PublishedSetting = "base-to-new") -> "DePT":

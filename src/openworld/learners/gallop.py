@@ -15,7 +15,7 @@ from openworld.learners.engine.images import Answer, Images, Tensors
 from openworld.learners.engine.prompt_learner import PromptLearner
 from openworld.learners.engine.settings import PublishedSetting, unified
 from openworld.learners.engine.text_bank import NameSets, TextBank, answer_of, whole_and_surest_patch
-from openworld.learners.engine.text_features import context_tokens, encode_behind, require_context, start_context
+from openworld.learners.engine.text_features import Length, Words, context_tokens, encode_behind, start_context
 from openworld.learners.engine.training import Loop, Schedule
 
 SIMILARITIES = 2**25  # patch cosines alive at a time, 128 MiB in float32
@@ -38,10 +38,10 @@ class GalLoP(PromptLearner):
             (MarcLafon/gallop @ f75999e).
     """
 
-    global_contexts: int = 4
+    global_contexts: Length = 4
     top: tuple[int, ...] = (5, 10, 15, 20)
-    context_length: int = 4
-    words: str | None = "A photo of a"
+    context_length: Length = 4
+    words: Words = "A photo of a"
     dropout: Annotated[float, Range(0, 1, "[)")] = 0.75
     keep_underscores: bool = False
     schedule: Schedule = Schedule(epochs=200, weight_decay=1e-2, warmup=False)
@@ -53,8 +53,7 @@ class GalLoP(PromptLearner):
     consumes = "patches"
 
     def __post_init__(self):
-        require_context(self.context_length, self.words)
-        require_at_least(1, global_contexts=self.global_contexts, top=min(self.top, default=0))
+        require_at_least(1, top=min(self.top, default=0))
 
     @classmethod
     def published(cls, dataset: str, task: PublishedSetting = "base-to-new") -> "GalLoP":

@@ -8,15 +8,14 @@ probability and is not detached; training softmaxes run over a detector's own na
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Annotated, Literal
 
 import numpy as np
 import torch
 from torch import Generator, Tensor
 from torch.nn.functional import cross_entropy, normalize
 
-from openworld._arrays import require_at_least
-from openworld._types import NotNegative, checked
+from openworld._types import Count, NotNegative, Range, checked
 from openworld.backbones import TwoTower
 from openworld.datasets.templates import APPENDIX_C4, PHOTO, TEMPLATES
 from openworld.learners.engine.detector_prompts import Detectors, Partitions, detectors_among, divide_classes
@@ -24,13 +23,7 @@ from openworld.learners.engine.images import Answer, Images, Tensors
 from openworld.learners.engine.prompt_learner import PromptLearner
 from openworld.learners.engine.settings import PublishedSetting
 from openworld.learners.engine.text_bank import NameSets, TextBank, answer_by_cosine, cosine_logits
-from openworld.learners.engine.text_features import (
-    encode_behind,
-    encode_names,
-    require_context,
-    require_templates,
-    start_context,
-)
+from openworld.learners.engine.text_features import Length, Named, encode_behind, encode_names, start_context
 from openworld.learners.engine.training import Schedule
 
 PUBLISHED_EPOCHS = {"imagenet": 10, "caltech101": 40, "oxford_pets": 40, "oxford_flowers": 50}
@@ -60,16 +53,16 @@ class GMoP(PromptLearner):
         schedule: 50 epochs of 32 plain images, SGD 0.002 without momentum, cosine of period 100 epochs.
     """
 
-    detectors: int = 3
-    detector_context: int = 16
-    classifier_context: int = 4
+    detectors: Annotated[int, Range(2, 1000)] = 3
+    detector_context: Length = 16
+    classifier_context: Length = 4
     alpha: NotNegative = 0.5
     lam: NotNegative = 1.0
     gate: Gate = "sigmoid"
     new_classifier: Literal["zero-shot", "tuned"] = "zero-shot"
     single_prompt: bool = False
-    partition_seed: int | None = None
-    template: str | tuple[str, ...] = "a photo of a {}."
+    partition_seed: Count | None = None
+    template: Annotated[str | tuple[str, ...], Named()] = "a photo of a {}."
     schedule: Schedule = Schedule(momentum=0, weight_decay=0, warmup=False, cosine_epochs=100, drop_last=False)
 
     name = "GMoP"
@@ -77,13 +70,6 @@ class GMoP(PromptLearner):
     tunes = "4 context tokens to name base, K x 16 to detect"
     cost = "text tower, 1 + K contexts"
     consumes = "embeddings"
-
-    def __post_init__(self):
-        require_context(self.detector_context, None)
-        require_context(self.classifier_context, None)
-        require_templates(*self.sentences)
-        require_at_least(2, detectors=self.detectors)
-        require_at_least(0, partition_seed=self.partition_seed or 0)
 
     @classmethod
     def published(cls, dataset: str, task: PublishedSetting = "base-to-new") -> "GMoP":

@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
 from torch import Generator, Tensor
 
-from openworld._arrays import require_at_least
-from openworld._types import checked
+from openworld._types import Range, checked
 from openworld.backbones import PromptedNames, TwoTower
 from openworld.learners.engine.images import Images, Tensors
 from openworld.learners.engine.prompt_learner import PromptLearner
@@ -17,7 +17,7 @@ from openworld.learners.engine.prompts import (
     start_image_prompts,
     start_text_prompts,
 )
-from openworld.learners.engine.text_features import require_context
+from openworld.learners.engine.text_features import Length, Words
 from openworld.learners.engine.training import Schedule
 
 
@@ -37,11 +37,11 @@ class IVLP(PromptLearner):
             prompts and depth 12).
     """
 
-    text_length: int = 2
-    image_length: int = 2
-    text_depth: int = 12
-    image_depth: int = 12
-    words: str | None = "a photo of a"
+    text_length: Length = 2
+    image_length: Length = 2
+    text_depth: Length = 12
+    image_depth: Annotated[int, Range(0, 10_000)] = 12
+    words: Words = "a photo of a"
     schedule: Schedule = Schedule(epochs=5, batch_size=4, learning_rate=3.5e-3)
 
     name = "IVLP"
@@ -51,11 +51,6 @@ class IVLP(PromptLearner):
     consumes = "pixels"
     # OpenPL says neither depth nor batch size: 9 and 4 here, as muzairkhattak/PromptSRC @ bb95c77 runs IVLP with 4 + 4.
     openpl = {"text_length": 4, "image_length": 4, "text_depth": 9, "image_depth": 9, "words": None}
-
-    def __post_init__(self):
-        require_at_least(1, text_length=self.text_length, image_length=self.image_length, text_depth=self.text_depth)
-        require_at_least(0, image_depth=self.image_depth)
-        require_context(self.text_length, self.words)
 
     def start(self, clip: TwoTower, classnames: Sequence[str], generator: Generator) -> Tensors:
         """Fresh text prompts and image prompts, each float[D, N, W]."""

@@ -13,7 +13,7 @@ from openworld.learners.engine.images import Images, Tensors
 from openworld.learners.engine.prompt_learner import PromptLearner
 from openworld.learners.engine.settings import PublishedSetting, unified
 from openworld.learners.engine.text_bank import cosine_logits
-from openworld.learners.engine.text_features import encode_behind, encode_names, require_context, require_templates
+from openworld.learners.engine.text_features import Length, Sentence, Words, encode_behind, encode_names
 from openworld.learners.engine.training import Schedule
 
 
@@ -30,10 +30,10 @@ class KgCoOp(PromptLearner):
         schedule: 100 epochs of 128 images at 0.002 (htyao89/KgCoOp @ c43ccc3).
     """
 
-    context_length: int = 4
-    words: str | None = "a photo of a"
+    context_length: Length = 4
+    words: Words = "a photo of a"
     weight: NotNegative = 8.0
-    template: str = "a photo of a {}."
+    template: Sentence = "a photo of a {}."
     schedule: Schedule = Schedule(epochs=100, batch_size=128)
 
     name = "KgCoOp"
@@ -41,10 +41,6 @@ class KgCoOp(PromptLearner):
     tunes = "N context tokens, shared by all classes"
     cost = "text tower"
     consumes = "views"
-
-    def __post_init__(self):
-        require_context(self.context_length, self.words)
-        require_templates(self.template)
 
     @classmethod
     def published(cls, dataset: str, task: PublishedSetting = "base-to-new") -> "KgCoOp":

@@ -6,14 +6,13 @@ from dataclasses import dataclass
 from torch import Tensor
 from torch.nn.functional import cross_entropy, normalize
 
-from openworld._arrays import require_at_least
 from openworld._errors import OpenworldError
-from openworld._types import NotNegative, checked
+from openworld._types import NotNegative, Positive, checked
 from openworld.backbones import PromptedNames, TwoTower
 from openworld.learners.engine.images import Images, Tensors
 from openworld.learners.engine.prompt_learner import PromptLearner
 from openworld.learners.engine.text_bank import TextBank, cosine_logits, whole_and_surest_patch
-from openworld.learners.engine.text_features import encode_behind, require_context
+from openworld.learners.engine.text_features import Length, Words, encode_behind
 from openworld.learners.engine.training import Schedule
 
 EPSILON = 1e-5  # inside the logarithm of the entropy, as AtsuMiyai/LoCoOp @ a311b39 has it
@@ -34,10 +33,10 @@ class LoCoOp(PromptLearner):
         schedule: 50 epochs of 32 images at 0.002 (AtsuMiyai/LoCoOp @ a311b39).
     """
 
-    context_length: int = 16
-    words: str | None = None
+    context_length: Length = 16
+    words: Words = None
     weight: NotNegative = 0.25
-    top: int | None = None
+    top: Positive | None = None
     schedule: Schedule = Schedule()
 
     name = "LoCoOp"
@@ -46,10 +45,6 @@ class LoCoOp(PromptLearner):
     cost = "text tower, patch logits"
     consumes = "patches"
     openpl = {"context_length": 4}  # OpenPL did not run it
-
-    def __post_init__(self):
-        require_context(self.context_length, self.words)
-        require_at_least(1, top=1 if self.top is None else self.top)
 
     def prepare(self, clip: TwoTower, classnames: Sequence[str]) -> tuple[PromptedNames, int]:
         """The tokenised names, and K; a `top` that leaves no class outside is refused."""

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Generator, Tensor
 
-from openworld._arrays import require_at_least
 from openworld._types import checked
 from openworld.backbones import PromptedNames, TwoTower
 from openworld.learners.engine.images import Images, Tensors
@@ -19,7 +18,7 @@ from openworld.learners.engine.prompts import (
     start_text_prompts,
 )
 from openworld.learners.engine.settings import PublishedSetting, unified
-from openworld.learners.engine.text_features import require_context
+from openworld.learners.engine.text_features import Length, Words
 from openworld.learners.engine.training import Schedule
 
 
@@ -36,9 +35,9 @@ class MaPLe(PromptLearner):
         schedule: 5 epochs of 4 images at 0.0035 (muzairkhattak/multimodal-prompt-learning @ 69bce21).
     """
 
-    context_length: int = 2
-    depth: int = 9
-    words: str | None = "a photo of a"
+    context_length: Length = 2
+    depth: Length = 9
+    words: Words = "a photo of a"
     schedule: Schedule = Schedule(epochs=5, batch_size=4, learning_rate=3.5e-3)
 
     name = "MaPLe"
@@ -46,10 +45,6 @@ class MaPLe(PromptLearner):
     tunes = "N text tokens and a linear map to N image tokens in each of 9 blocks"
     cost = "both towers, with gradient"
     consumes = "pixels"
-
-    def __post_init__(self):
-        require_at_least(1, depth=self.depth)
-        require_context(self.context_length, self.words)
 
     @classmethod
     def published(cls, dataset: str, task: PublishedSetting = "base-to-new") -> "MaPLe":

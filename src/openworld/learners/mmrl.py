@@ -13,7 +13,6 @@ import torch
 from torch import Generator, Tensor
 from torch.nn.functional import cosine_similarity, cross_entropy, normalize
 
-from openworld._arrays import require_at_least
 from openworld._types import NotNegative, Share, checked
 from openworld.backbones import PackedText, TwoTower
 from openworld.datasets.templates import PHOTO, TEMPLATES, fill
@@ -22,7 +21,7 @@ from openworld.learners.engine.linear import start_linear
 from openworld.learners.engine.prompt_learner import PromptLearner
 from openworld.learners.engine.settings import PublishedSetting
 from openworld.learners.engine.text_bank import NameSets, TextBank, answer_by_cosine, cosine_logits
-from openworld.learners.engine.text_features import STANDARD_DEVIATION, encode_names, require_templates, widen
+from openworld.learners.engine.text_features import STANDARD_DEVIATION, Length, Sentence, encode_names, widen
 from openworld.learners.engine.training import Schedule
 
 WEIGHTS = {
@@ -59,12 +58,12 @@ class MMRL(PromptLearner):
         schedule: 10 epochs of 4 images at 0.001 by AdamW, for few shots of all classes 50 of 32.
     """
 
-    tokens: int = 5
-    token_width: int = 512
-    depth: int = 7
+    tokens: Length = 5
+    token_width: Length = 512
+    depth: Length = 7
     class_share: Share = 0.7
     weight: NotNegative = 1.0
-    template: str = PHOTO
+    template: Sentence = PHOTO
     schedule: Schedule = Schedule(epochs=10, batch_size=4, learning_rate=1e-3, optimizer="AdamW")
 
     name = "MMRL"
@@ -72,10 +71,6 @@ class MMRL(PromptLearner):
     tunes = "K tokens, linear maps to K rows in 7 blocks of each tower, a projection"
     cost = "upper blocks of both towers, with gradient"
     consumes = "pixels"
-
-    def __post_init__(self):
-        require_at_least(1, tokens=self.tokens, token_width=self.token_width, depth=self.depth)
-        require_templates(self.template)
 
     @classmethod
     def published(cls, dataset: str, task: PublishedSetting = "base-to-new") -> "MMRL":

@@ -2,18 +2,18 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
 import torch
 from torch import Generator, Tensor
 from torch.nn.functional import cross_entropy, normalize
 
-from openworld._arrays import require_at_least
-from openworld._types import NotNegative, checked
+from openworld._types import NotNegative, Range, checked
 from openworld.backbones import PromptedNames, TwoTower
 from openworld.learners.engine.images import Answer, Images, Tensors
 from openworld.learners.engine.prompt_learner import PromptLearner
 from openworld.learners.engine.text_bank import NameSets, TextBank, answer_of
-from openworld.learners.engine.text_features import encode_behind, start_context
+from openworld.learners.engine.text_features import Length, encode_behind, start_context
 from openworld.learners.engine.training import Loop, Schedule
 
 
@@ -35,9 +35,9 @@ class ProDA(PromptLearner):
         schedule: 100 epochs of 4 images at 0.001.
     """
 
-    contexts: int = 32
-    context_length: int = 16
-    per_step: int = 4
+    contexts: Annotated[int, Range(2, 10_000)] = 32
+    context_length: Length = 16
+    per_step: Length = 4
     weight: NotNegative = 0.1
     keep_underscores: bool = False
     schedule: Schedule = Schedule(epochs=100, batch_size=4, learning_rate=1e-3)
@@ -48,10 +48,6 @@ class ProDA(PromptLearner):
     cost = "text tower, 4 contexts"
     consumes = "views"
     openpl = {"context_length": 4}
-
-    def __post_init__(self):
-        require_at_least(2, contexts=self.contexts)
-        require_at_least(1, context_length=self.context_length, per_step=self.per_step)
 
     def start(self, clip: TwoTower, classnames: Sequence[str], generator: Generator) -> Tensors:
         """Fresh contexts float[P, N, W]."""

@@ -19,13 +19,7 @@ from openworld.learners.engine.images import Images, Tensors
 from openworld.learners.engine.prompt_learner import PromptLearner
 from openworld.learners.engine.settings import PublishedSetting, unified
 from openworld.learners.engine.text_bank import cosine_logits
-from openworld.learners.engine.text_features import (
-    encode_behind,
-    encode_names,
-    require_context,
-    require_templates,
-    start_context,
-)
+from openworld.learners.engine.text_features import Length, Sentence, Words, encode_behind, encode_names, start_context
 from openworld.learners.engine.training import Loop, Schedule
 
 
@@ -47,11 +41,11 @@ class ProGrad(PromptLearner):
             ResNet-50; nothing was published for transformers).
     """
 
-    context_length: int = 16
-    words: str | None = "a photo of a"
+    context_length: Length = 16
+    words: Words = "a photo of a"
     strength: NotNegative = 1.0
     temperature: AboveZero = 1.0
-    template: str = "a photo of a {}."
+    template: Sentence = "a photo of a {}."
     schedule: Schedule = Schedule(epochs=100)
 
     name = "ProGrad"
@@ -61,8 +55,6 @@ class ProGrad(PromptLearner):
     consumes = "views"
 
     def __post_init__(self):
-        require_context(self.context_length, self.words)
-        require_templates(self.template)
         if self.words is not None and len(self.words.split()) > self.context_length:
             raise OpenworldError(
                 f"the context of {self.context_length} tokens cannot hold the words {self.words!r}; give fewer words, "

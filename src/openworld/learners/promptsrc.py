@@ -12,7 +12,6 @@ import torch
 from torch import Generator, Tensor
 from torch.nn.functional import cross_entropy, kl_div, l1_loss, normalize
 
-from openworld._arrays import require_at_least
 from openworld._types import AboveZero, NotNegative, checked
 from openworld.backbones import PromptedNames, TwoTower
 from openworld.datasets.templates import PROMPTSRC, fill
@@ -27,7 +26,7 @@ from openworld.learners.engine.prompts import (
 )
 from openworld.learners.engine.settings import PublishedSetting, unified
 from openworld.learners.engine.text_bank import cosine_logits
-from openworld.learners.engine.text_features import require_context
+from openworld.learners.engine.text_features import Length, Words
 from openworld.learners.engine.training import Loop, Schedule
 
 LATE = {"stanford_cars", "oxford_flowers", "fgvc_aircraft", "dtd", "eurosat"}
@@ -51,10 +50,10 @@ class PromptSRC(PromptLearner):
         schedule: 20 epochs of 4 images at 0.0025 (muzairkhattak/PromptSRC @ bb95c77).
     """
 
-    text_length: int = 4
-    image_length: int = 4
-    depth: int = 9
-    words: str | None = "a photo of a"
+    text_length: Length = 4
+    image_length: Length = 4
+    depth: Length = 9
+    words: Words = "a photo of a"
     text_weight: NotNegative = 25.0
     image_weight: NotNegative = 10.0
     mean: float = 15.0
@@ -66,10 +65,6 @@ class PromptSRC(PromptLearner):
     tunes = "N text and N image tokens in each of 9 blocks"
     cost = "both towers, with gradient"
     consumes = "pixels"
-
-    def __post_init__(self):
-        require_at_least(1, text_length=self.text_length, image_length=self.image_length, depth=self.depth)
-        require_context(self.text_length, self.words)
 
     @classmethod
     def published(cls, dataset: str, task: PublishedSetting = "base-to-new") -> "PromptSRC":

@@ -8,7 +8,6 @@ import torch
 from torch import Generator, Tensor
 from torch.nn.functional import normalize
 
-from openworld._arrays import require_at_least
 from openworld._spoken import spoken_name
 from openworld._types import NotNegative, checked
 from openworld.backbones import Recording, TwoTower
@@ -17,7 +16,7 @@ from openworld.learners.engine.images import Images, Tensors
 from openworld.learners.engine.prompt_learner import PromptLearner
 from openworld.learners.engine.settings import PublishedSetting, unified
 from openworld.learners.engine.text_bank import NameSets, TextBank
-from openworld.learners.engine.text_features import STANDARD_DEVIATION, require_templates
+from openworld.learners.engine.text_features import STANDARD_DEVIATION, Length, Sentence
 from openworld.learners.engine.training import Schedule
 
 Initial = Literal["frozen rows", "normal"]
@@ -40,10 +39,10 @@ class RPO(PromptLearner):
         schedule: 15 epochs of 4 images at 0.01 (mlvlab/RPO @ d770db6).
     """
 
-    prompts: int = 24
+    prompts: Length = 24
     initial: Initial = "frozen rows"
     noise: NotNegative = 0.1
-    template: str = PHOTO
+    template: Sentence = PHOTO
     keep_underscores: bool = False
     schedule: Schedule = Schedule(epochs=15, batch_size=4, learning_rate=1e-2)
 
@@ -52,10 +51,6 @@ class RPO(PromptLearner):
     tunes = "K text tokens and K image tokens that nothing reads"
     cost = "image tower; K tokens of both towers, with gradient"
     consumes = "pixels"
-
-    def __post_init__(self):
-        require_at_least(1, prompts=self.prompts)
-        require_templates(self.template)
 
     @classmethod
     def published(cls, dataset: str, task: PublishedSetting = "base-to-new") -> "RPO":

@@ -16,7 +16,6 @@ import torch
 from torch import Generator, Tensor
 from torch.nn.functional import cross_entropy
 
-from openworld._arrays import require_at_least
 from openworld._types import AboveZero, NotNegative, Positive, Range, checked
 from openworld.backbones import EnteredText, TwoTower
 from openworld.datasets.templates import PHOTO, SKIP_TUNING, fill
@@ -24,7 +23,7 @@ from openworld.learners.engine.images import Images, Tensors
 from openworld.learners.engine.prompt_learner import PromptLearner
 from openworld.learners.engine.settings import PublishedSetting
 from openworld.learners.engine.text_bank import NameSets, TextBank, cosine_logits
-from openworld.learners.engine.text_features import encode_names, require_templates, widen
+from openworld.learners.engine.text_features import Length, Sentence, encode_names, widen
 from openworld.learners.engine.training import Loop, Schedule
 
 FEWER_EPOCHS = ("imagenet", "sun397", "food101")  # a quarter of them
@@ -53,14 +52,14 @@ class SkipTuning(PromptLearner):
             shots of all classes 40 epochs at 0.00001 for both towers without warm-up.
     """
 
-    depth: int = 6
+    depth: Length = 6
     top: Annotated[float, Range(0, 1, "(]")] = 0.5
     most: Positive = 50
     spread: AboveZero = 0.3
     image_factor: NotNegative = 0.25
     by_class: bool = True
     warmup_rate: NotNegative = 1e-6
-    template: str = PHOTO
+    template: Sentence = PHOTO
     schedule: Schedule = Schedule(epochs=20, batch_size=4, learning_rate=2e-5)
 
     name = "SkipTuning"
@@ -68,10 +67,6 @@ class SkipTuning(PromptLearner):
     tunes = "the weights of the last 6 blocks of both towers"
     cost = "upper blocks of both towers, gradients of weights; some of the names"
     consumes = "pixels"
-
-    def __post_init__(self):
-        require_at_least(1, depth=self.depth)
-        require_templates(self.template)
 
     @classmethod
     def published(cls, dataset: str, task: PublishedSetting = "base-to-new") -> "SkipTuning":

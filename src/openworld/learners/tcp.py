@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from torch import Generator, Tensor
 from torch.nn.functional import cross_entropy, normalize
 
-from openworld._arrays import require_at_least
 from openworld._errors import OpenworldError
 from openworld._types import NotNegative, checked
 from openworld.backbones import PromptedNames, TwoTower
@@ -22,11 +21,12 @@ from openworld.learners.engine.prompt_learner import PromptLearner
 from openworld.learners.engine.settings import PublishedSetting, unified
 from openworld.learners.engine.text_bank import NameSets, TextBank, cosine_logits
 from openworld.learners.engine.text_features import (
+    Length,
+    Sentence,
+    Words,
     context_tokens,
     encode_behind,
     encode_names,
-    require_context,
-    require_templates,
     start_context,
 )
 from openworld.learners.engine.training import Schedule
@@ -54,13 +54,13 @@ class TCP(PromptLearner):
             precision; it stays, because it also sets the size of the steps.
     """
 
-    context_length: int = 4
-    words: str | None = None
-    block: int | None = None
-    reduction: int = 4
+    context_length: Length = 4
+    words: Words = None
+    block: Length | None = None
+    reduction: Length = 4
     weight: NotNegative = 8.0
-    behind: str = "{}."
-    template: str = "a photo of a {}."
+    behind: Sentence = "{}."
+    template: Sentence = "a photo of a {}."
     schedule: Schedule = Schedule(optimizer="Adam", adam_epsilon=1e-3)
 
     name = "TCP"
@@ -68,11 +68,6 @@ class TCP(PromptLearner):
     tunes = "N context tokens and a network that makes N tokens for every class"
     cost = "text tower"
     consumes = "views"
-
-    def __post_init__(self):
-        require_context(self.context_length, self.words)
-        require_templates(self.behind, self.template)
-        require_at_least(1, reduction=self.reduction, block=1 if self.block is None else self.block)
 
     @classmethod
     def published(cls, dataset: str, task: PublishedSetting = "base-to-new") -> "TCP":

@@ -28,7 +28,7 @@ from openworld.learners.engine.fitted import CHUNK, FittedLearner, batches_of, r
 from openworld.learners.engine.images import Answer, Images, Tensors, select_images
 from openworld.learners.engine.settings import PublishedSetting
 from openworld.learners.engine.text_bank import NameSets, TextBank, answer_by_cosine, cosine_logits
-from openworld.learners.engine.text_features import encode_names, require_templates, widen
+from openworld.learners.engine.text_features import Sentence, encode_names, widen
 from openworld.learners.engine.training import Loop, Schedule, train
 
 CLASSIFIER = "classifier"
@@ -50,7 +50,7 @@ class TwoSFS:
     """
 
     first_share: Annotated[float, Range(0, 1, "()")] = 0.6
-    template: str = PHOTO
+    template: Sentence = PHOTO
     schedule: Schedule = Schedule(
         epochs=300,
         learning_rate=2e-4,
@@ -70,7 +70,6 @@ class TwoSFS:
     in_stages = True
 
     def __post_init__(self):
-        require_templates(self.template)
         if self.schedule.epochs < 2:
             raise OpenworldError(f"schedule.epochs is {self.schedule.epochs}; two stages need at least 2.")
 

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 from torch import Generator, Tensor
 
-from openworld._arrays import require_at_least
 from openworld._types import checked
 from openworld.backbones import TwoTower
 from openworld.datasets.templates import PHOTO
@@ -13,7 +12,7 @@ from openworld.learners.engine.images import Images, Tensors
 from openworld.learners.engine.prompt_learner import PromptLearner
 from openworld.learners.engine.prompts import encode_prompted_image, start_image_prompts
 from openworld.learners.engine.text_bank import NameSets, TextBank
-from openworld.learners.engine.text_features import encode_names, require_templates
+from openworld.learners.engine.text_features import Length, Sentence, encode_names
 from openworld.learners.engine.training import Schedule
 
 
@@ -29,9 +28,9 @@ class VPT(PromptLearner):
         schedule: 5 epochs of 4 images at 0.0025 (muzairkhattak/multimodal-prompt-learning @ 69bce21).
     """
 
-    image_length: int = 8
-    depth: int = 12
-    template: str = PHOTO
+    image_length: Length = 8
+    depth: Length = 12
+    template: Sentence = PHOTO
     schedule: Schedule = Schedule(epochs=5, batch_size=4, learning_rate=2.5e-3)
 
     name = "VPT"
@@ -41,10 +40,6 @@ class VPT(PromptLearner):
     consumes = "pixels"
     # OpenPL says neither depth nor batch size: 12 and 4 here, as elsewhere
     openpl = {"image_length": 4}
-
-    def __post_init__(self):
-        require_at_least(1, image_length=self.image_length, depth=self.depth)
-        require_templates(self.template)
 
     def start(self, clip: TwoTower, classnames: Sequence[str], generator: Generator) -> Tensors:
         """Fresh image prompts float[D, N, W]."""

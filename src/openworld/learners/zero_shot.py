@@ -10,7 +10,7 @@ from openworld.learners.engine.fitted import FittedLearner
 from openworld.learners.engine.images import Answer, Images, Tensors
 from openworld.learners.engine.settings import PublishedSetting
 from openworld.learners.engine.text_bank import NameSets, TextBank, answer_by_cosine, require_distinct
-from openworld.learners.engine.text_features import encode_names, require_templates
+from openworld.learners.engine.text_features import Sentences, encode_names
 
 
 @checked
@@ -23,7 +23,7 @@ class ZeroShot:
             averaged over the templates, and the mean is normalised again.
     """
 
-    templates: tuple[str, ...] = ("a photo of a {}.",)
+    templates: Sentences = ("a photo of a {}.",)
 
     name = "zero-shot"
     paper = "Radford et al., 2021"
@@ -31,9 +31,6 @@ class ZeroShot:
     cost = "nothing"
     consumes = "embeddings"
     depends_on_other_names = False
-
-    def __post_init__(self):
-        require_templates(*self.templates)
 
     @classmethod
     def published(cls, dataset: str, task: PublishedSetting = "base-to-new") -> "ZeroShot":
@@ -63,7 +60,7 @@ class ZeroShotEnsemble(ZeroShot):
         templates: CLIP's seven best ImageNet sentences and, for other data sets, their own sentence.
     """
 
-    templates: tuple[str, ...] = sentences.ensemble("")
+    templates: Sentences = sentences.ensemble("")
 
     name = "zero-shot-ensemble"
 

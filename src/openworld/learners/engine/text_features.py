@@ -5,6 +5,7 @@ of the first and last epochs would be smaller than the spacing of numbers, and b
 """
 
 from collections.abc import Mapping, Sequence
+from typing import Annotated, Any
 
 import torch
 from torch import Tensor
@@ -12,6 +13,7 @@ from torch.nn.functional import normalize
 
 from openworld._arrays import require_at_least
 from openworld._errors import OpenworldError
+from openworld._types import Range
 from openworld.backbones import PromptedNames, TwoTower
 from openworld.backbones.dual_encoder import DualEncoder
 from openworld.datasets import templates as sentences
@@ -62,6 +64,29 @@ def require_templates(*templates: str) -> None:
         raise OpenworldError("templates is empty; give at least one sentence with {} in the place of the name.")
     for template in templates:
         sentences.fill(template, ())
+
+
+class Spelled:
+    """Annotates the phrase that a context starts from: not an empty one."""
+
+    def admit(self, value: str, others: Mapping[str, Any]) -> str:
+        require_context(1, value)
+        return value
+
+
+class Named:
+    """Annotates a sentence, or several, with {} in the place of the name."""
+
+    def admit(self, value: str | Sequence[str], others: Mapping[str, Any]) -> str | Sequence[str]:
+        require_templates(*([value] if isinstance(value, str) else value))
+        return value
+
+
+Length = Annotated[int, Range(1, 10_000)]
+"""How many tokens, rows or blocks: more end in no memory."""
+Words = Annotated[str | None, Spelled()]
+Sentence = Annotated[str, Named()]
+Sentences = Annotated[tuple[str, ...], Named()]
 
 
 def widen(tensor: Tensor) -> Tensor:
