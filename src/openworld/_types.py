@@ -374,7 +374,7 @@ def _read_annotated(value: Any, kind: Any, path: str, otherwise: Otherwise) -> f
     found = read(value, number, path, otherwise)
     for limit in limits:
         if isinstance(limit, Range) and not limit.holds(found):
-            raise wrong(value, describe(kind), path)
+            raise wrong(found, describe(kind), path)
     return found
 
 
