@@ -84,8 +84,8 @@ def test_a_sequence_of_numbers_may_be_an_array_a_tensor_or_a_column(make):
 @pytest.mark.parametrize(
     ("given", "sentence"),
     [
-        ({"top": 0}, "top: 0 came .int., expected an integer of 1 or more"),
-        ({"share": 1.5}, "share: 1.5 came .float., expected a finite number from 0 to 1"),
+        ({"top": 0}, "top is 0, expected 1 or more"),
+        ({"share": 1.5}, "share is 1.5, expected a number from 0 to 1"),
         ({"device": "gpu"}, "unknown device 'gpu'; expected auto, cpu"),
         ({"out": ""}, "out: '' came .str., expected a path or text or nothing"),
         ({"out": b"x"}, "out: b'x' came"),

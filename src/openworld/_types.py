@@ -41,14 +41,9 @@ class Range:
     @property
     def words(self) -> str:
         if self.most == math.inf:
-            return f"above {self.least}" if self.ends[0] == "(" else f"of {self.least} or more"
-        words = {
-            "[]": "from {} to {}",
-            "[)": "from {} to below {}",
-            "(]": "above {}, at most {}",
-            "()": "above {} and below {}",
-        }
-        return words[self.ends].format(self.least, self.most)
+            return f"a number above {self.least}" if self.ends[0] == "(" else f"{self.least} or more"
+        words = {"[]": "from {} to {}", "[)": "from {} to below {}", "(]": "above {}, at most {}"}
+        return "a number " + words.get(self.ends, "above {} and below {}").format(self.least, self.most)
 
 
 Limit = Annotated[float, "may be infinite"]
@@ -164,8 +159,10 @@ def describe(kind: Any) -> str:
     if kind == Limit:
         return "a number"
     if origin is Annotated:
-        limits = [f" {limit.words}" for limit in arguments[1:] if isinstance(limit, Range)]
-        return "".join([describe(arguments[0]), *limits])
+        words = [limit.words.removeprefix("a number ") for limit in arguments[1:] if isinstance(limit, Range)]
+        return " ".join(
+            [describe(arguments[0]), *(f"of {each}" if each.endswith("or more") else each for each in words)]
+        )
     if origin is Literal:
         return "one of " + ", ".join(repr(option) for option in arguments)
     if origin is tuple and arguments[1:] == (Ellipsis,):
@@ -374,7 +371,7 @@ def _read_annotated(value: Any, kind: Any, path: str, otherwise: Otherwise) -> f
     found = read(value, number, path, otherwise)
     for limit in limits:
         if isinstance(limit, Range) and not limit.holds(found):
-            raise wrong(found, describe(kind), path)
+            raise OpenworldError(f"{path} is {found}, expected {limit.words}.")
     return found
 
 

@@ -135,7 +135,7 @@ def test_published():
         ({"words": PETS, "context_length": 4}, "context of 4 tokens cannot hold"),
         ({"words": " "}, "empty phrase"),
         ({"strength": -1.0}, "strength is -1.0"),
-        ({"temperature": 0.0}, "temperature is 0.0, expected a positive number"),
+        ({"temperature": 0.0}, "temperature is 0.0, expected a number above 0"),
         ({"temperature": float("nan")}, "temperature: nan"),
         ({"template": "a photo."}, "must hold {} once"),
     ],

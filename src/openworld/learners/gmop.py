@@ -23,7 +23,7 @@ from openworld.learners.engine.images import Answer, Images, Tensors
 from openworld.learners.engine.prompt_learner import PromptLearner
 from openworld.learners.engine.settings import PublishedSetting
 from openworld.learners.engine.text_bank import NameSets, TextBank, answer_by_cosine, cosine_logits
-from openworld.learners.engine.text_features import Length, Named, encode_behind, encode_names, start_context
+from openworld.learners.engine.text_features import HoldsName, Length, encode_behind, encode_names, start_context
 from openworld.learners.engine.training import Schedule
 
 PUBLISHED_EPOCHS = {"imagenet": 10, "caltech101": 40, "oxford_pets": 40, "oxford_flowers": 50}
@@ -62,7 +62,7 @@ class GMoP(PromptLearner):
     new_classifier: Literal["zero-shot", "tuned"] = "zero-shot"
     single_prompt: bool = False
     partition_seed: Count | None = None
-    template: Annotated[str | tuple[str, ...], Named()] = "a photo of a {}."
+    template: Annotated[str | tuple[str, ...], HoldsName()] = "a photo of a {}."
     schedule: Schedule = Schedule(momentum=0, weight_decay=0, warmup=False, cosine_epochs=100, drop_last=False)
 
     name = "GMoP"

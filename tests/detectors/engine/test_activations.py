@@ -98,7 +98,7 @@ def test_names_far_from_all_classes_come_first():
     own = torch.tensor([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
     candidates = torch.tensor([[1.0, 0.1, 0.0], [-1.0, -1.0, 0.0], [0.0, 0.0, 1.0], [0.1, 1.0, 0.0]])
     assert mine_negatives(own, candidates, share=1.0).tolist()[:2] == [1, 2]
-    with pytest.raises(OpenworldError, match="share: 0.0 came .*expected a finite number above 0, at most 1"):
+    with pytest.raises(OpenworldError, match="share is 0.0, expected a number above 0, at most 1"):
         mine_negatives(own, candidates, share=0)
 
 
@@ -139,7 +139,7 @@ def test_maps_count_as_many_images():
 
 
 def test_a_bad_setting_is_refused_when_it_is_made():
-    with pytest.raises(OpenworldError, match="temperature: 0.0 came .*expected a finite number above 0"):
+    with pytest.raises(OpenworldError, match="temperature is 0.0, expected a number above 0"):
         MSP(0)
 
 

@@ -70,7 +70,7 @@ def test_what_cannot_be_probed():
     for given, classes in ((labels * 2, None), (labels * 0, None), (labels, 2), (labels, 4)):
         with pytest.raises(OpenworldError, match="the labels name classes .* give every class an image"):
             linear_probe(features, given, classes)
-    with pytest.raises(OpenworldError, match="penalty: 0.0 came .*expected a finite number above 0"):
+    with pytest.raises(OpenworldError, match="penalty is 0.0, expected a number above 0"):
         linear_probe(features, labels, penalty=0)
     with pytest.raises(OpenworldError, match="labels: None came"):
         linear_probe(features, None)

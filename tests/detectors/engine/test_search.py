@@ -229,7 +229,7 @@ def test_intervals_are_over_groups_of_images_where_these_are_not_independent(see
 def test_a_setting_that_there_is_not_is_refused():
     with pytest.raises(OpenworldError, match="KNN has no such setting"):
         candidates({"KNN": KNN()}, {"KNN": {"neighbours": (1, 2)}})
-    with pytest.raises(OpenworldError, match="k: 0 came"):
+    with pytest.raises(OpenworldError, match="k is 0"):
         candidates({"KNN": KNN()}, {"KNN": {"k": (0, 2)}})
     with pytest.raises(OpenworldError, match="unknown detector 'KNM'"):
         candidates({"KNN": KNN()}, {"KNM": {"k": (1, 2)}})

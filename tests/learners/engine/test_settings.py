@@ -17,7 +17,7 @@ from openworld.learners.engine.settings import with_sentences_of
         (CoOp, {"words": " "}, "empty phrase"),
         (KgCoOp, {"weight": -1.0}, "weight is -1.0"),
         (KgCoOp, {"template": "{} and {}"}, "must hold {} once"),
-        (GMoP, {"detectors": 1}, "detectors is 1, expected 2"),
+        (GMoP, {"detectors": 1}, "detectors is 1, expected a number from 2"),
         (GMoP, {"alpha": -0.5}, "alpha is -0.5"),
         (GMoP, {"lam": float("nan")}, "lam: nan came"),
         (GMoP, {"gate": "sigmoyd"}, "did you mean 'sigmoid'"),

@@ -66,7 +66,7 @@ def require_templates(*templates: str) -> None:
         sentences.fill(template, ())
 
 
-class Spelled:
+class NotBlank:
     """Annotates the phrase that a context starts from: not an empty one."""
 
     def admit(self, value: str, others: Mapping[str, Any]) -> str:
@@ -74,7 +74,7 @@ class Spelled:
         return value
 
 
-class Named:
+class HoldsName:
     """Annotates a sentence, or several, with {} in the place of the name."""
 
     def admit(self, value: str | Sequence[str], others: Mapping[str, Any]) -> str | Sequence[str]:
@@ -84,9 +84,9 @@ class Named:
 
 Length = Annotated[int, Range(1, 10_000)]
 """How many tokens, rows or blocks: more end in no memory."""
-Words = Annotated[str | None, Spelled()]
-Sentence = Annotated[str, Named()]
-Sentences = Annotated[tuple[str, ...], Named()]
+Words = Annotated[str | None, NotBlank()]
+Sentence = Annotated[str, HoldsName()]
+Sentences = Annotated[tuple[str, ...], HoldsName()]
 
 
 def widen(tensor: Tensor) -> Tensor:
