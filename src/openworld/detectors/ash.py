@@ -23,7 +23,6 @@ class ASH(Fittable):
             multiplied by exp(sum of all / sum of those kept).
         percent: of the features that are dropped, in [0, 100).
 
-    >>> import torch
     >>> from openworld.detectors.engine.head import Head
     >>> rows, head = torch.tensor([[3.0, 1.0]]), Head(torch.tensor([[1.0, 1.0], [-99.0, -99.0]]))
     >>> [round(ASH(variant, 50).fit(head=head).score(rows).item(), 2) for variant in "bp"]

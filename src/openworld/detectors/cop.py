@@ -54,7 +54,6 @@ class CoP(Fittable):
         explained: share of the variance that the components kept explain, in (0, 1). The paper has 0.99 for ResNet-50
             on ImageNet.
 
-    >>> import torch
     >>> rows = torch.tensor([[1.0, 0.0], [0.0, 1.0]])  # vary along (1, -1) alone
     >>> round(CoP(0.9).fit(rows).score(torch.tensor([[-1.0, 0.0]])).item(), 4)  # (-1, 0) - (1/2, 1/2), along (1, 1)
     -1.4142

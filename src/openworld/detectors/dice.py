@@ -48,7 +48,6 @@ class DICE(Fittable):
     Args:
         percent: of the weights that are dropped, in [0, 100]. 90 is OpenOOD's; the paper's for ImageNet is 70.
 
-    >>> import torch
     >>> head = Head(torch.tensor([[2.0, 1.0], [1.0, 2.0]]))
     >>> fitted = DICE(50).fit(torch.tensor([[1.0, 1.0]]), head=head)
     >>> fitted.state.weight.tolist()

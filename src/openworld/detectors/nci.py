@@ -18,7 +18,6 @@ class NCI(Fittable):
         alpha: weight of the length, not negative.
 
     >>> import torch
-    >>> from openworld.detectors.engine.head import Head
     >>> fitted = NCI(alpha=0.5).fit(torch.zeros(1, 2), head=Head(torch.eye(2)))
     >>> round(fitted.score(torch.tensor([[3.0, 4.0]])).item(), 4)  # 4 / 5 + 7 / 2
     4.3

@@ -24,7 +24,6 @@ class NegLabel(Fittable):
             out. 1 for none.
         seed: of the cut. The public code permutes with torch's generator, so that single groups differ from its own.
 
-    >>> import torch
     >>> from openworld.detectors.engine.texts import Texts
     >>> texts = Texts(torch.tensor([[1.0, 0.0]]), negative=torch.tensor([[1.0, 0.0]]))
     >>> NegLabel(groups=1).fit(Activations(texts=texts)).score(torch.tensor([[3.0, 4.0]])).tolist()

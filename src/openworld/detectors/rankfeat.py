@@ -27,7 +27,6 @@ class RankFeat(Fittable):
         blocks: "both"; "last": maps that leave the last stage alone; "before": those that enter it, through the stage.
         temperature: T > 0.
 
-    >>> import torch
     >>> from openworld.detectors.engine.head import Head
     >>> late = torch.tensor([[[[3.0, 0.0]], [[0.0, 2.0]]]])  # without its largest component (0, 2), pooled to 1
     >>> activations = Activations(late.mean((2, 3)), Head(torch.eye(2)), maps=Maps(late, late, lambda maps: maps))

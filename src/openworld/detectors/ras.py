@@ -16,7 +16,6 @@ class RAS(Fittable):
     The profile is the mean over the training images of the j-th smallest feature. Nothing is to be set. As in the
     authors' code (gigug/RAS@44bd2ed); signs of features are not looked at.
 
-    >>> from openworld.detectors.engine.head import Head
     >>> head = Head(torch.tensor([[1.0, 0.0], [-99.0, 0.0]]))
     >>> fitted = RAS().fit(torch.tensor([[1.0, 3.0], [5.0, 1.0]]), head=head)  # the profile is 1, 4
     >>> fitted.score(torch.tensor([[7.0, 6.0], [0.0, 9.0]])).tolist()

@@ -21,7 +21,6 @@ class ReAct(Fittable):
             held-out images; 5,000 of 2,048 features are 40 MB.
 
     >>> import torch
-    >>> from openworld.detectors.engine.head import Head
     >>> head = Head(torch.tensor([[1.0, 1.0], [-99.0, -99.0]]))
     >>> ReAct(50).fit(torch.tensor([[0.0, 1.0, ], [2.0, 1.0]]), head=head).score(torch.tensor([[5.0, 0.5]])).tolist()
     [1.5]

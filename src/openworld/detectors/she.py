@@ -14,7 +14,6 @@ class SHE(Fittable):
     """<h, m_c>, m_c the mean of the training features of class c that are named right; c the predicted class.
 
     >>> import torch
-    >>> from openworld.detectors.engine.head import Head
     >>> fitted = SHE().fit(torch.tensor([[3.0, 0.0], [0.0, 2.0]]), torch.tensor([0, 1]), Head(torch.eye(2)))
     >>> fitted.score(torch.tensor([[5.0, 1.0]])).tolist()
     [15.0]

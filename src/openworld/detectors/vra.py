@@ -21,7 +21,6 @@ class VRA(Fittable):
         bank: how many of the images make the percentiles, drawn with `seed` where there are more.
 
     >>> import torch
-    >>> from openworld.detectors.engine.head import Head
     >>> head = Head(torch.tensor([[1.0, 1.0], [-99.0, -99.0]]))
     >>> VRA(100, 50).fit(torch.tensor([[0.0, 1.0], [2.0, 1.0]]), head=head).score(torch.tensor([[5.0, 0.5]])).tolist()
     [3.0]
