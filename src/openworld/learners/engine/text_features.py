@@ -69,7 +69,7 @@ def require_templates(*templates: str) -> None:
 class NotBlank:
     """Annotates the phrase that a context starts from: not an empty one."""
 
-    def admit(self, value: str, others: Mapping[str, Any]) -> str:
+    def admit(self, value: str, name: str, others: Mapping[str, Any]) -> str:
         require_context(1, value)
         return value
 
@@ -77,7 +77,7 @@ class NotBlank:
 class HoldsName:
     """Annotates a sentence, or several, with {} in the place of the name."""
 
-    def admit(self, value: str | Sequence[str], others: Mapping[str, Any]) -> str | Sequence[str]:
+    def admit(self, value: str | Sequence[str], name: str, others: Mapping[str, Any]) -> str | Sequence[str]:
         require_templates(*([value] if isinstance(value, str) else value))
         return value
 
