@@ -12,12 +12,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 
-_FILE = tomllib.loads(files("openworld.papers").joinpath("tables.toml").read_text(encoding="utf-8"))
-_LISTS = _FILE["lists"]
+FACTS = tomllib.loads(files("openworld.papers").joinpath("tables.toml").read_text(encoding="utf-8"))
+_LISTS = FACTS["lists"]
 
-KIND_OF_TASK: dict[str, str] = {task: kind for kind, tasks in _FILE["kinds"].items() for task in tasks}
-PAPERS: dict[str, str] = {paper: about["title"] for paper, about in _FILE["papers"].items()}
-MODELS: dict[str, str] = {paper: about["model"] for paper, about in _FILE["papers"].items()}
+KIND_OF_TASK: dict[str, str] = {task: kind for kind, tasks in FACTS["kinds"].items() for task in tasks}
+PAPERS: dict[str, str] = {paper: about["title"] for paper, about in FACTS["papers"].items()}
+MODELS: dict[str, str] = {paper: about["model"] for paper, about in FACTS["papers"].items()}
 """Paper -> the pretrained model behind its numbers."""
 
 SOURCE = "ImageNet"
@@ -64,14 +64,14 @@ def _listed(names: str | Sequence[str]) -> tuple[str, ...]:
 
 
 AVERAGED: dict[str, tuple[str, tuple[str, ...]]] = {
-    column: (task, _listed(datasets)) for column, (task, datasets) in _FILE["averaged"].items()
+    column: (task, _listed(datasets)) for column, (task, datasets) in FACTS["averaged"].items()
 }
 """Columns of Table 15 of OpenworldAUC as the paper calls them -> the task, and the data sets that a column averages."""
 
 
 def _tables(paper: str) -> Iterator[PaperTable]:
-    for entry in _FILE["tables"][paper]:
-        table = {"averages": "", **_FILE["usual"].get(paper, {}), **entry}
+    for entry in FACTS["tables"][paper]:
+        table = {"averages": "", **FACTS["usual"].get(paper, {}), **entry}
         each = _listed(table.pop("each", ("",)))
         first, title = table.pop("number"), table.pop("title")
         lists = {
