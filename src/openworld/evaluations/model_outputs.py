@@ -25,9 +25,7 @@ from openworld.features.store import memory_map
 from openworld.runs import digest
 
 VERSION = 1  # raise it when the same classifier says something else of the same images
-
 RUNNING = ("inference", "ran models on", "images")  # what the stage is called while and after, and what it counts
-
 _TOGETHER = 1024  # images in memory at a time: those of a shard of an encoded set
 
 

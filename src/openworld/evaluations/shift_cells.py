@@ -24,7 +24,6 @@ from openworld.shifts.grid import axis_levels
 TEST = "in-distribution test images"
 
 THUMBNAILS = 4  # of every cell
-
 _LARGEST = 2.0  # of a cosine distance
 
 

@@ -32,7 +32,6 @@ from openworld.shifts import (
 from openworld.shifts.triplets import text_grid
 
 VERSION = 2  # raise it when the same texts or pictures give other numbers
-
 THINGS = 300  # training images that teach, at most; classes take turns
 
 _DECOMPOSITION, _DEGREES = "decomposition.safetensors", "degrees.safetensors"

@@ -5,7 +5,6 @@ from collections.abc import Collection, Iterable, Sequence
 from openworld.results import METRICS, SIGNIFICANCE, Comparison, Metric, Standing
 
 HOLM = f"Holm, {100 * SIGNIFICANCE:.0f}\u00a0%"  # how p-values are corrected, and what counts as significant
-
 percent = Metric("share", "share").write  # a fraction in [0, 1] as percent with one decimal: 0.4696 is 47.0
 
 signed = Metric("difference", "difference", "points").write

@@ -9,7 +9,6 @@ LEVELS = {axis: f"{axis} level ({word})" for axis, word in AXES.items()}
 DEGREES = {axis: f"{axis} degree ({word})" for axis, word in AXES.items()}
 NEAR = "Rows: levels of appearance, near at the bottom; columns: levels of meaning, near on the left"
 KEYS = ("covariate_level", "semantic_level")  # columns of data for the place of a cell
-
 Place = tuple[int, int]  # a covariate and a semantic level
 
 

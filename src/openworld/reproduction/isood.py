@@ -47,11 +47,8 @@ torchvision's file by its own name or by that of the paper's repository."""
 
 FEWEST_IMAGES, FEWEST_MIXED = 100, 300
 FEWEST_EPOCHS = 6  # after fewer, the small network knows next to nothing of the drawings, and neither does any detector
-
 DRAWN = ("emoji-concepts", "emoji-concepts-b")  # the concepts that are in distribution, and others
-
 EACH, FEWEST_EACH = 100, 25  # images of every cell of the rendered twin
-
 STYLES = ("noto", "fluent-emoji-flat", "emojione")  # what is in distribution on embedded data
 
 ROWS = {"imagenet": "ImageNet-1K", "imagenet-c": "ImageNet-C", "imagenet-r": "ImageNet-R"}

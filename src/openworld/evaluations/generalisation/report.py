@@ -25,9 +25,7 @@ compare = recognition.compare
 
 EVALUATION = "generalisation"
 NOUNS = {"variant": "variant", "other": "other data set"}  # kind of target -> what targets of it are called
-
 ONCE = ("tuned_parameters", "fit_seconds", "score_seconds")  # what is the same at every target, or nearly
-
 NAMED = 6  # classes left out that are named; of more, their number
 
 

@@ -27,7 +27,6 @@ VARIANCES = {
     for name in MIXED
 }
 SHRUNK = {"forward": "new", "backward": "base"}  # which half has fewer images, by the paper's names of the two tasks
-
 ALL_RATIOS = "all ratios"  # the mix that means and variances over the sweep are of
 
 UNDEFINED = "it is not defined in every draw"
