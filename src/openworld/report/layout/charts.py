@@ -5,18 +5,11 @@ from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
 from math import log
 
-from openworld.report.charts import (
-    BarChart,
-    Cloud,
-    IntervalChart,
-    IntervalRow,
-    Line,
-    LineChart,
-    Quantity,
-    Reference,
-    ScatterChart,
-)
-from openworld.report.charts.bars import bars_key
+from openworld.report.charts.bars import BarChart, bars_key
+from openworld.report.charts.intervals import IntervalChart, IntervalRow
+from openworld.report.charts.line import Line, LineChart
+from openworld.report.charts.quantity import Quantity, Reference
+from openworld.report.charts.scatter import Cloud, ScatterChart
 from openworld.report.figure import Chart, Figure
 from openworld.report.layout.captions import figure_caption
 from openworld.report.layout.parts import ENTITY, METRIC, NAME_OF, Brief, Key, Part, key_of, words_of
