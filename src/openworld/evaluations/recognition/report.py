@@ -314,30 +314,6 @@ class ThresholdChoice:
         return lines
 
 
-def decision_report(choice: ThresholdChoice) -> Report:
-    """Return a report with a table and a sentence for each setting, and what to type next."""
-    sentences = tuple(decision.text for decision in choice.decisions)
-    text = [*sentences[1:], *(line for decision in choice.decisions for line in _next_lines(choice, decision))]
-    tables = tuple(decision.table for decision in choice.decisions)
-    page = Page(
-        title="Where to run it",
-        subtitle=(str(choice.run.folder),),
-        verdict=sentences,
-        sections=(Section("Operating points", tables=tables),),
-        styles=styles(choice.recognition),
-    )
-    made = {"run": str(choice.run.folder)}
-    return Report(decision_results(choice.recognition), tables, page, text=tuple(text), made=made, found=choice)
-
-
-def _next_lines(choice: ThresholdChoice, decision: Decision) -> Iterator[str]:
-    """Yield which learner validation images prefer, and the commands that use its thresholds."""
-    if decision.preferred is not None and len(decision.table.rows) > 1:
-        best = decision.preferred.learner
-        yield f"({best} is best by what the validation images say; --learner chooses another.)"
-    yield from (f"  {line}" for line in choice.commands(decision))
-
-
 def choose_thresholds(folder: RunFolder, rule: OperatingSpec, learner: str = "", page: Path | None = None) -> Report:
     """Return the report of the thresholds that a rule chooses, and write that of the run with them as a page."""
     found = outcomes(folder)
@@ -346,8 +322,21 @@ def choose_thresholds(folder: RunFolder, rule: OperatingSpec, learner: str = "",
         raise unknown_name(f"learner of {folder.folder}:", learner, names)
     kept = [outcome for outcome in found if learner in ("", outcome.learner)]
     recognition = join(with_operating_points(kept, rule))
-    report = decision_report(ThresholdChoice(folder, recognition, decisions(recognition)))
+    choice = ThresholdChoice(folder, recognition, decisions(recognition))
+
+    sentences = tuple(decision.text for decision in choice.decisions)
+    tables = tuple(decision.table for decision in choice.decisions)
+    text = [*sentences[1:]]
+    for decision in choice.decisions:
+        if decision.preferred is not None and len(decision.table.rows) > 1:
+            best = decision.preferred.learner
+            text.append(f"({best} is best by what the validation images say; --learner chooses another.)")
+        text += [f"  {line}" for line in choice.commands(decision)]
+    sections = (Section("Operating points", tables=tables),)
+    shown = Page("Where to run it", (str(folder.folder),), sentences, sections, styles(recognition))
+    made = {"run": str(folder.folder)}
+    report = Report(decision_results(recognition), tables, shown, text=tuple(text), made=made, found=choice)
     if page is None:
         return report
-    report.found.report_of_run().save_report(page)
+    choice.report_of_run().save_report(page)
     return replace(report, ending=Ending(f"Report: {page}"))
