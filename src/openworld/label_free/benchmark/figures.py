@@ -10,7 +10,7 @@ from functools import cached_property
 
 import numpy as np
 
-from openworld.label_free.benchmark.arrays import EXAMPLES, THUMBNAILS, Condition, Model, RunArrays, value_of
+from openworld.label_free.benchmark.arrays import EXAMPLES, THUMBNAILS, Condition, RunArrays, value_of
 from openworld.label_free.benchmark.cards import CALIBRATION, CLASSIFIERS, ERROR, FIXED, FUSED, TRUE_ACCURACY, TTC
 from openworld.label_free.benchmark.results import alignment_values
 from openworld.report.album import Album, AlbumImage, AlbumPart
@@ -122,10 +122,6 @@ class ModelGroups:
                 break
         return chosen
 
-    @property
-    def groups(self) -> list[list[Model]]:
-        return [[self.arrays.models[place] for place in places] for places in self.places]
-
     @cached_property
     def shapes(self) -> tuple[str, ...]:
         """What shapes stand for: models, or the checkpoints of a single one."""
@@ -143,7 +139,8 @@ class ModelGroups:
     def dots(self, x: np.ndarray, y: np.ndarray) -> Iterator[Dots]:
         """Yield float[G, C] against float[G, C] by kind of shift and shape; what has no number is not drawn."""
         kinds = np.array([condition.kind for condition in self.arrays.conditions])
-        possible = [{name for model in models for name in (model.name, model.title)} for models in self.groups]
+        models = self.arrays.models
+        possible = [{name for at in own for name in (models[at].name, models[at].title)} for own in self.places]
         drawn = [[shape for shape in self.shapes if shape in names] for names in possible]
         shapes = np.array([names[0] if len(names) == 1 else self.shapes[0] for names in drawn])
         known = np.isfinite(x) & np.isfinite(y)
@@ -155,20 +152,17 @@ class ModelGroups:
 
     def rows(self, numbers: Mapping[str, np.ndarray], **names: str) -> Iterator[dict]:
         """Yield a row per dot, a column per number, float[G, C], with four decimals; none where no number is known."""
-        for place, models in enumerate(self.groups):
-            model = {"model": _common(models, "name")} | {key: _common(models, key) for key in ("epoch", "seed")}
+        for place, own in enumerate(self.places):
+            model = {}
+            for key, name in (("model", "name"), ("epoch", "epoch"), ("seed", "seed")):
+                values = {getattr(self.arrays.models[at], name) for at in own}
+                model[key] = values.pop() if len(values) == 1 else ""  # what all models of a dot have in common
             for at, condition in enumerate(self.arrays.conditions):
                 values = {name: number[place, at] for name, number in numbers.items()}
                 cells = {name: f"{value:.4f}" if np.isfinite(value) else "" for name, value in values.items()}
                 if any(cells.values()):
                     where = {"line": condition.row, "condition": condition.name, "kind": condition.kind}
                     yield names | where | model | cells
-
-
-def _common(models: Sequence[Model], name: str):
-    """Return what all models of a dot have in common, or nothing."""
-    values = {getattr(model, name) for model in models}
-    return values.pop() if len(values) == 1 else ""
 
 
 def temperature_chart(results: Results, reference: str, place: Mapping[str, str], title: str) -> IntervalChart | None:

@@ -224,6 +224,7 @@ class AccuracyEstimate:
     learned: LearnedShifts | None = None
     learned_quote: Quote | None = None  # what labelled shifts say of the target
     labelled: PeriodLabels | None = None  # what late labels say of a target that is not cut
+    temperature: float = 1.0  # of the model's logits, as the source has it
     worksheet: int = 0  # images that the worksheet of labels to make lists
     warnings: tuple[str, ...] = ()  # of the data, not of a method
     made: Mapping[str, str] = field(default_factory=dict)

@@ -15,7 +15,6 @@ from openworld._errors import OpenworldError
 from openworld._observer import SILENT, Observer
 from openworld.datasets import ImageSet
 from openworld.datasets.names.class_names import class_names
-from openworld.estimators.engine.temperature import temperature_of
 from openworld.label_free.estimate import open_world as quality
 from openworld.label_free.estimate.accuracy_estimate import AccuracyEstimate
 from openworld.label_free.estimate.by_level import report as curve_report
@@ -25,7 +24,7 @@ from openworld.label_free.estimate.embedded import embedded_scores, is_embedded
 from openworld.label_free.estimate.estimation import estimate_accuracy
 from openworld.label_free.estimate.inputs import CORRUPTIONS, NamedShift, checksums, named_shift, title_of
 from openworld.label_free.estimate.late_labels import SHEET, proposal, read_late_labels
-from openworld.label_free.estimate.reading import LabelledTable, Pass
+from openworld.label_free.estimate.reading import LabelledTable
 from openworld.label_free.estimate.report import report
 from openworld.label_free.estimate.score_tables import ScoreTable, open_table
 from openworld.label_free.settings import RATE, Settings
@@ -249,8 +248,7 @@ def _worksheet(
     if not n:
         return {}
     target = target.ordered(source.classnames, f"those of {source.name}")
-    temperature = temperature_of(Pass(source, "reading the source").outputs).value
-    return {SHEET: proposal(estimate, target, temperature, n, design=design, seed=seed).encode()}
+    return {SHEET: proposal(estimate, target, n, design=design, seed=seed).encode()}
 
 
 def _scored(

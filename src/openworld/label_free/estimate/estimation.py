@@ -96,6 +96,7 @@ def estimate_accuracy(
         alert=settings.alert,
         shift=ClassShift(*moved_shares(known.predicted, unlabelled.predicted)),
         agreement=(known.agreed / known.sample.n, unlabelled.agreed / n) if referred else None,
+        temperature=temperature_of(known.outputs).value,
         warnings=remarks(known, unlabelled),
     )
 
@@ -112,7 +113,7 @@ def estimate_accuracy(
         alarm = quoting.alarm_once(result.quote.tested, n)
         result = replace(result, alarm=alarm, false_alarms=settings.false_alarms)
     if late is not None:  # after the alarm, which is a test of what is quoted without labels
-        result = with_late_labels(result, late, target, temperature_of(known.outputs).value, progress)
+        result = with_late_labels(result, late, target, progress)
     if not by_class:
         return result
     classes, why = _classes(result.quote, fitted, known, unlabelled)

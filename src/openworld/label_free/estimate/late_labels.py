@@ -126,14 +126,10 @@ def images_at_hand(table: ScoreTable, temperature: float, key: str, progress: Pr
 
 
 def with_late_labels(
-    estimate: AccuracyEstimate,
-    late: LateLabels,
-    table: ScoreTable,
-    temperature: float,
-    progress: Progress | None = None,
+    estimate: AccuracyEstimate, late: LateLabels, table: ScoreTable, progress: Progress | None = None
 ) -> AccuracyEstimate:
     """Return an estimate in which labels speak for the periods that they are of, or for the whole target."""
-    images = images_at_hand(table, temperature, late.key, progress)
+    images = images_at_hand(table, estimate.temperature, late.key, progress)
     rows = places_of(late, images.ids)
     unknown = [name for name, row in zip(late.ids.tolist(), rows, strict=True) if row is None]
     if unknown:
@@ -178,17 +174,7 @@ def labels_by_period(
     """Return what labels say, by the number of a period; without those that have none."""
     # `places` of labelled images among `images`; `spots` hold the first place of a period, how many it has, and whether
     # these are a sample of it.
-    numbers = _classes(late, classes, classnames)
-    inclusion = [None] * len(places) if late.inclusion is None else late.inclusion.tolist()
-    right = images.predicted[np.asarray(places, int)] == numbers
-    right = {row: (bool(own), q) for row, own, q in zip(places, right, inclusion, strict=True)}
-    found = {number: period_labels(images, late, right, *spot) for number, spot in spots.items()}
-    return {number: own for number, own in found.items() if own is not None}
-
-
-def _classes(late: LateLabels, classes: int, classnames: Sequence[str] | None) -> np.ndarray:
-    """Return the class of each label, -1 of `other`."""
-    numbers = np.full(len(late.given), -1)
+    numbers = np.full(len(late.given), -1)  # of no class, as `other`
     known = np.array([str(label) != OTHER for label in late.given]) | (OTHER in (classnames or ()))
     given = late.given[known]
     if given.dtype.kind in "UO" and all(str(label).isdecimal() and label not in (classnames or ()) for label in given):
@@ -200,7 +186,11 @@ def _classes(late: LateLabels, classes: int, classnames: Sequence[str] | None) -
             raise OpenworldError(f"label {odd[0]} is none of the {classes} classes, which count from 0.")
     except OpenworldError as error:
         raise OpenworldError(f"{late.name}: {error} An image of no class is labelled {OTHER!r}.") from error
-    return numbers
+    inclusion = [None] * len(places) if late.inclusion is None else late.inclusion.tolist()
+    right = images.predicted[np.asarray(places, int)] == numbers
+    right = {row: (bool(own), q) for row, own, q in zip(places, right, inclusion, strict=True)}
+    found = {number: period_labels(images, late, right, *spot) for number, spot in spots.items()}
+    return {number: own for number, own in found.items() if own is not None}
 
 
 def period_labels(
@@ -255,12 +245,10 @@ def corrected(period: Period, before: Iterable[Period], source: float) -> Period
     return replace(period, corrected=quote)
 
 
-def proposal(
-    estimate: AccuracyEstimate, table: ScoreTable, temperature: float, n: int, *, design: str = "poisson", seed: int = 0
-) -> str:
+def proposal(estimate: AccuracyEstimate, table: ScoreTable, n: int, *, design: str = "poisson", seed: int = 0) -> str:
     """Return `worksheet` of the target, or of its last period."""
     key = next((name for name in IMAGE_COLUMNS if name in table.files[0].columns), ROW)
-    images = images_at_hand(table, temperature, key)
+    images = images_at_hand(table, estimate.temperature, key)
     if estimate.chunks:
         first = estimate.chunks[-1].first
         parts = {name: None if array is None else array[first:] for name, array in vars(images).items()}

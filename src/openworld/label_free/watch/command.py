@@ -20,8 +20,7 @@ from openworld.label_free.estimate.score_tables import open_table
 from openworld.label_free.settings import RATE, Settings
 from openworld.label_free.watch.exports import append_lines, require_lines, write_prometheus
 from openworld.label_free.watch.fitted import FITTED, USUAL_IMAGES, VECTORS, Watch, fit_report, fit_source, read_watch
-from openworld.label_free.watch.following import Followed, Follower
-from openworld.label_free.watch.labelled import proposed_labels, read_labels
+from openworld.label_free.watch.following import Followed, Follower, proposed_labels, read_labels
 from openworld.label_free.watch.report import WatchView, watch_report
 from openworld.label_free.watch.state import STATE, read_state
 from openworld.report.report import Report

@@ -10,8 +10,7 @@ from openworld.label_free.estimate.results import ALARM_RATIO, SHIFT_ALARM, SHIF
 from openworld.label_free.estimate.verdict import alert, answer, late_labels, shift_alert
 from openworld.label_free.watch.exports import label_lines, line_of
 from openworld.label_free.watch.fitted import Watch
-from openworld.label_free.watch.following import Followed
-from openworld.label_free.watch.labelled import LabelsRead
+from openworld.label_free.watch.following import Followed, LabelsRead
 from openworld.label_free.watch.state import WatchState
 from openworld.report.data_files import json_text
 from openworld.report.figure import Figure
