@@ -134,10 +134,8 @@ def require_same_names(source: OpenWorldStream, target: OpenWorldStream) -> None
         raise OpenworldError(f"{lacking.name} has no logits, and the other stream has; write both alike.")
     if source.base_logits is None:  # names that occur: scores alone are compared
         return
-    for side, own, other in (
-        ("base", source.base_names, target.base_names),
-        ("new", source.new_names, target.new_names),
-    ):
+    for side in ("base", "new"):
+        own, other = (getattr(stream, f"{side}_names") for stream in (source, target))
         ours, theirs = (list(map(normalise_class_name, names)) for names in (own, other))
         if ours != theirs:
             odd = sorted(set(ours) ^ set(theirs))
@@ -194,12 +192,7 @@ LAYOUT = Layout(
             title="Source and target",
             rows=("images",),
             columns=(METRIC, ENTITY),
-            metrics=(
-                "images",
-                "base_names",
-                "new_names",
-                *(quantity for quantity in QUANTITIES if quantity != "new_share"),
-            ),
+            metrics=("images", "base_names", "new_names", *(own for own in QUANTITIES if own != "new_share")),
             label="set",
         ),
     ),

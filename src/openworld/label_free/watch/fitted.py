@@ -21,6 +21,7 @@ from openworld.label_free.estimate.accuracy_estimate import ScoredSet
 from openworld.label_free.estimate.estimation import fit_all
 from openworld.label_free.estimate.quotes import DECIDING, Measured, Quoting
 from openworld.label_free.estimate.reading import Pass, Progress, source_remarks
+from openworld.label_free.estimate.results import ALARM
 from openworld.label_free.estimate.score_tables import ScoreTable
 from openworld.label_free.settings import Settings
 from openworld.report.layout import Brief, Layout, Pivot
@@ -37,8 +38,6 @@ VECTORS = ("features", "appearance")
 
 LOW = Metric("source_like_low", "of the source, low", better=0)
 HIGH = Metric("source_like_high", "of the source, high", better=0)
-ALONE = Metric("alarm_alone", "one period below", better=0, bounds=(None, 1.0))
-LASTING = Metric("alarm_lasting", "many below", better=0, bounds=(None, 1.0))
 LAYOUT = Layout(
     "A source fitted for watching",
     "",
@@ -228,7 +227,7 @@ def _sizes(watch: Watch) -> Iterator[Result]:
         numbers = {LOW: low, HIGH: high}
         if size in measured.limits:
             limit = measured.limits[size]
-            numbers |= {ALONE: limit.alone(size, alert), LASTING: limit.lasting(size, alert)}
+            numbers |= {ALARM["alone"]: limit.alone(size, alert), ALARM["lasting"]: limit.lasting(size, alert)}
         for metric, number in numbers.items():
             value = Value(number, (), "" if number is not None else "not measured")
             yield Result("", metric, value, {"period": size, "period_name": f"{size:,} images"})
