@@ -20,8 +20,7 @@ from cases import outputs
 
 from openworld.estimators import check_reference
 from openworld.estimators.engine.temperature import confidences_of, temperature_of
-from openworld.estimators.quote.decision import ABOVE, Z
-from openworld.estimators.quote.evidence import confidence_spread, held
+from openworld.estimators.quote.decision import ABOVE, Z, confidence_spread, held
 
 SIZES = ((200, 200), (500, 250), (1000, 500))
 

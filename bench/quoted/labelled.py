@@ -24,8 +24,7 @@ import pool
 
 from openworld.estimators import ESTIMATORS, Outputs, check_reference, measure_null
 from openworld.estimators.quote import Quote
-from openworld.estimators.quote.labelled_shifts import LabelledShift, read_shifts
-from openworld.estimators.quote.learned_shifts import learn
+from openworld.estimators.quote.learned_shifts import LabelledShift, learn, read_shifts
 
 ALONE = ("DoC", "ATC-MC", "COT", "COTT")
 CORRUPTIONS = ("noise", "blur", "weather", "digital")

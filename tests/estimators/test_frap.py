@@ -10,8 +10,7 @@ from scipy.special import softmax
 from simulated import CASES, outputs, stored
 
 from openworld._errors import OpenworldError
-from openworld.estimators import FRAP, Outputs
-from openworld.estimators.engine.references import dirichlet_reference, uniform_reference
+from openworld.estimators import FRAP, Outputs, dirichlet_reference, uniform_reference
 from openworld.estimators.engine.threshold import share_below, threshold
 
 seeds = st.integers(0, 10**6)

@@ -9,7 +9,7 @@ import pytest
 from openworld.estimators import ESTIMATORS, calibrated_confidence, quote
 from openworld.estimators.engine import confidence_check, reference_check
 from openworld.estimators.quote import shift_signs, source_check
-from openworld.estimators.quote.evidence import POWER
+from openworld.estimators.quote.decision import POWER
 from openworld.papers import published_numbers
 
 ENDS = {"corruptions (8)": "-S", "natural shifts, novel subpopulations (8)": "-N", "all 18": ""}  # of the rows' names

@@ -23,12 +23,10 @@ from openworld.estimators.difference_of_confidences import DoC
 from openworld.estimators.disagreement import GDE
 from openworld.estimators.engine.confidence_check import ConfidenceCheck, check_confidence
 from openworld.estimators.engine.fitted import Estimate, Estimator, FittedEstimator
-from openworld.estimators.engine.fusion import base_weights, fuse
 from openworld.estimators.engine.outputs import Outputs
 from openworld.estimators.engine.reference_calibration import ReferenceTemperature, reference_temperature
 from openworld.estimators.engine.reference_check import ReferenceCheck, check_reference
-from openworld.estimators.engine.references import dirichlet_reference, uniform_reference
-from openworld.estimators.frap import FRAP
+from openworld.estimators.frap import FRAP, base_weights, dirichlet_reference, fuse, uniform_reference
 from openworld.estimators.importance import IM
 from openworld.estimators.mano import MaNo
 from openworld.estimators.meta_distribution_energy import MDE
@@ -36,8 +34,7 @@ from openworld.estimators.nuclear_norm import NuclearNorm
 from openworld.estimators.optimal_transport import COT
 from openworld.estimators.pseudo_label_shift import PseudoLabelShift
 from openworld.estimators.quote.alarm import Alarms, Chunk, find_alarms
-from openworld.estimators.quote.labelled_shifts import LabelledShift
-from openworld.estimators.quote.learned_shifts import LearnedShifts, LeftOut, learn_from_shifts
+from openworld.estimators.quote.learned_shifts import LabelledShift, LearnedShifts, LeftOut, learn_from_shifts
 from openworld.estimators.quote.null import Null, measure_null
 from openworld.estimators.quote.source_check import SourceCheck, check_source
 from openworld.estimators.rap import RAP

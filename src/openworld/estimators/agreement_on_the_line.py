@@ -19,7 +19,7 @@ from openworld._types import checked
 from openworld.estimators.engine.bootstrap import counts
 from openworld.estimators.engine.fitted import FittedEstimator, RawEstimate, SourceSummary, look_at
 from openworld.estimators.engine.outputs import Outputs
-from openworld.estimators.score_regression import straight_line
+from openworld.estimators.score_regression import StraightLine
 
 STRAIGHT = 0.95  # R^2 below which agreement is not on a line
 
@@ -32,14 +32,6 @@ class Rates(NamedTuple):
     target: np.ndarray
 
 
-class AgreementLine(NamedTuple):
-    """Target over source agreement on the probit scale."""
-
-    slope: float
-    bias: float
-    r_squared: float
-
-
 class _OnTheLine:
     """An estimator that turns rates and a line into the `accuracies` of all models, the judged one first."""
 
@@ -49,24 +41,28 @@ class _OnTheLine:
         if len(source.partners) < 2:
             raise OpenworldError(f"{self.name} needs at least two partners, and came with one: a line has two ends.")
         answers = _answers(source)
-        return FittedEstimator(self, known, _Source(answers == source.labels, _agree(answers)))
+        return FittedEstimator(self, known, (answers == source.labels, _agree(answers)))
 
-    def read(self, known: SourceSummary, state: "_Source", target: Outputs) -> RawEstimate:
+    def read(self, known: SourceSummary, state: tuple[np.ndarray, np.ndarray], target: Outputs) -> RawEstimate:
         """No sample scores: the estimate is of the whole set."""
+        right, agree_there = state  # bool[M, n], which images each model names right; bool[P, n], where pairs agree
         answers = _answers(target)
-        if len(answers) != len(state.right):
+        if len(answers) != len(right):
             raise OpenworldError(
-                f"the target has {len(answers) - 1} partners, expected {len(state.right) - 1} as on the source, in the "
-                "same order."
+                f"the target has {len(answers) - 1} partners, expected {len(right) - 1} as on the source, in the same "
+                "order."
             )
         agree, sizes = _agree(answers), (known.n, target.n)
 
+        def rates_of(there: np.ndarray, here: np.ndarray) -> Rates:  # of images that weigh so much
+            return Rates(right @ there, agree_there @ there, agree @ here)
+
         def replicates(resamples: int, generator: np.random.Generator) -> np.ndarray:
             draws = zip(counts(known.n, resamples, generator), counts(target.n, resamples, generator), strict=True)
-            rates = (_rates(state, agree, on_source / known.n, on_target / target.n) for on_source, on_target in draws)
+            rates = (rates_of(on_source / known.n, on_target / target.n) for on_source, on_target in draws)
             return np.array([1 - self.accuracies(each, fit_line(each, *sizes), *sizes)[0] for each in rates])
 
-        rates = _rates(state, agree, np.full(known.n, 1 / known.n), np.full(target.n, 1 / target.n))
+        rates = rates_of(np.full(known.n, 1 / known.n), np.full(target.n, 1 / target.n))
         line = fit_line(rates, *sizes)
         accuracies = self.accuracies(rates, line, *sizes)
         details = {"models": len(answers), "model_accuracies": accuracies.tolist(), **line._asdict()}
@@ -96,7 +92,7 @@ class ALineS(_OnTheLine):
     summary: ClassVar[str] = "source accuracy moved along the line of agreements"
     needs: ClassVar[tuple[str, ...]] = ("labels", "partners")
 
-    def accuracies(self, rates: Rates, line: AgreementLine, n_source: int, n_target: int) -> np.ndarray:
+    def accuracies(self, rates: Rates, line: StraightLine, n_source: int, n_target: int) -> np.ndarray:
         """Return the accuracies of all models, float64[M]."""
         return ndtr(line.slope * _probit(rates.accuracies, n_source) + line.bias)
 
@@ -123,7 +119,7 @@ class ALineD(_OnTheLine):
     summary: ClassVar[str] = "all models' accuracies from their agreements at once"
     needs: ClassVar[tuple[str, ...]] = ("labels", "partners")
 
-    def accuracies(self, rates: Rates, line: AgreementLine, n_source: int, n_target: int) -> np.ndarray:
+    def accuracies(self, rates: Rates, line: StraightLine, n_source: int, n_target: int) -> np.ndarray:
         """Return the accuracies of all models, float64[M]."""
         models = len(rates.accuracies)
         halves = np.zeros((len(rates.source), models))
@@ -133,21 +129,9 @@ class ALineD(_OnTheLine):
         return ndtr(np.linalg.lstsq(halves, _probit(rates.target, n_target) + line.slope * excess, rcond=None)[0])
 
 
-@dataclass(frozen=True, eq=False)
-class _Source:
-    """right: bool[M, n], which images each model names right. agree: bool[P, n], on which each pair agrees."""
-
-    right: np.ndarray
-    agree: np.ndarray
-
-
-def fit_line(rates: Rates, n_source: int, n_target: int) -> AgreementLine:
+def fit_line(rates: Rates, n_source: int, n_target: int) -> StraightLine:
     """Least squares of probit agreements; slope 1 where all pairs agree equally often on the source."""
-    return AgreementLine(*straight_line(_probit(rates.source, n_source), _probit(rates.target, n_target), flat=1.0))
-
-
-def _rates(source: _Source, agree: np.ndarray, source_weights: np.ndarray, target_weights: np.ndarray) -> Rates:
-    return Rates(source.right @ source_weights, source.agree @ source_weights, agree @ target_weights)
+    return StraightLine.through(_probit(rates.source, n_source), _probit(rates.target, n_target), flat=1.0)
 
 
 def _answers(outputs: Outputs) -> np.ndarray:
@@ -164,7 +148,7 @@ def _probit(rates: np.ndarray, n: int) -> np.ndarray:
     return ndtri(np.clip(rates, 0.5 / n, 1 - 0.5 / n))
 
 
-def _warnings(rates: Rates, line: AgreementLine, n_source: int, n_target: int) -> tuple[str, ...]:
+def _warnings(rates: Rates, line: StraightLine, n_source: int, n_target: int) -> tuple[str, ...]:
     warnings = []
     if line.r_squared < STRAIGHT:
         warnings.append(

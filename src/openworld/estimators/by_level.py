@@ -82,7 +82,12 @@ def accuracy_by_level(
     if any(reading is None for reading in readings):
         return LevelAccuracies(accuracy, None, AS_A_WHOLE, warnings)
     stream = level_errors([groups], [[reading[None] for reading in readings]], expected=True)
-    errors = _joint(accuracy, stream, _of_source(estimator, source, right, rows, views), home.n)
+    # level 0 before the stream's levels, and the source's error on all
+    covariance = _of_source(estimator, source, right, rows, views)
+    covariance[1:, 1:] += stream.covariance
+    overlap = np.zeros(covariance.shape)
+    overlap[1:, 1:], overlap[0, 0] = stream.overlap, 1 / home.n
+    errors = LevelErrors(accuracy[None], covariance, overlap, stream.groups + home.n)
     return LevelAccuracies(accuracy, errors, warnings=warnings)
 
 
@@ -119,11 +124,3 @@ def _of_source(
         estimates = _read(estimator, source.take(chosen), views)
         drawn.append([known.mean() if known.size else right.mean(), *(estimate.accuracy for estimate in estimates)])
     return np.cov(as_table(drawn, "accuracies", (2,)), rowvar=False) * size / source.n
-
-
-def _joint(accuracy: np.ndarray, stream: LevelErrors, of_source: np.ndarray, n: int) -> LevelErrors:
-    """Put level 0 before the stream's levels, and the source's error on all."""
-    covariance, overlap = of_source.copy(), np.zeros(of_source.shape)
-    covariance[1:, 1:] += stream.covariance
-    overlap[1:, 1:], overlap[0, 0] = stream.overlap, 1 / n
-    return LevelErrors(accuracy[None], covariance, overlap, stream.groups + n)

@@ -8,7 +8,9 @@ A curve needs images: with fewer than fifty a class the estimate carries a warni
 CBPE only by name.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from math import sqrt
 from typing import ClassVar
 
@@ -103,15 +105,20 @@ _FEW = (
 class _Curves:
     """One calibration curve a class, or None; temperature: what logits are divided by before."""
 
-    of: "tuple[_Curve | None, ...]"
+    of: "tuple[Curve | None, ...]"
     temperature: float
 
     def confidences(self, outputs: Outputs) -> np.ndarray:
         """Calibrated probabilities float64[n] of the predicted classes."""
         scores = np.empty(outputs.n)
         for rows in blocks(*outputs.logits.shape):
-            p = _calibrate(probabilities(outputs.logits[rows], self.temperature), self.of)
-            scores[rows] = p[np.arange(len(p)), outputs.predictions[rows]]
+            p = probabilities(outputs.logits[rows], self.temperature)
+            for c, curve in enumerate(self.of):
+                if curve is not None:
+                    p[:, c] = curve(p[:, c])
+            own, sums = p[np.arange(len(p)), outputs.predictions[rows]], p.sum(axis=1)
+            # uniform where every class was calibrated to 0
+            scores[rows] = np.divide(own, sums, out=np.full_like(own, 1 / p.shape[1]), where=sums > 0)
         return scores
 
     def binned(self, outputs: Outputs, chosen: np.ndarray) -> np.ndarray:
@@ -121,18 +128,11 @@ class _Curves:
         return np.bincount(tenths[curved], minlength=BINS)
 
 
-@dataclass(frozen=True, eq=False)
-class _Curve:
-    """A rising curve through knots (x, y), straight between them and flat outside."""
-
-    x: np.ndarray
-    y: np.ndarray
-
-    def __call__(self, p: np.ndarray) -> np.ndarray:
-        return np.interp(p, self.x, self.y)
+Curve = Callable[[np.ndarray], np.ndarray]
+"""Rises through knots, is straight between them and flat outside."""
 
 
-def _curve(p: np.ndarray, true: np.ndarray) -> _Curve | None:
+def _curve(p: np.ndarray, true: np.ndarray) -> Curve | None:
     """The calibration of one class from its probabilities float[n] and bool[n]; None where it does not help."""
     order = np.lexsort((p, true))
     p, true = p[order], true[order]
@@ -147,18 +147,8 @@ def _curve(p: np.ndarray, true: np.ndarray) -> _Curve | None:
     return isotonic(p, true) if after < before else None
 
 
-def isotonic(p: np.ndarray, true: np.ndarray) -> _Curve:
+def isotonic(p: np.ndarray, true: np.ndarray) -> Curve:
     """Return the rising curve of least squares; equal probabilities are one point."""
     x, place, weight = np.unique(p, return_inverse=True, return_counts=True)
     mean = np.bincount(place, weights=true) / weight
-    return _Curve(x, isotonic_regression(mean, weights=weight).x)
-
-
-def _calibrate(p: np.ndarray, curves: tuple[_Curve | None, ...]) -> np.ndarray:
-    """Return rows that add up to 1; uniform where every class was calibrated to 0."""
-    q = p.copy()
-    for c, curve in enumerate(curves):
-        if curve is not None:
-            q[:, c] = curve(p[:, c])
-    sums = q.sum(axis=1, keepdims=True)
-    return np.divide(q, sums, out=np.full_like(q, 1 / q.shape[1]), where=sums > 0)
+    return partial(np.interp, xp=x, fp=isotonic_regression(mean, weights=weight).x)

@@ -39,30 +39,23 @@ class DoC:
         """Fit the temperature; look at the confidences of the source."""
         known = look_at(source, self, self.calibrate)
         scores = confidences_of(source, known.temperature)
-        return FittedEstimator(
-            self, known, _Source(scores + source.wrong, response(scores, source.logits, known.temperature))
-        )
+        # their sum with whether an image is named wrong, and how its mean responds to ln T
+        sums = scores + source.wrong
+        return FittedEstimator(self, known, (sums, response(scores, source.logits, known.temperature)))
 
-    def read(self, known: SourceSummary, state: "_Source", target: Outputs) -> RawEstimate:
+    def read(self, known: SourceSummary, state: tuple[np.ndarray, float], target: Outputs) -> RawEstimate:
         """Sample scores: confidences."""
+        sums, responding = state
         scores = confidences_of(target, known.temperature)
 
         def replicates(resamples: int, generator: np.random.Generator) -> np.ndarray:
-            gain = state.response - response(scores, target.logits, known.temperature)
-            return means(state.sums + gain * known.pulls, resamples, generator) - means(scores, resamples, generator)
+            gain = responding - response(scores, target.logits, known.temperature)
+            return means(sums + gain * known.pulls, resamples, generator) - means(scores, resamples, generator)
 
         return RawEstimate(
-            float(state.sums.mean() - scores.mean()),
+            float(sums.mean() - scores.mean()),
             replicates,
             "source and target images, T to first order",
-            {"source_confidence": float(state.sums.mean()) - known.error, "target_confidence": float(scores.mean())},
+            {"source_confidence": float(sums.mean()) - known.error, "target_confidence": float(scores.mean())},
             scores,
         )
-
-
-@dataclass(frozen=True, eq=False)
-class _Source:
-    """sums: float64[n], confidence + whether it is named wrong. response: of their mean to ln T."""
-
-    sums: np.ndarray
-    response: float

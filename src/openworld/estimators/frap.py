@@ -4,19 +4,29 @@
 published, and several equations are lost in print; each open choice is a setting, its default the reading that fits
 the paper's tables best. With p_b = softmax(z / T), p_f = softmax(cosines / tau) and q their fusion, the score of an
 image is <p_b, q>; as many source scores lie below the threshold as source images are named wrong.
+
+Confidence-weighted fusion (CWF, section 4.1) is one distribution between the two models'; each reading is an option:
+
+    weights    "linear": w_b = c_b / (c_b + c_f), with c the largest probability of each; "softmax": of (c_b, c_f)
+    fusion     "arithmetic": w_b p_b + w_f p_f, which minimises sum w KL(p || q), and sum w ||p - q||^2 too;
+               "geometric": p_b^w_b p_f^w_f, normalised, which minimises sum w KL(q || p)
+
+References that know nothing show what an estimator owes to a good one (section 5.5): rows drawn from a Dirichlet
+distribution are taken for similarities. A uniform reference is its limit, and has a closed form: the score becomes
+w_b ||p_b||^2 + w_f / C.
 """
 
 from dataclasses import dataclass, replace
 from typing import ClassVar, Literal, get_args
 
 import numpy as np
+from scipy.special import expit, logsumexp
 
-from openworld._arrays import LARGEST
+from openworld._arrays import LARGEST, MANY, as_distributions, require_at_least, require_at_most
 from openworld._errors import OpenworldError, unknown_name
 from openworld._types import checked
 from openworld.estimators.engine.bootstrap import means, shares
 from openworld.estimators.engine.fitted import FittedEstimator, RawEstimate, SourceSummary, look_at
-from openworld.estimators.engine.fusion import Fusion, Weighting, base_weights, fuse
 from openworld.estimators.engine.outputs import Outputs
 from openworld.estimators.engine.reference_calibration import ReferenceTemperature, divergence, reference_temperature
 from openworld.estimators.engine.reference_check import check_reference
@@ -25,6 +35,8 @@ from openworld.estimators.engine.threshold import Cut, require_rule
 
 StandIn = Literal["fused", "foundation", "pseudo-labels"]
 TauSource = Literal["own", "target"]
+Weighting = Literal["linear", "softmax"]
+Fusion = Literal["arithmetic", "geometric"]
 
 
 @checked
@@ -81,19 +93,35 @@ class FRAP:
         known = replace(known, warnings=(*known.warnings, *check_reference(source).warnings))
         if self.rule is None or self.reference == "pseudo-labels":
             return FittedEstimator(self, known)
-        if self.tau == "dynamic" and self.tau_source == "target":
-            return FittedEstimator(self, known, _Source(source.wrong, None, source))
-        return FittedEstimator(self, known, _Source(source.wrong, self._score(known, source), None))
+        waits = self.tau == "dynamic" and self.tau_source == "target"
+        return FittedEstimator(self, known, (source.wrong, source if waits else self._score(known, source)))
 
-    def read(self, known: SourceSummary, state: "_Source | None", target: Outputs) -> RawEstimate:
+    def read(
+        self, known: SourceSummary, state: "tuple[np.ndarray, Outputs | _Scored] | None", target: Outputs
+    ) -> RawEstimate:
         """Sample scores: <p_b, q>; of pseudo-labels 1 where the reference agrees and 0 where it does not."""
         if self.reference == "pseudo-labels":
-            return _agreement(target)
+            agree = target.predictions == target.reference.argmax(axis=1)
+            error = int((~agree).sum()) / target.n
+            return RawEstimate(
+                error,
+                lambda resamples, generator: shares(error, target.n, generator, resamples),
+                "target images",
+                sample_scores=agree,
+            )
         scored = self._score(known, target)
-        if state is None:
-            return _mean(scored)
-        source = state.scored or self._score(known, state.outputs, scored.tau)
-        cut = Cut.between(source.scores, state.wrong, self.rule)
+        if state is None:  # without a threshold the mean score is the accuracy
+            return RawEstimate(
+                1 - float(scored.scores.mean()),
+                lambda resamples, generator: 1 - means(scored.scores, resamples, generator),
+                "target images, T and tau kept",
+                scored.details,
+                scored.scores,
+                scored.warnings,
+            )
+        wrong, source = state
+        source = self._score(known, source, scored.tau) if isinstance(source, Outputs) else source
+        cut = Cut.between(source.scores, wrong, self.rule)
         warnings = tuple(sorted({*source.warnings, *scored.warnings}))
         details = scored.details | {"informative": source.tau.informative and scored.tau.informative}
         return cut.read(scored.scores, "T and tau", warnings, source_tau=source.tau.value, **details)
@@ -133,34 +161,67 @@ class _Scored:
         return (self.tau.warning,) if self.tau.warning else ()
 
 
-@dataclass(frozen=True, eq=False)
-class _Source:
-    """Which source images are named wrong, and their scores, or their outputs where scores wait for a target's tau."""
+@checked
+def base_weights(base: np.ndarray, reference: np.ndarray, weighting: Weighting = "linear") -> np.ndarray:
+    """Weight of the judged model for each image, float64[n] in (0, 1); the reference's is 1 minus it.
 
-    wrong: np.ndarray
-    scored: _Scored | None
-    outputs: Outputs | None
+    Args:
+        base, reference: float64[n, C], probabilities of the judged and of the reference model.
+    Raises:
+        OpenworldError: rows that are no probabilities, shapes that differ.
 
-
-def _mean(scored: _Scored) -> RawEstimate:
-    """Without a threshold: the mean score is the accuracy."""
-    return RawEstimate(
-        1 - float(scored.scores.mean()),
-        lambda resamples, generator: 1 - means(scored.scores, resamples, generator),
-        "target images, T and tau kept",
-        scored.details,
-        scored.scores,
-        scored.warnings,
-    )
+    >>> base_weights(np.array([[0.9, 0.1]]), np.array([[0.4, 0.6]]))
+    array([0.6])
+    """
+    of_base, of_reference = (rows.max(axis=1) for rows in _pair(base, reference))
+    return of_base / (of_base + of_reference) if weighting == "linear" else expit(of_base - of_reference)
 
 
-def _agreement(target: Outputs) -> RawEstimate:
-    """The reference's answers taken for the labels."""
-    agree = target.predictions == target.reference.argmax(axis=1)
-    error = int((~agree).sum()) / target.n
-    return RawEstimate(
-        error,
-        lambda resamples, generator: shares(error, target.n, generator, resamples),
-        "target images",
-        sample_scores=agree,
-    )
+@checked
+def fuse(
+    base: np.ndarray, reference: np.ndarray, *, weighting: Weighting = "linear", fusion: Fusion = "arithmetic"
+) -> np.ndarray:
+    """The fused distribution q, float64[n, C]; rows add up to 1.
+
+    Args:
+        base, reference: float64[n, C], probabilities of the judged and of the reference model, the latter calibrated.
+    Source: FRAP, section 4.1.
+
+    >>> fuse(np.array([[0.9, 0.1]]), np.array([[0.4, 0.6]])).round(2).tolist()  # .6 * (.9, .1) + .4 * (.4, .6)
+    [[0.7, 0.3]]
+    """
+    base, reference = _pair(base, reference)
+    weights = base_weights(base, reference, weighting)[:, None]
+    if fusion == "arithmetic":
+        return weights * base + (1 - weights) * reference
+    # a probability that underflowed to 0 keeps its logarithm finite, or a class refused by both would be 0 / 0
+    least = np.finfo(np.float64).tiny
+    logs = weights * np.log(np.maximum(base, least)) + (1 - weights) * np.log(np.maximum(reference, least))
+    return np.exp(logs - logsumexp(logs, axis=1, keepdims=True))
+
+
+def _pair(base, reference) -> tuple[np.ndarray, np.ndarray]:
+    base, reference = as_distributions(base, "base"), as_distributions(reference, "reference")
+    if base.shape != reference.shape:
+        raise OpenworldError(f"reference has shape {reference.shape}, expected {base.shape} like base.")
+    return base, reference
+
+
+@checked
+def uniform_reference(n: int, classes: int) -> np.ndarray:
+    """Every class equally similar to every image: zeros float64[n, classes]."""
+    require_at_least(1, n=n, classes=classes)
+    require_at_most(MANY, numbers=n * classes)
+    return np.zeros((n, classes))
+
+
+@checked
+def dirichlet_reference(n: int, classes: int, *, seed: int) -> np.ndarray:
+    """Rows drawn from Dirichlet(1, ..., 1), float64[n, classes] in [0, 1]; another seed for source and target.
+
+    >>> dirichlet_reference(2, 3, seed=0).sum(axis=1).round(12).tolist()
+    [1.0, 1.0]
+    """
+    require_at_least(1, n=n, classes=classes)
+    require_at_most(MANY, numbers=n * classes)
+    return np.random.default_rng(seed).dirichlet(np.ones(classes), n)

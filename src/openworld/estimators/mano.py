@@ -51,7 +51,15 @@ class MaNo:
     @checked
     def score(self, outputs: Outputs) -> float:
         """Score of a whole set; larger where predictions are more likely right."""
-        normalised = _softmax_or_taylor(outputs.logits, self.normalisation)
+        logits = outputs.logits
+        if self.normalisation == "softmax" or (self.normalisation == "auto" and from_uniform(logits) > TRUSTED):
+            normalised = probabilities(logits, 1.0)
+        else:
+            raised = 1 + logits + logits**2 / 2
+            raised -= raised.min(axis=1, keepdims=True)
+            sums = raised.sum(axis=1, keepdims=True)
+            # equal logits prefer no class: their row is uniform, not 0 / 0
+            normalised = np.where(sums > 0, raised / np.where(sums > 0, sums, 1), 1 / outputs.classes)
         return float(np.mean(normalised**self.power) ** (1 / self.power))
 
 
@@ -59,13 +67,3 @@ def from_uniform(logits: np.ndarray) -> float:
     """Return the mean cross-entropy of softmax(logits) against the uniform distribution, mean_ic -ln p_ic."""
     shifted = logits - logits.max(axis=1, keepdims=True)
     return float(np.mean(np.log(np.exp(shifted).sum(axis=1)) - shifted.mean(axis=1)))
-
-
-def _softmax_or_taylor(logits: np.ndarray, normalisation: str) -> np.ndarray:
-    if normalisation == "softmax" or (normalisation == "auto" and from_uniform(logits) > TRUSTED):
-        return probabilities(logits, 1.0)
-    raised = 1 + logits + logits**2 / 2
-    raised -= raised.min(axis=1, keepdims=True)
-    sums = raised.sum(axis=1, keepdims=True)
-    # equal logits prefer no class: their row is uniform, not 0 / 0
-    return np.where(sums > 0, raised / np.where(sums > 0, sums, 1), 1 / logits.shape[1])

@@ -32,14 +32,29 @@ class Score(Protocol):
     def score(self, outputs: Outputs) -> float | None: ...
 
 
-class ScoreLine(NamedTuple):
+class StraightLine(NamedTuple):
+    """A line by least squares."""
+
+    slope: float
+    bias: float
+    r_squared: float
+
+    @classmethod
+    def through(cls, x: np.ndarray, y: np.ndarray, *, flat: float) -> "StraightLine":
+        """Fit it to points; the slope is `flat` where all x are equal."""
+        dx, dy = x - x.mean(), y - y.mean()
+        slope = float(dx @ dy / (dx @ dx)) if np.ptp(x) else flat
+        rest = dy - slope * dx
+        r_squared = 1 - float(rest @ rest / (dy @ dy)) if np.ptp(y) else 1.0
+        return cls(slope, float(y.mean() - slope * x.mean()), r_squared)
+
+
+class LabelledScores(NamedTuple):
     """Scores float[S] and errors float[S] of the labelled sets, and the line through them."""
 
     scores: np.ndarray
     errors: np.ndarray
-    slope: float
-    bias: float
-    r_squared: float
+    line: StraightLine
 
 
 @checked
@@ -96,22 +111,20 @@ class ScoreRegression:
             raise OpenworldError(f"{self.name} is undefined on labelled set {scores.index(None)}; give a larger one.")
         counts, mistakes = [outputs.n for outputs in sets], [outputs.mistakes for outputs in sets]
         of_sets = np.array(scores), np.array(mistakes) / np.array(counts)
-        line = ScoreLine(*of_sets, *straight_line(*of_sets, flat=0.0))
-        known = SourceSummary(sum(counts), sets[0].classes, sum(mistakes))
-        return FittedEstimator(self, known, line)
+        labelled = LabelledScores(*of_sets, StraightLine.through(*of_sets, flat=0.0))
+        return FittedEstimator(self, SourceSummary(sum(counts), sets[0].classes, sum(mistakes)), labelled)
 
-    def read(self, known: SourceSummary, state: ScoreLine, target: Outputs) -> RawEstimate:
+    def read(self, known: SourceSummary, state: LabelledScores, target: Outputs) -> RawEstimate:
         """No sample scores: the estimate is of the whole set. None without a score, or with one for all sets."""
         score = self.of.score(target)
-        details = {"score": score, "sets": len(state.scores), "slope": state.slope, "bias": state.bias}
-        details["r_squared"] = state.r_squared
+        details = {"score": score, "sets": len(state.scores)} | state.line._asdict()
         if score is None or not np.ptp(state.scores):
             reason = "is undefined on the target" if score is None else "is the same for all labelled sets"
             return RawEstimate(
                 None, None, "", details, warnings=(f"{self.name} {reason}: it says nothing of the error",)
             )
         return RawEstimate(
-            state.slope * score + state.bias,
+            state.line.slope * score + state.line.bias,
             lambda resamples, generator: _replicates(state, score, resamples, generator),
             "labelled sets, and one residual each",
             details,
@@ -119,23 +132,14 @@ class ScoreRegression:
         )
 
 
-def straight_line(x: np.ndarray, y: np.ndarray, *, flat: float) -> tuple[float, float, float]:
-    """Return slope, bias and R^2 of least squares; the slope is `flat` where all x are equal."""
-    dx, dy = x - x.mean(), y - y.mean()
-    slope = float(dx @ dy / (dx @ dx)) if np.ptp(x) else flat
-    rest = dy - slope * dx
-    r_squared = 1 - float(rest @ rest / (dy @ dy)) if np.ptp(y) else 1.0
-    return slope, float(y.mean() - slope * x.mean()), r_squared
-
-
-def _replicates(line: ScoreLine, score: float, resamples: int, generator: np.random.Generator) -> np.ndarray:
+def _replicates(labelled: LabelledScores, score: float, resamples: int, generator: np.random.Generator) -> np.ndarray:
     """Predictions of lines through resampled sets, each with a residual: what another set's error may be."""
-    x = line.scores - line.scores.mean()
+    x = labelled.scores - labelled.scores.mean()
     leverage = 1 / len(x) + x**2 / (x @ x)
-    residuals = line.errors - line.slope * line.scores - line.bias
+    residuals = labelled.errors - labelled.line.slope * labelled.scores - labelled.line.bias
     residuals = residuals / np.sqrt(np.maximum(1 - leverage, 1e-12))  # as wide as those of a set outside the fit
     drawn = generator.integers(0, len(x), (resamples, len(x)))
-    scores, errors = line.scores[drawn], line.errors[drawn]
+    scores, errors = labelled.scores[drawn], labelled.errors[drawn]
     means = scores.mean(axis=1), errors.mean(axis=1)
     dx, dy = scores - means[0][:, None], errors - means[1][:, None]
     squares = (dx**2).sum(axis=1)
@@ -143,13 +147,13 @@ def _replicates(line: ScoreLine, score: float, resamples: int, generator: np.ran
     return means[1] + slopes * (score - means[0]) + generator.choice(residuals, resamples)
 
 
-def _warnings(line: ScoreLine, score: float, name: str) -> tuple[str, ...]:
+def _warnings(labelled: LabelledScores, score: float, name: str) -> tuple[str, ...]:
     warnings = []
-    if len(line.scores) < FEW:
-        warnings.append(f"the line rests on {len(line.scores)} labelled sets; {FEW} or more are advisable")
-    if line.r_squared < LOOSE:
-        warnings.append(f"{name} explains little of the labelled sets' errors (R^2 = {line.r_squared:.2f})")
-    low, high = line.scores.min(), line.scores.max()
+    if len(labelled.scores) < FEW:
+        warnings.append(f"the line rests on {len(labelled.scores)} labelled sets; {FEW} or more are advisable")
+    if labelled.line.r_squared < LOOSE:
+        warnings.append(f"{name} explains little of the labelled sets' errors (R^2 = {labelled.line.r_squared:.2f})")
+    low, high = labelled.scores.min(), labelled.scores.max()
     if not low <= score <= high:
         warnings.append(
             f"the target's score {score:.4g} lies outside those of the labelled sets ({low:.4g} to {high:.4g}): the "

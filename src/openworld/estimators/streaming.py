@@ -4,10 +4,12 @@ Estimators whose error is a mean over images are exact: the means of the blocks 
 speaks of (`of_images`). FRAP is one of them as soon as the temperature of its reference is known, which the sample
 tells. The others look at the whole set at once (transport, shares of classes, agreement of models) and are given a
 uniform sample. A target that fits into the sample is the sample, and nothing differs from `FittedEstimator.estimate`.
+A target in order is cut into spans that follow each other, such as days: a sample of each, one in memory at a time.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -30,6 +32,7 @@ Blocks = Callable[[], Iterable[Outputs]]
 OF_IMAGES = (AC, DoC, IM, GDE, ATCMaxConfidence, ATCNegativeEntropy, CBPE, FRAP, RAP)
 MEANS = ("dropped_mass", "target_confidence", "base_weight", "divergence")  # details that are means over images
 ROWS, FEWEST, NUMBERS = 50_000, 5_000, 20_000_000  # of a sample: at most, at least, and numbers between the two
+SPAN_ROWS = 10_000  # of a span's sample: an accuracy is then known to a point
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,26 +142,27 @@ class _Drawn:
     def least(self, count: int) -> "_Drawn":
         if len(self.lots) <= count:
             return self
-        chosen = np.sort(np.argpartition(self.lots, count - 1)[:count])
-        return _Drawn(self.outputs.take(chosen), self.rows[chosen], self.lots[chosen])
+        return self._take(np.sort(np.argpartition(self.lots, count - 1)[:count]))
 
     def joined(self, other: "_Drawn", count: int) -> "_Drawn":
+        _require_alike(self.outputs, other.outputs)
         if len(self.lots) == count:  # late blocks of a large target have few images to offer
             better = other.lots < self.lots.max()
             if not better.any():
-                _require_alike(self.outputs, other.outputs)
                 return self
-            other = _Drawn(other.outputs.take(better), other.rows[better], other.lots[better])
+            other = other._take(better)
         rows, lots = (np.concatenate(pair) for pair in ((self.rows, other.rows), (self.lots, other.lots)))
-        return _Drawn(_join(self.outputs, other.outputs), rows, lots).least(count)
+        parts = {}
+        for name in (field.name for field in fields(Outputs)):
+            before, after = getattr(self.outputs, name), getattr(other.outputs, name)
+            if name == "partners":
+                parts[name] = tuple(np.concatenate(pair) for pair in zip(before, after, strict=True))
+            elif before is not None:
+                parts[name] = np.concatenate([before, after])
+        return _Drawn(Outputs(**parts), rows, lots).least(count)
 
-
-def _join(first: Outputs, second: Outputs) -> Outputs:
-    _require_alike(first, second)
-    held = {field.name: (getattr(first, field.name), getattr(second, field.name)) for field in fields(Outputs)}
-    partners = tuple(np.concatenate(pair) for pair in zip(*held.pop("partners"), strict=True))
-    known = {name: pair for name, pair in held.items() if pair[0] is not None}
-    return Outputs(partners=partners, **{name: np.concatenate(pair) for name, pair in known.items()})
+    def _take(self, chosen: np.ndarray) -> "_Drawn":
+        return _Drawn(self.outputs.take(chosen), self.rows[chosen], self.lots[chosen])
 
 
 def _require_alike(first: Outputs, second: Outputs) -> None:
@@ -180,7 +184,7 @@ def _pinned(fitted: FittedEstimator, sampled: Estimate) -> FittedEstimator:
         return fitted
     at_rest = replace(estimator, tau=sampled.details["tau"])
     if estimator.tau_source == "target" and fitted.state is not None:  # its source waits for the target's tau
-        return at_rest.fit(fitted.state.outputs)
+        return at_rest.fit(fitted.state[1])
     return replace(fitted, estimator=at_rest)
 
 
@@ -209,3 +213,42 @@ class _Sums:
             return estimate
         moved = np.clip(np.array(sampled.interval) + estimate.accuracy - sampled.accuracy, 0, 1)
         return replace(estimate, interval=(float(moved[0]), float(moved[1])))
+
+
+@dataclass(frozen=True, eq=False)
+class Span:
+    """Images of one key that follow each other. first: the place of the first of them in the target."""
+
+    key: int
+    first: int
+    sample: Sample
+
+
+def spans(
+    pieces: Iterable[tuple[Outputs, np.ndarray]],
+    *,
+    rows: int = SPAN_ROWS,
+    seed: int = 0,
+    opened: Span | None = None,  # the last of pieces that came before, which goes on where its key does
+    before: int = 0,  # how many images came before
+) -> Iterator[Span]:
+    """Cut a target, in blocks each with keys int64[n] that never fall, such as days, where the key changes."""
+    key, first, rows_before, sampler = None, 0, before, None
+    if opened is not None:
+        key, first, sampler = opened.key, opened.first, Sampler.after(opened.sample, rows, seed=seed)
+    for block, keys in pieces:
+        edges = [0, *(np.flatnonzero(np.diff(keys)) + 1).tolist(), len(keys)]
+        for start, stop in pairwise(edges):
+            value = int(keys[start])
+            if value != key:
+                if sampler is not None:
+                    yield Span(key, first, sampler.sample)
+                if key is not None and value < key:
+                    raise OpenworldError(
+                        f"image {rows_before - before + start:,} comes before the ones above it; sort them by time."
+                    )
+                key, first, sampler = value, rows_before + start, Sampler(rows, seed=seed)
+            sampler.add(block.take(slice(start, stop)))
+        rows_before += block.n
+    if sampler is not None:
+        yield Span(key, first, sampler.sample)

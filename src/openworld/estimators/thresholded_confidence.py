@@ -14,9 +14,26 @@ from openworld.estimators.engine.temperature import confidences_of, negative_ent
 from openworld.estimators.engine.threshold import Cut, require_rule
 
 
+class _Thresholded:
+    """An estimator with a threshold on `scores_of(outputs, temperature)`, its sample scores."""
+
+    def __post_init__(self):
+        require_rule(self.rule)
+
+    def fit(self, source: Outputs) -> FittedEstimator:
+        """Fit the temperature and the threshold."""
+        known = look_at(source, self, self.calibrate)
+        cut = Cut.between(self.scores_of(source, known.temperature), source.wrong, self.rule)
+        return FittedEstimator(self, known, cut)
+
+    def read(self, known: SourceSummary, state: Cut, target: Outputs) -> RawEstimate:
+        """Hold the target's scores against the threshold."""
+        return state.read(self.scores_of(target, known.temperature), "T")
+
+
 @checked
 @dataclass(frozen=True)
-class ATCMaxConfidence:
+class ATCMaxConfidence(_Thresholded):
     """error = share of target images whose largest probability lies below the threshold of the source.
 
     Args:
@@ -36,24 +53,12 @@ class ATCMaxConfidence:
     summary: ClassVar[str] = "share of confidences above a threshold"
     needs: ClassVar[tuple[str, ...]] = ("labels",)
 
-    def __post_init__(self):
-        require_rule(self.rule)
-
-    def fit(self, source: Outputs) -> FittedEstimator:
-        """Fit the temperature and the threshold."""
-        known = look_at(source, self, self.calibrate)
-        return FittedEstimator(
-            self, known, Cut.between(confidences_of(source, known.temperature), source.wrong, self.rule)
-        )
-
-    def read(self, known: SourceSummary, state: Cut, target: Outputs) -> RawEstimate:
-        """Sample scores: confidences."""
-        return state.read(confidences_of(target, known.temperature), "T")
+    scores_of = staticmethod(confidences_of)
 
 
 @checked
 @dataclass(frozen=True)
-class ATCNegativeEntropy:
+class ATCNegativeEntropy(_Thresholded):
     """error = share of target images whose negative entropy lies below the threshold of the source.
 
     Args:
@@ -73,16 +78,4 @@ class ATCNegativeEntropy:
     summary: ClassVar[str] = "share of negative entropies above a threshold"
     needs: ClassVar[tuple[str, ...]] = ("labels",)
 
-    def __post_init__(self):
-        require_rule(self.rule)
-
-    def fit(self, source: Outputs) -> FittedEstimator:
-        """Fit the temperature and the threshold."""
-        known = look_at(source, self, self.calibrate)
-        return FittedEstimator(
-            self, known, Cut.between(negative_entropies_of(source, known.temperature), source.wrong, self.rule)
-        )
-
-    def read(self, known: SourceSummary, state: Cut, target: Outputs) -> RawEstimate:
-        """Sample scores: negative entropies."""
-        return state.read(negative_entropies_of(target, known.temperature), "T")
+    scores_of = staticmethod(negative_entropies_of)

@@ -20,7 +20,7 @@ from openworld._types import checked
 from openworld.estimators.engine.bootstrap import counts
 from openworld.estimators.engine.fitted import FittedEstimator, RawEstimate, SourceSummary, look_at
 from openworld.estimators.engine.outputs import Outputs
-from openworld.estimators.engine.reference_check import check_reference
+from openworld.estimators.engine.reference_check import ReferenceCheck, check_reference
 from openworld.estimators.engine.temperature import confidences, source_temperature
 
 FEWEST = 5  # images of classes that the reference knows, below which nothing can be said
@@ -49,20 +49,20 @@ class TwoViews:
         known, check = look_at(source, self), check_reference(source)
         scale = float(source.reference.std(axis=1).mean()) or 1.0  # cosines differ by hundredths, logits by tens
         temperature = scale * source_temperature(source.reference / scale, source.labels).value
-        agreements = _ImageAgreements(check.known, temperature)
         counted = check.known[source.predictions]
         named = source.reference.argmax(axis=1)
         right = np.c_[~source.wrong, counted & ~source.wrong, counted & (named == source.labels)]
-        return FittedEstimator(self, known, (agreements, np.c_[agreements.of(source), right], check.warnings))
+        images = np.c_[_agreements(source, check.known, temperature), right]
+        return FittedEstimator(self, known, (check, temperature, images))
 
     def read(
-        self, known: SourceSummary, state: "tuple[_ImageAgreements, np.ndarray, tuple[str, ...]]", target: Outputs
+        self, known: SourceSummary, state: tuple[ReferenceCheck, float, np.ndarray], target: Outputs
     ) -> RawEstimate:
         """Sample scores: 1 where the two agree, else 0."""
-        agreements, source, warnings = state
-        images = agreements.of(target)
+        check, temperature, source = state
+        images = _agreements(target, check.known, temperature)
         if min(source[:, 0].sum(), images[:, 0].sum()) < FEWEST or not source[:, 1].any():
-            return RawEstimate(None, None, "", warnings=(*warnings, _NOTHING))
+            return RawEstimate(None, None, "", warnings=(*check.warnings, _NOTHING))
         accuracy, reference = _accuracy(source.mean(axis=0), images.mean(axis=0))
 
         def replicates(resamples: int, generator: np.random.Generator) -> np.ndarray:
@@ -78,22 +78,15 @@ class TwoViews:
             "source and target images, the reference's temperature and classes kept",
             {"reference_accuracy": float(reference), "counted": int(images[:, 0].sum())},
             (target.predictions == target.reference.argmax(axis=1)).astype(np.float64),
-            warnings,
+            check.warnings,
         )
 
 
-@dataclass(frozen=True, eq=False)
-class _ImageAgreements:
-    """What is known of an image. known: bool[C], classes that the reference knows; temperature: of the reference."""
-
-    known: np.ndarray
-    temperature: float
-
-    def of(self, outputs: Outputs) -> np.ndarray:
-        """Return float64[n, 3]: whether an image counts; if so, whether both agree, and the reference's confidence."""
-        counted = self.known[outputs.predictions]
-        agree = outputs.predictions == outputs.reference.argmax(axis=1)
-        return np.c_[counted, counted & agree, counted * confidences(outputs.reference, self.temperature)]
+def _agreements(outputs: Outputs, known: np.ndarray, temperature: float) -> np.ndarray:
+    """Return float64[n, 3]: whether an image counts; if so, whether both agree, and the reference's confidence."""
+    counted = known[outputs.predictions]  # bool[C], classes that the reference knows
+    agree = outputs.predictions == outputs.reference.argmax(axis=1)
+    return np.c_[counted, counted & agree, counted * confidences(outputs.reference, temperature)]
 
 
 def _accuracy(source: np.ndarray, target: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import rel_entr
 
-from openworld.estimators.engine.fusion import base_weights, fuse
+from openworld.estimators import base_weights, fuse
 
 BASE, OTHER = np.array([[0.8, 0.2, 0.0]]), np.array([[0.2, 0.4, 0.4]])
 

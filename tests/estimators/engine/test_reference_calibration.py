@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from scipy.special import softmax
 from simulated import CASES, stored
 
+from openworld.estimators import dirichlet_reference, uniform_reference
 from openworld.estimators.engine import reference_calibration
 from openworld.estimators.engine.reference_calibration import BOUNDS, divergence, reference_temperature
-from openworld.estimators.engine.references import dirichlet_reference, uniform_reference
 from openworld.estimators.engine.temperature import probabilities
 
 seeds = st.integers(0, 10**6)

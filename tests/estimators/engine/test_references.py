@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from openworld._errors import OpenworldError
-from openworld.estimators.engine.references import dirichlet_reference, uniform_reference
+from openworld.estimators import dirichlet_reference, uniform_reference
 
 
 def test_uniform_and_dirichlet():

@@ -12,8 +12,8 @@ from simulated import CASES, outputs, stored
 
 from openworld._errors import OpenworldError
 from openworld.estimators import IM, Outputs
-from openworld.estimators.engine.slices import tilted
 from openworld.estimators.engine.temperature import confidences
+from openworld.estimators.importance import tilted
 
 seeds = st.integers(0, 10**6)
 

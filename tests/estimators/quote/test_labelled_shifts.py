@@ -6,7 +6,7 @@ from simulated import outputs
 
 from openworld import OpenworldError
 from openworld.estimators import AC, COT, ESTIMATORS, Estimate, LabelledShift, Outputs, measure_null
-from openworld.estimators.quote.labelled_shifts import _weights, centre, read_shifts
+from openworld.estimators.quote.learned_shifts import _weights, centre, read_shifts
 
 CLASSES = 30
 

@@ -16,8 +16,7 @@ from openworld.estimators import (
     learn_from_shifts,
     measure_null,
 )
-from openworld.estimators.quote.labelled_shifts import ShiftReading
-from openworld.estimators.quote.learned_shifts import POWERS, learn
+from openworld.estimators.quote.learned_shifts import POWERS, ShiftReading, learn
 
 SOURCE = 0.9
 FAMILIES = ("blur", "noise", "style", "weather")

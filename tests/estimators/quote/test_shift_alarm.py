@@ -12,6 +12,7 @@ from openworld.estimators.quote import shift_alarm
 from openworld.estimators.quote.alarm import AlarmLimit
 from openworld.estimators.quote.shift_alarm import ShiftTest, SignScale, fit_shift_test
 from openworld.estimators.quote.shift_signs import ShiftSign, ShiftSigns, shift_signs, vectors_of
+from openworld.runs import read_spec
 
 
 def test_by_hand():
@@ -24,7 +25,7 @@ def test_by_hand():
     assert test.statistic(0.5, 4.0) == pytest.approx(0.5 + (4 - 1 - 0.5 - 0.5) / 5)  # less mean, half, and error
     assert test.statistic(0.5, None) == 0.5 and test.statistic(0.0, -1.0) == 0.0
     assert test.statistic(0.0, 100.0) == shift_alarm.HIGHEST > 1
-    assert ShiftTest.of(asdict(test)) == test
+    assert read_spec(asdict(test), ShiftTest) == test
 
 
 def test_a_plain_loop_over_drawn_sets_finds_the_same_scales(monkeypatch):

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from simulated import outputs
 
 from openworld._errors import OpenworldError
-from openworld.estimators.quote.spans import spans
+from openworld.estimators.streaming import spans
 
 TARGET = outputs(0, 30, 3)
 

@@ -5,7 +5,7 @@ import pytest
 
 from openworld import OpenworldError
 from openworld.estimators import Outputs
-from openworld.estimators.quote.spans import spans
+from openworld.estimators.streaming import spans
 from openworld.label_free.estimate.periods import Keyed, as_times, name_of
 from openworld.label_free.estimate.score_tables import ScoreBlock
 from openworld.label_free.settings import Settings

@@ -58,16 +58,33 @@ class Outputs:
         logits = require_size(as_table(self.logits, "logits", (2,)), "logits")
         if logits.shape[0] == 0 or logits.shape[1] < 2:
             raise OpenworldError(f"logits has shape {logits.shape}, expected at least one image and two classes.")
-        checked = {
-            "logits": logits,
-            "labels": None if self.labels is None else _labels(self.labels, logits.shape),
-            "reference": None if self.reference is None else _alike(self.reference, "reference", logits.shape),
-            "partners": tuple(_alike(array, f"partners[{i}]", logits.shape) for i, array in enumerate(self.partners)),
-            "slices": None if self.slices is None else _slices(self.slices, logits.shape[0]),
-            "features": None if self.features is None else _features(self.features, logits.shape[0]),
-            "appearance": None if self.appearance is None else _appearance(self.appearance, logits.shape[0]),
-        }
-        for name, value in checked.items():
+        (n, classes), known = logits.shape, {"logits": logits}
+        if self.labels is not None:
+            known["labels"] = labels = as_labels(self.labels, "labels", n)
+            if labels.max() >= classes:
+                raise OpenworldError(
+                    f"labels holds class {labels.max()}, but the logits have {classes} classes (from 0)."
+                )
+        if self.reference is not None:
+            known["reference"] = _alike(self.reference, "reference", logits.shape)
+        known["partners"] = tuple(_alike(own, f"partners[{i}]", logits.shape) for i, own in enumerate(self.partners))
+        if self.slices is not None:
+            slices = _rows(self.slices, "slices", n, "a column for each of D >= 1 groups")
+            if not np.isin(slices, (-1, 0, 1)).all():
+                raise OpenworldError(
+                    "slices holds other values than 1, 0 and -1: say whether an image is in a group, or not."
+                )
+            known["slices"] = np.where(slices > 0, 1.0, -1.0)
+        if self.features is not None:
+            known["features"] = _of_length_1(_rows(self.features, "features", n))
+        if self.appearance is not None:
+            appearance = _rows(self.appearance, "appearance", n)
+            if (size := np.abs(appearance).max()) > APPEARANCE_MOST:
+                raise OpenworldError(
+                    f"appearance holds a number of size {size:g}, expected at most {APPEARANCE_MOST:g}."
+                )
+            known["appearance"] = appearance.astype(np.float32)
+        for name, value in known.items():
             object.__setattr__(self, name, value)
 
     @property
@@ -167,13 +184,6 @@ class Outputs:
         return taken
 
 
-def _labels(values, shape: tuple[int, int]) -> np.ndarray:
-    labels = as_labels(values, "labels", shape[0])
-    if labels.max() >= shape[1]:
-        raise OpenworldError(f"labels holds class {labels.max()}, but the logits have {shape[1]} classes (from 0).")
-    return labels
-
-
 def _alike(values, name: str, shape: tuple[int, int]) -> np.ndarray:
     table = require_size(as_table(values, name, (2,)), name)
     if table.shape != shape:
@@ -181,24 +191,14 @@ def _alike(values, name: str, shape: tuple[int, int]) -> np.ndarray:
     return table
 
 
-def _slices(values, n: int) -> np.ndarray:
-    table = as_table(values, "slices", (2,))
-    if len(table) != n or not table.shape[1]:
-        raise OpenworldError(f"slices has shape {table.shape}, expected ({n}, D): a column for each of D >= 1 groups.")
-    if not np.isin(table, (-1, 0, 1)).all():
-        raise OpenworldError("slices holds other values than 1, 0 and -1: say whether an image is in a group, or not.")
-    return np.where(table > 0, 1.0, -1.0)
-
-
-def _rows(values, name: str, n: int) -> np.ndarray:
+def _rows(values, name: str, n: int, what: str = "a row of D >= 1 numbers an image") -> np.ndarray:
     table = as_table(values, name, (2,))
     if len(table) != n or not table.shape[1]:
-        raise OpenworldError(f"{name} has shape {table.shape}, expected ({n}, D): a row of D >= 1 numbers an image.")
+        raise OpenworldError(f"{name} has shape {table.shape}, expected ({n}, D): {what}.")
     return table
 
 
-def _features(values, n: int) -> np.ndarray:
-    table = _rows(values, "features", n)
+def _of_length_1(table: np.ndarray) -> np.ndarray:
     if not table.any(axis=1).all():
         raise OpenworldError("some rows of features are all zero; every image needs its own.")
     largest = np.abs(table).max(axis=1, keepdims=True)
@@ -207,10 +207,3 @@ def _features(values, n: int) -> np.ndarray:
     # rows of other outputs stay as they are: dividing again would move their last digits
     there = np.abs(lengths * np.minimum(largest, 2) - 1) < 1e-6
     return np.where(there, table, scaled / lengths).astype(np.float32)
-
-
-def _appearance(values, n: int) -> np.ndarray:
-    table = _rows(values, "appearance", n)
-    if (size := np.abs(table).max()) > APPEARANCE_MOST:
-        raise OpenworldError(f"appearance holds a number of size {size:g}, expected at most {APPEARANCE_MOST:g}.")
-    return table.astype(np.float32)

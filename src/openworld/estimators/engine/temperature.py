@@ -40,7 +40,16 @@ def source_temperature(logits: np.ndarray, labels: np.ndarray) -> Temperature:
         slope = _slopes(logits, labels, end)[0]
         if slope >= 0 if least else slope <= 0:
             return Temperature(1 / end, np.zeros(len(logits)), _OUTSIDE)
-    inverse = _root(logits, labels, low, high)
+    inverse = 1.0
+    for _ in range(STEPS):  # Newton's steps, halving in log b where they leave the bracket
+        slope, curvature = _slopes(logits, labels, inverse)
+        low, high = (inverse, high) if slope < 0 else (low, inverse)
+        following = inverse - slope / curvature if curvature > 0 else high
+        if not low < following < high:
+            following = sqrt(low * high)
+        if abs(following - inverse) <= TOLERANCE * inverse or slope == 0:
+            break
+        inverse = following
     return Temperature(1 / inverse, _pulls(logits, labels, inverse))
 
 
@@ -51,21 +60,6 @@ def temperature_of(source: Outputs) -> Temperature:
 
 _FAULTLESS = "no source image is named wrong, so no temperature can be fitted; 1 is used"
 _OUTSIDE = f"the source likelihood has no optimum inside {BOUNDS}; its end is used"
-
-
-def _root(logits: np.ndarray, labels: np.ndarray, low: float, high: float) -> float:
-    """The b in (low, high) where the slope is 0: Newton's steps, halving in log b where they leave the bracket."""
-    inverse = 1.0
-    for _ in range(STEPS):
-        slope, curvature = _slopes(logits, labels, inverse)
-        low, high = (inverse, high) if slope < 0 else (low, inverse)
-        following = inverse - slope / curvature if curvature > 0 else high
-        if not low < following < high:
-            following = sqrt(low * high)
-        if abs(following - inverse) <= TOLERANCE * inverse or slope == 0:
-            break
-        inverse = following
-    return inverse
 
 
 def _slopes(logits: np.ndarray, labels: np.ndarray, inverse: float) -> tuple[float, float]:

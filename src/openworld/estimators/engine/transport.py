@@ -135,7 +135,11 @@ class _Paths:
 
     def _move(self, path: list[int]) -> None:
         """One image along each edge of the path, or as many as are tied on all of its edges."""
-        tied = [self._least(label, following) for label, following in zip(path, path[1:], strict=False)]
+        tied = []  # images of a label that lose least in the following class
+        for label, following in zip(path, path[1:], strict=False):
+            held = np.flatnonzero(self.assigned == label)
+            losses = self.p[held, label] - self.p[held, following]
+            tied.append(held[losses == losses.min()])
         amount = min(self.surplus[path[0]], -self.surplus[path[-1]], *map(len, tied))
         for images, following in zip(tied, path[1:], strict=True):
             self.assigned[images[:amount]] = following
@@ -143,9 +147,3 @@ class _Paths:
         self.surplus[path[-1]] += amount
         for label in path:
             self._look_over(label)
-
-    def _least(self, label: int, following: int) -> np.ndarray:
-        """The label's images that lose least in the following class."""
-        held = np.flatnonzero(self.assigned == label)
-        losses = self.p[held, label] - self.p[held, following]
-        return held[losses == losses.min()]

@@ -25,7 +25,16 @@ known: no rule kept them near the truth on kinds of data that had not chosen it,
 """
 
 from openworld._plugins import Plugins
-from openworld.estimators.open_world.bounds import BOUND_MARGIN, SHARE_MARGIN, StreamBounds, stream_bounds
+from openworld.estimators.open_world.bounds import (
+    BOUND_MARGIN,
+    LARGEST_GAP,
+    LARGEST_MOVE,
+    SHARE_MARGIN,
+    StreamBounds,
+    TwoShares,
+    stream_bounds,
+    two_shares,
+)
 from openworld.estimators.open_world.engine.fitted import (
     NUMBERS,
     FittedOpenWorld,
@@ -38,7 +47,6 @@ from openworld.estimators.open_world.mixture import Hybrid, Mixture
 from openworld.estimators.open_world.own import OwnNames, Thresholded
 from openworld.estimators.open_world.positive_unlabelled import PositiveUnlabelled
 from openworld.estimators.open_world.reference import ThirdModel
-from openworld.estimators.open_world.two_shares import LARGEST_GAP, LARGEST_MOVE, TwoShares, two_shares
 
 OPEN_WORLD_ESTIMATORS: dict[str, type] = {
     estimator.name: estimator for estimator in (OwnNames, Thresholded, Mixture, Hybrid, ThirdModel, PositiveUnlabelled)

@@ -99,7 +99,12 @@ class PositiveUnlabelled:
     def read(self, known: Known, stream: OpenWorldOutputs, new_share: float | None) -> OpenWorldEstimate:
         """Take the base images out of the stream, number by number."""
         base, right = known.validation, known.validation.base_right.astype(np.float64)
-        share = self._share(known, stream) if new_share is None else 1 - new_share
+        if new_share is not None:
+            share = 1 - new_share
+        elif self.share == "best-bin":
+            share = best_bin_share(base.scores, stream.scores)
+        else:
+            share = posterior_share(known.base_mass(stream))
         if share >= 1:
             none = OpenWorldEstimate(new_share=0.0, base_accuracy=float(right.mean()))
             return none.without(("overall_accuracy",), "no image of the stream looks new")
@@ -122,11 +127,6 @@ class PositiveUnlabelled:
             | ({} if known.reference is None else {"reference_temperature": known.reference.temperature}),
             warnings=known.own.warnings,
         )
-
-    def _share(self, known: Known, stream: OpenWorldOutputs) -> float:
-        if self.share == "best-bin":
-            return best_bin_share(known.validation.scores, stream.scores)
-        return posterior_share(known.base_mass(stream))
 
     def _proxies(self, known: Known, stream: OpenWorldOutputs, share: float, new_right: np.ndarray):
         """Expected outcomes of single images: sides by score and, where there is one, by the reference."""

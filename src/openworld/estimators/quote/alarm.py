@@ -210,23 +210,20 @@ class _Spread:
         """Standard deviation of estimates of chunks of n images; half an image where the null shows none."""
         return max(self.within * sqrt(self.n / n), 0.5 / n)
 
-    def errors(self, variance: np.ndarray, drawn: np.ndarray) -> np.ndarray:
-        """Return errors of all years' sources: between sources, and of the bias, which few sources tell."""
+    def draw_sources(self, variance: np.ndarray, drawn: np.ndarray) -> None:
+        """Draw all years' sources: their errors, between sources and of the bias, which few sources tell."""
+        # Which resampled source each year has: the lower its mean the larger `drawn[0]`.
+        self.rows = np.argsort(self.means)[(ndtr(-drawn[0]) * self.sources).astype(int)]
         # With the share f of a mean m that is no noise, f m + sqrt(f (1 - f)) of m's deviation has the variance of true
         # errors, and the shape of the means as far as that is known; `variance` multiplies that of means.
         of_means = sqrt(self.of_means)
-        shaped = -self.share * self.means[self.rows(drawn)]
+        shaped = -self.share * self.means[self.rows]
         noise = sqrt(self.share * (1 - self.share)) * drawn[1] + drawn[2] / sqrt(self.sources)
-        return np.sqrt(variance) * (shaped + of_means * noise)
+        self.errors = np.sqrt(variance) * (shaped + of_means * noise)
 
-    def rows(self, drawn: np.ndarray) -> np.ndarray:
-        """Return which resampled source each year has, int64[years]: the lower its mean the larger `drawn[0]`."""
-        return np.argsort(self.means)[(ndtr(-drawn[0]) * self.sources).astype(int)]
-
-    def noise(self, rows: np.ndarray, generator: np.random.Generator) -> np.ndarray:
-        """Return what a chunk adds to the errors of years whose sources are these, in standard deviations."""
-        if self.targets < MANY:
-            rows = generator.integers(0, self.sources, len(rows))
+    def noise(self, generator: np.random.Generator) -> np.ndarray:
+        """Return what a chunk adds to the errors of all years, in standard deviations."""
+        rows = self.rows if self.targets >= MANY else generator.integers(0, self.sources, YEARS)
         drawn = -self.left[rows, generator.integers(0, self.targets, len(rows))]
         return drawn + self.smooth * generator.standard_normal(len(rows))
 
@@ -244,12 +241,10 @@ class _Years:
         pairs = zip(self.spreads, chunks, strict=True)
         self.deviations = np.array([spread.deviation(chunk.n) for spread, chunk in pairs])
         variance, drawn = self._variance(lambda spread: spread.sources - 1), generator.standard_normal((3, YEARS))
-        errors = {key: spread.errors(variance, drawn) for key, spread in spreads.items()}
-        rows = {key: spread.rows(drawn) for key, spread in spreads.items()}
-        self.errors = [errors[id(chunk.null)] for chunk in chunks]
-        self.rows = [rows[id(chunk.null)] for chunk in chunks]
+        for spread in spreads.values():
+            spread.draw_sources(variance, drawn)
         self.scale = np.sqrt(self._variance(lambda spread: spread.sources * (spread.targets - 1)))
-        unlucky = {key: float(np.quantile(error, 1 - rate / 2)) for key, error in errors.items()}
+        unlucky = {key: float(np.quantile(spread.errors, 1 - rate / 2)) for key, spread in spreads.items()}
         of_sources = np.array([unlucky[id(chunk.null)] for chunk in chunks]) / self.deviations
         self.allowances = HALF + of_sources if over > 1 else np.zeros(len(chunks))  # one chunk has nothing to forget
 
@@ -271,8 +266,8 @@ class _Years:
         """What the largest S of a year exceeds at the rate."""
         now, largest = np.zeros(YEARS), np.zeros(YEARS)
         for place in np.arange(self.over) % len(self.spreads):
-            z = self.errors[place] / self.deviations[place]
-            z += self.scale * self.spreads[place].noise(self.rows[place], self.generator)
+            spread = self.spreads[place]
+            z = spread.errors / self.deviations[place] + self.scale * spread.noise(self.generator)
             now = np.maximum(0, now + self.steps(z, place))
             np.maximum(largest, now, out=largest)
         highest = float(np.quantile(largest, 1 - self.rate))

@@ -32,12 +32,15 @@ class ByClass:
     @property
     def precision(self) -> np.ndarray:
         """Estimated accuracy of the images named so, float64[C]; NaN where there is none."""
-        return _ratio(np.diag(self.confusion), self.predicted)
+        return self._right_of(self.predicted)
 
     @property
     def recall(self) -> np.ndarray:
         """Estimated accuracy of the images that are so, float64[C]; NaN where none is expected."""
-        return _ratio(np.diag(self.confusion), self.expected)
+        return self._right_of(self.expected)
+
+    def _right_of(self, whole: np.ndarray) -> np.ndarray:
+        return np.divide(np.diag(self.confusion), whole, out=np.full(len(whole), np.nan), where=whole > 0)
 
     def interval(self, label: int) -> tuple[float, float] | None:
         """95 % of a class's precision, over its images alone (Wilson, 1927); None where no image is named so."""
@@ -82,7 +85,3 @@ def chances(estimate: Estimate, n: int) -> np.ndarray:
     if estimate.accuracy < mean:  # down by a common factor, or doubts down by one, so that all stay in [0, 1]
         return scores * (estimate.accuracy / mean)
     return 1 - (1 - scores) * (estimate.error / (1 - mean))
-
-
-def _ratio(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
-    return np.divide(part, whole, out=np.full(len(part), np.nan), where=whole > 0)

@@ -115,10 +115,10 @@ class CauseReader:
         signs = self._compare(period, view, far, pulls)
         cause, among, why = decide_cause(signs, self.limits)
 
-        before, now = self._counts(period)
         if cause == NONE:
             rows = np.empty(0, np.int64)
         elif cause == SHARES:
+            before, now = self._counts(period)
             grown = now / now.sum() - before / before.sum()
             rows = np.lexsort((-confidences(period.logits, self.temperature), -grown[period.predictions]))
         elif cause == APPEARANCE:  # where all classes together moved

@@ -68,22 +68,20 @@ def explain_by_shares(source: Outputs, target: Outputs, *, seed: int = 0) -> Sha
     errors = (anew - second) @ residual
     beyond = before - np.mean(left)
     shares = np.bincount(source.labels, minlength=source.classes) / source.n
-    agreements = [name for name in own if name in other and name.startswith((REFERENCE, PARTNER))]
+    less = []
+    for name in (name for name in own if name in other and name.startswith((REFERENCE, PARTNER))):
+        # standard deviations by which the share of ones is lower than among weighted ones
+        there, here = float(weights @ own[name][:, 0]), float(other[name].mean())
+        variance = there * (1 - there) * float((weights**2).sum()) + here * (1 - here) / target.n
+        less.append((there - here) / sqrt(variance) if variance else 0.0)
     return ShareExplanation(
         accuracy=float(np.clip(weights @ residual + confidences(target.logits, temperature).mean(), 0, 1)),
         spread=float(np.sqrt(np.mean(np.square(errors)))),
         p=float(1 + np.sum(left >= after)) / (1 + len(left)),
         taken=float((before - after) / beyond) if beyond > 0 else 0.0,
         distance=float(np.abs(np.bincount(source.labels, weights, source.classes) - shares).sum() / 2),
-        less_agreement=max((_less(own[name], other[name], weights) for name in agreements), default=0.0),
+        less_agreement=max(less, default=0.0),
     )
-
-
-def _less(own: np.ndarray, other: np.ndarray, weights: np.ndarray) -> float:
-    """Return by how many standard deviations the share of ones is lower than among weighted ones."""
-    there, here = float(weights @ own[:, 0]), float(other.mean())
-    variance = there * (1 - there) * float((weights**2).sum()) + here * (1 - here) / len(other)
-    return (there - here) / sqrt(variance) if variance else 0.0
 
 
 def class_weights(labels: np.ndarray, p: np.ndarray) -> np.ndarray:

@@ -8,7 +8,7 @@ that of the whole source.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 
@@ -105,7 +105,14 @@ def measure_null(
     estimates = {name: np.full((rounds[name], TARGETS), np.nan) for name in estimators}
     draws = max(rounds.values(), default=0)
     accuracies = np.empty((draws, TARGETS))
-    for place, (known, targets) in enumerate(_draws(source, sizes, draws, np.random.default_rng(seed))):
+    temperature, generator = temperature_of(source), np.random.default_rng(seed)
+    for place in range(draws):
+        rows = generator.integers(0, source.n, sizes[0])
+        known = source.draw(rows)
+        known.once("temperature", partial(replace, temperature, pulls=temperature.pulls[rows]))
+        targets = [source.draw(generator.integers(0, source.n, sizes[1])) for _ in range(TARGETS)]
+        for target in targets:
+            waive_bias(target, temperature.value, known.n)
         accuracies[place] = [1 - target.mistakes / target.n for target in targets]
         for name, estimator in estimators.items():
             if place < rounds[name]:
@@ -119,17 +126,3 @@ def measure_null(
         for name, table in estimates.items()
         if not np.isnan(table).any()
     }
-
-
-def _draws(source: Outputs, sizes: tuple[int, int], rounds: int, generator: np.random.Generator):
-    """Resampled sources, each with its targets."""
-    temperature = temperature_of(source)
-    for _ in range(rounds):
-        rows = generator.integers(0, source.n, sizes[0])
-        known = source.draw(rows)
-        kept = replace(temperature, pulls=temperature.pulls[rows])
-        known.once("temperature", lambda kept=kept: kept)
-        targets = [source.draw(generator.integers(0, source.n, sizes[1])) for _ in range(TARGETS)]
-        for target in targets:
-            waive_bias(target, temperature.value, known.n)
-        yield known, targets

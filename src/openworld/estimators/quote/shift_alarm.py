@@ -11,10 +11,8 @@ not do: all periods of a year are compared with one sample of the source, and wh
 are small. The simulated years of `alarm` have such a source each.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from math import sqrt
-from typing import Any
 
 import numpy as np
 
@@ -71,12 +69,6 @@ class ShiftTest:
         """Return the alarm's statistic after a period, in limits; it stays without a score, and an alarm is above 1."""
         step = 0.0 if score is None else self.limit.step(-score, self.limit.null_n, 0.0)
         return add_step(before, step, HIGHEST)
-
-    @classmethod
-    def of(cls, data: Mapping[str, Any]) -> "ShiftTest":
-        """Return it of its JSON."""
-        scales = {name: SignScale(**scale) for name, scale in data["scales"].items()}
-        return cls(data["n"], scales, AlarmLimit(**data["limit"]))
 
 
 @checked

@@ -8,7 +8,7 @@ Rizzo, 2004), which is 0 only where two laws are equal:
 with the distances D of all images from each other and the weights u = 1/n of source and v = 1/m of target images. Under
 one law the images of both sides may be dealt anew, so that p = (1 + deals with an E as large) / (1 + deals) holds
 exactly (a permutation test); the same deals serve all signs. The vectors are those of `vectors_of`; "methods", how far
-DoC lies above COT against source-like sets (`quote.evidence`), is not by dealing anew. A sign speaks where its p-value
+DoC lies above COT against source-like sets (`quote.decision`), is not by dealing anew. A sign speaks where its p-value
 is below .05 after Holm's correction for all signs, or below .01 by itself.
 
 What speaks of none does not show that nothing has changed. So sets are drawn from the source in which its mistakes are
@@ -19,7 +19,6 @@ seen in nine of ten such sets is the fall that may hide.
 from bisect import bisect_left
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -63,11 +62,6 @@ class ShiftSigns:
 
     signs: tuple[ShiftSign, ...]
     unseen: float  # the least of FALLS that they see in nine of ten sets; 1 where none, or the source has no mistake
-
-    @classmethod
-    def of(cls, data: Mapping[str, Any]) -> "ShiftSigns":
-        """Return it of its JSON."""
-        return cls(tuple(ShiftSign(**sign) for sign in data["signs"]), data["unseen"])
 
     @property
     def adjusted(self) -> dict[str, float]:

@@ -17,7 +17,7 @@ from openworld.estimators import FittedEstimator
 from openworld.estimators.quote import without_number
 from openworld.estimators.quote.causes import fit_causes
 from openworld.estimators.quote.shift_signs import shift_signs
-from openworld.estimators.quote.spans import Span
+from openworld.estimators.streaming import Span
 from openworld.label_free.estimate.accuracy_estimate import Period, PeriodCause, PeriodImage, ShiftAlarm
 from openworld.label_free.estimate.quotes import LABELLED, Quoting
 from openworld.label_free.estimate.score_tables import ScoreBlock, ScoreTable

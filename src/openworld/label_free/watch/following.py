@@ -16,7 +16,7 @@ import numpy as np
 
 from openworld._errors import OpenworldError
 from openworld.estimators import Outputs
-from openworld.estimators.quote.spans import Span, spans
+from openworld.estimators.streaming import Span, spans
 from openworld.label_free.estimate.accuracy_estimate import Period
 from openworld.label_free.estimate.inputs import sha256_of
 from openworld.label_free.estimate.late_labels import (

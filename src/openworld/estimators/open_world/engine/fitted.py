@@ -112,7 +112,7 @@ class FittedOpenWorld:
             OpenworldError: a stream of other names, or without what the estimator needs.
         """
         require_fraction(new_share=new_share)
-        stream.require(_of_stream(self.estimator.needs), self.estimator.name)
+        stream.require(tuple(need for need in self.estimator.needs if need != "labels"), self.estimator.name)
         if "logits" in self.estimator.needs and stream.n_base != self.validation.n_base:
             raise OpenworldError(
                 f"the stream has {stream.n_base} base names, and the validation images have {self.validation.n_base}; "
@@ -127,18 +127,22 @@ class FittedOpenWorld:
 
 def fit(estimator: OpenWorldEstimator, validation: OpenWorldOutputs, learn) -> FittedOpenWorld:
     """Return the fitted estimator; `learn`: validation -> what it keeps. Refuse validation images that will not do."""
-    validation.require(estimator.needs, estimator.name)
+    require_validation(validation, estimator.name, estimator.needs)
+    return FittedOpenWorld(estimator, validation, learn(validation))
+
+
+def require_validation(validation: OpenWorldOutputs, name: str, needs: tuple[str, ...]) -> None:
+    validation.require(needs, name)
     if validation.n < FEWEST_LABELLED:
         raise OpenworldError(
-            f"{validation.n} labelled base images are too few for {estimator.name}; give {FEWEST_LABELLED} or more, "
+            f"{validation.n} labelled base images are too few for {name}; give {FEWEST_LABELLED} or more, "
             "of base classes, that the learner was not tuned on."
         )
     if validation.labels is not None and validation.n_base and validation.labels.max() >= validation.n_base:
         new = int((validation.labels >= validation.n_base).sum())
         raise OpenworldError(f"{new} validation image(s) are of new classes; give images of base classes alone.")
-    if "logits" in estimator.needs and validation.n_base < 2:
+    if "logits" in needs and validation.n_base < 2:
         raise OpenworldError("there is one base name, which is right for every base image; give two or more.")
-    return FittedOpenWorld(estimator, validation, learn(validation))
 
 
 def of_proxies(
@@ -169,10 +173,6 @@ def true_numbers(stream: OpenWorldOutputs) -> dict[str, float | None]:
     soft = soft_openworld_auc(stream.scores, *named, base, right=right)
     found = {name: soft.value_of(name) for name in NUMBERS if name != "new_share"}
     return found | {"new_share": 1 - soft.base_share}
-
-
-def _of_stream(needs: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(need for need in needs if need != "labels")
 
 
 def _refused(found: OpenWorldEstimate, stream: OpenWorldOutputs, estimator: OpenWorldEstimator) -> OpenWorldEstimate:

@@ -55,7 +55,14 @@ class OpenWorldOutputs:
         for name in ("base_logits", "new_logits", "logits", "reference"):
             if getattr(self, name) is not None:
                 self._set(name, as_table(getattr(self, name), name, (2,)))
-        self._read_logits()
+        self._set("n_base", self.n_base if self.base_logits is None else self.base_logits.shape[1])
+        if self.logits is None and (self.base_logits is None) != (self.new_logits is None):
+            raise OpenworldError("base_logits and new_logits belong together; give both, or logits with n_base.")
+        if self.logits is None and self.base_logits is not None:
+            require_length(self.new_logits, "new_logits", len(self.base_logits))
+            self._set("logits", np.concatenate([self.base_logits, self.new_logits], axis=1))
+        if self.logits is not None:
+            self._split_logits()
         if self.scores is None and self.logits is None:
             raise OpenworldError("neither scores nor logits are given; pass scores=..., or logits=... with n_base=....")
         scores = self.scores
@@ -68,43 +75,27 @@ class OpenWorldOutputs:
                 require_length(getattr(self, name), name, self.n)
         if self.reference is not None and self.logits is not None and self.reference.shape != self.logits.shape:
             raise OpenworldError(f"reference has shape {self.reference.shape}, and logits {self.logits.shape}.")
-        self._read_labels()
-
-    def _read_logits(self) -> None:
-        """All three kinds of logits from those that are given."""
-        n_base = self.n_base if self.base_logits is None else self.base_logits.shape[1]
-        if self.logits is None and (self.base_logits is None) != (self.new_logits is None):
-            raise OpenworldError("base_logits and new_logits belong together; give both, or logits with n_base.")
-        if self.logits is None and self.base_logits is not None:
-            require_length(self.new_logits, "new_logits", len(self.base_logits))
-            self._set("logits", np.concatenate([self.base_logits, self.new_logits], axis=1))
-        if self.logits is not None:
-            if n_base is None or not 0 < n_base < self.logits.shape[1]:
-                raise OpenworldError(
-                    f"n_base is {n_base} of {self.logits.shape[1]} names; say how many of them are base names, "
-                    "at least one and not all."
-                )
-            for name, part in (("base_logits", self.logits[:, :n_base]), ("new_logits", self.logits[:, n_base:])):
-                if getattr(self, name) is None:
-                    self._set(name, part)
-            if self.base_logits.shape[1] + self.new_logits.shape[1] != self.logits.shape[1]:
-                raise OpenworldError(
-                    f"{self.base_logits.shape[1]} base and {self.new_logits.shape[1]} new names are not the "
-                    f"{self.logits.shape[1]} of logits."
-                )
-        self._set("n_base", n_base)
-
-    def _read_labels(self) -> None:
         if self.labels is not None:
-            labels = as_labels(self.labels, "labels", self.n)
-            names = None if self.logits is None else self.logits.shape[1]
-            if names is not None and labels.max() >= names:
-                raise OpenworldError(f"labels holds {labels.max()}, and there are {names} names, counted from 0.")
-            self._set("labels", labels)
+            self._set("labels", as_labels(self.labels, "labels", self.n))
+            if self.logits is not None and self.labels.max() >= (names := self.logits.shape[1]):
+                raise OpenworldError(f"labels holds {self.labels.max()}, and there are {names} names, counted from 0.")
         if self.base_right is not None:
             self._set("base_right", as_correct(self.base_right, "base_right", self.n))
         elif self.labels is not None and self.base_logits is not None:
             self._set("base_right", self.base_prediction == self.labels)
+
+    def _split_logits(self) -> None:
+        names, n_base = self.logits.shape[1], self.n_base
+        if n_base is None or not 0 < n_base < names:
+            raise OpenworldError(
+                f"n_base is {n_base} of {names} names; say how many of them are base names, at least one and not all."
+            )
+        for name, part in (("base_logits", self.logits[:, :n_base]), ("new_logits", self.logits[:, n_base:])):
+            if getattr(self, name) is None:
+                self._set(name, part)
+        base, new = self.base_logits.shape[1], self.new_logits.shape[1]
+        if base + new != names:
+            raise OpenworldError(f"{base} base and {new} new names are not the {names} of logits.")
 
     def _set(self, name: str, value) -> None:
         object.__setattr__(self, name, value)
