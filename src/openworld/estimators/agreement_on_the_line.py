@@ -16,8 +16,7 @@ from scipy.special import ndtr, ndtri
 
 from openworld._errors import OpenworldError
 from openworld._types import checked
-from openworld.estimators.engine.bootstrap import counts
-from openworld.estimators.engine.fitted import FittedEstimator, RawEstimate, SourceSummary, look_at
+from openworld.estimators.engine.fitted import FittedEstimator, RawEstimate, SourceSummary, counts, look_at
 from openworld.estimators.engine.outputs import Outputs
 from openworld.estimators.score_regression import StraightLine
 

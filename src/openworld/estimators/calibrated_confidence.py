@@ -18,8 +18,7 @@ import numpy as np
 from scipy.optimize import isotonic_regression
 
 from openworld._types import checked
-from openworld.estimators.engine.bootstrap import means
-from openworld.estimators.engine.fitted import FittedEstimator, RawEstimate, SourceSummary, look_at
+from openworld.estimators.engine.fitted import FittedEstimator, RawEstimate, SourceSummary, look_at, means
 from openworld.estimators.engine.outputs import Outputs
 from openworld.estimators.engine.temperature import blocks, probabilities
 from openworld.metrics import auroc, expected_calibration_error

@@ -9,8 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from openworld._types import checked
-from openworld.estimators.engine.bootstrap import means
-from openworld.estimators.engine.fitted import FittedEstimator, RawEstimate, SourceSummary, look_at
+from openworld.estimators.engine.fitted import FittedEstimator, RawEstimate, SourceSummary, look_at, means
 from openworld.estimators.engine.outputs import Outputs
 from openworld.estimators.engine.temperature import confidences_of, response
 

@@ -11,8 +11,7 @@ import numpy as np
 from openworld._arrays import require_at_least
 from openworld._errors import OpenworldError
 from openworld._types import checked
-from openworld.estimators.engine.bootstrap import means
-from openworld.estimators.engine.fitted import FittedEstimator, RawEstimate, SourceSummary
+from openworld.estimators.engine.fitted import FittedEstimator, RawEstimate, SourceSummary, means
 from openworld.estimators.engine.outputs import Outputs
 
 

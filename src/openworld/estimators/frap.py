@@ -25,8 +25,7 @@ from scipy.special import expit, logsumexp
 from openworld._arrays import LARGEST, MANY, as_distributions, require_at_least, require_at_most
 from openworld._errors import OpenworldError, unknown_name
 from openworld._types import checked
-from openworld.estimators.engine.bootstrap import means, shares
-from openworld.estimators.engine.fitted import FittedEstimator, RawEstimate, SourceSummary, look_at
+from openworld.estimators.engine.fitted import FittedEstimator, RawEstimate, SourceSummary, look_at, means, shares
 from openworld.estimators.engine.outputs import Outputs
 from openworld.estimators.engine.reference_calibration import ReferenceTemperature, divergence, reference_temperature
 from openworld.estimators.engine.reference_check import check_reference

@@ -14,8 +14,7 @@ import numpy as np
 from openworld._arrays import as_fractions
 from openworld._errors import OpenworldError, unknown_name
 from openworld._types import checked
-from openworld.estimators.engine.bootstrap import means
-from openworld.estimators.engine.fitted import FittedEstimator, RawEstimate, SourceSummary, look_at
+from openworld.estimators.engine.fitted import FittedEstimator, RawEstimate, SourceSummary, look_at, means
 from openworld.estimators.engine.outputs import Outputs
 from openworld.estimators.engine.temperature import probabilities, response
 from openworld.estimators.engine.transport import TransportPlan, quotas, transport

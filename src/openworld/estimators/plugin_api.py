@@ -5,8 +5,7 @@ its temperature. Of logits: `probabilities`, `confidences`, `negative_entropies`
 Bootstrap: `means`.
 """
 
-from openworld.estimators.engine.bootstrap import means
-from openworld.estimators.engine.fitted import FittedEstimator, RawEstimate, SourceSummary, look_at
+from openworld.estimators.engine.fitted import FittedEstimator, RawEstimate, SourceSummary, look_at, means
 from openworld.estimators.engine.temperature import blocks, confidences, negative_entropies, probabilities
 from openworld.estimators.engine.threshold import Cut
 

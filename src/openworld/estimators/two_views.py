@@ -17,8 +17,7 @@ from typing import ClassVar
 import numpy as np
 
 from openworld._types import checked
-from openworld.estimators.engine.bootstrap import counts
-from openworld.estimators.engine.fitted import FittedEstimator, RawEstimate, SourceSummary, look_at
+from openworld.estimators.engine.fitted import FittedEstimator, RawEstimate, SourceSummary, counts, look_at
 from openworld.estimators.engine.outputs import Outputs
 from openworld.estimators.engine.reference_check import ReferenceCheck, check_reference
 from openworld.estimators.engine.temperature import confidences, source_temperature

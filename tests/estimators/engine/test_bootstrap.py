@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from openworld._errors import OpenworldError
-from openworld.estimators.engine import bootstrap as bootstrap
+from openworld.estimators.engine import fitted as bootstrap
 from openworld.estimators.engine.threshold import RULES, below_threshold, share_below, threshold
 
 
@@ -46,7 +46,7 @@ def test_means_and_shares_spread_as_they_should():
 def test_many_values_are_drawn_from_the_limit(monkeypatch):
     values = np.random.default_rng(0).random(5000)
     exact = bootstrap.means(values, 500, np.random.default_rng(1))
-    monkeypatch.setattr(bootstrap, "MANY", 1000)
+    monkeypatch.setattr(bootstrap, "LIMIT_FROM", 1000)
     assert bootstrap.means(values, 500, np.random.default_rng(1)).std() == pytest.approx(exact.std(), rel=0.15)
 
 

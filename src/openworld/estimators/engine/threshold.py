@@ -16,8 +16,7 @@ from math import inf, isinf, nextafter
 import numpy as np
 
 from openworld._errors import unknown_name
-from openworld.estimators.engine.bootstrap import counts, shares
-from openworld.estimators.engine.fitted import RawEstimate, finite
+from openworld.estimators.engine.fitted import RawEstimate, counts, finite, shares
 
 RULES = ("midpoint", "reference")
 FEW = 20  # wrong source images, or right ones: with fewer, the threshold is mostly noise

@@ -38,9 +38,8 @@ import numpy as np
 from openworld._arrays import require_fraction
 from openworld._types import checked
 from openworld.estimators.open_world.engine.fitted import FEWEST_IMAGES, require_validation
-from openworld.estimators.open_world.engine.names import NameRule
 from openworld.estimators.open_world.engine.outputs import OpenWorldOutputs
-from openworld.estimators.open_world.engine.shares import best_bin_share, posterior_share
+from openworld.estimators.open_world.engine.posteriors import NameRule, best_bin_share, posterior_share
 from openworld.estimators.open_world.positive_unlabelled import PositiveUnlabelled
 from openworld.estimators.open_world.reference import learn_reference
 from openworld.metrics import wilson_interval

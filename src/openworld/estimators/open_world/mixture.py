@@ -16,9 +16,8 @@ from openworld._arrays import require_at_least
 from openworld._types import checked
 from openworld.estimators.engine.fitted import finite
 from openworld.estimators.open_world.engine.fitted import NUMBERS, FittedOpenWorld, OpenWorldEstimate, fit, of_proxies
-from openworld.estimators.open_world.engine.names import NameRule, require_names
 from openworld.estimators.open_world.engine.outputs import OpenWorldOutputs
-from openworld.estimators.open_world.engine.shares import best_bin_share
+from openworld.estimators.open_world.engine.posteriors import NameRule, best_bin_share, require_names
 from openworld.metrics import auroc
 
 

@@ -12,9 +12,8 @@ from openworld._errors import OpenworldError
 from openworld._types import checked
 from openworld.estimators.engine.fitted import finite
 from openworld.estimators.open_world.engine.fitted import NUMBERS, FittedOpenWorld, OpenWorldEstimate, fit, of_proxies
-from openworld.estimators.open_world.engine.names import NameRule
 from openworld.estimators.open_world.engine.outputs import OpenWorldOutputs
-from openworld.estimators.open_world.engine.shares import at_share, posterior_share
+from openworld.estimators.open_world.engine.posteriors import NameRule, at_share, posterior_share
 
 
 @checked

@@ -19,9 +19,14 @@ import numpy as np
 from openworld._errors import unknown_name
 from openworld._types import checked
 from openworld.estimators.open_world.engine.fitted import NUMBERS, FittedOpenWorld, OpenWorldEstimate, fit
-from openworld.estimators.open_world.engine.names import NameRule, require_names
 from openworld.estimators.open_world.engine.outputs import OpenWorldOutputs
-from openworld.estimators.open_world.engine.shares import at_share, best_bin_share, posterior_share
+from openworld.estimators.open_world.engine.posteriors import (
+    NameRule,
+    at_share,
+    best_bin_share,
+    posterior_share,
+    require_names,
+)
 from openworld.estimators.open_world.mixture import base_by_score
 from openworld.estimators.open_world.reference import learn_reference
 from openworld.metrics import outcomes

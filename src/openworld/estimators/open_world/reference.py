@@ -10,9 +10,8 @@ from typing import ClassVar
 from openworld._errors import OpenworldError
 from openworld._types import checked
 from openworld.estimators.open_world.engine.fitted import NUMBERS, FittedOpenWorld, OpenWorldEstimate, fit, of_proxies
-from openworld.estimators.open_world.engine.names import NameRule
 from openworld.estimators.open_world.engine.outputs import OpenWorldOutputs
-from openworld.estimators.open_world.engine.shares import TINY, at_share
+from openworld.estimators.open_world.engine.posteriors import TINY, NameRule, at_share
 
 
 @checked

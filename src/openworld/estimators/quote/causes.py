@@ -33,7 +33,7 @@ from openworld._short_repr import short_repr
 from openworld._types import checked
 from openworld.estimators.engine.outputs import Outputs
 from openworld.estimators.engine.temperature import confidences, temperature_of
-from openworld.estimators.open_world.engine.shares import best_bin_share
+from openworld.estimators.open_world.engine.posteriors import best_bin_share
 from openworld.estimators.quote.class_shares import moved_shares
 
 NONE, SHARES, NEW, APPEARANCE, MEANING, UNCLEAR = CAUSES = (

@@ -15,8 +15,7 @@ import numpy as np
 from openworld._arrays import require_at_least
 from openworld._short_repr import short_repr
 from openworld._types import checked
-from openworld.estimators.engine.bootstrap import LEVEL
-from openworld.estimators.engine.fitted import Estimator
+from openworld.estimators.engine.fitted import LEVEL, Estimator
 from openworld.estimators.engine.outputs import Outputs
 from openworld.estimators.engine.temperature import temperature_of
 from openworld.estimators.optimal_transport import waive_bias
