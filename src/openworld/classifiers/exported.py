@@ -6,7 +6,6 @@ is loaded only where the user names it as the architecture; ONNX is data, and ru
 the CPU. TorchScript, which PyTorch has given up, is refused.
 """
 
-import hashlib
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
@@ -17,6 +16,7 @@ import torch
 from torch import Tensor, nn
 
 from openworld._errors import OpenworldError
+from openworld._plain import sha256_of
 from openworld._types import checked
 from openworld.backbones.foreign.encoder import import_library
 from openworld.backbones.names_in_files import not_said
@@ -110,9 +110,8 @@ def load(place: Path | str, architecture: str | None = None) -> Classifier:
         raise OpenworldError(f"{path} came with the architecture {architecture!r}, expected {kind!r} or none.")
     classnames, preprocess = described(path)
     run, batch = _LOADERS[kind](path)
-    with path.open("rb") as file:
-        content = hashlib.file_digest(file, "sha256").hexdigest()
-    return Classifier(ExportedModule(run, content, batch, len(classnames)), classnames, preprocess, str(path))
+    module = ExportedModule(run, sha256_of(path), batch, len(classnames))
+    return Classifier(module, classnames, preprocess, str(path))
 
 
 class ExportedModule(nn.Module):

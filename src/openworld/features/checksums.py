@@ -10,6 +10,7 @@ from functools import cache
 from pathlib import Path
 
 from openworld._errors import OpenworldError
+from openworld._plain import sha256_of
 from openworld.runs.atomic import write_file
 
 SUFFIX = ".sha256"
@@ -75,5 +76,4 @@ def _note(path: Path) -> Path:
 
 @cache
 def _digest(path: Path, _inode: int, _size: int, _changed: int) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+    return sha256_of(path)

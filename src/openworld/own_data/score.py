@@ -7,7 +7,6 @@ knows base names alone, `correct` is empty for new images: then there is no Open
 """
 
 import gc
-import hashlib
 import os
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
@@ -16,6 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from openworld._errors import OpenworldError, failing
+from openworld._plain import sha256_of
 from openworld.evaluations.recognition_metrics import image_counts, recognition_rows
 from openworld.evaluations.record_images import with_names
 from openworld.evaluations.rows import rows_of_unit
@@ -112,8 +112,7 @@ def _digest(path: Path | str) -> str:
 
 @lru_cache(maxsize=8)
 def _digest_of(path: str, _inode: int, _size: int, _changed: int) -> str:
-    with open(path, "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+    return sha256_of(Path(path))
 
 
 @lru_cache(maxsize=1)

@@ -17,7 +17,7 @@ import numpy as np
 from PIL import Image
 
 from openworld._errors import OpenworldError, unknown_name
-from openworld._plain import read_text, require_plain, require_text
+from openworld._plain import read_text, require_plain, require_text, sha256_of
 from openworld.datasets.formats.decoding import FORMATS, decode
 from openworld.datasets.image_set import ImageSet
 from openworld.datasets.splits import few_shot
@@ -178,7 +178,5 @@ def content_of_files(root: Path, paths: Sequence[Path]) -> str:
     digest = hashlib.sha256()
     for path in paths:
         require_text(path.relative_to(root).as_posix())
-        with path.open("rb") as file:
-            own = hashlib.file_digest(file, "sha256").hexdigest()
-        digest.update(f"{path.relative_to(root).as_posix()}\0{own}\n".encode())
+        digest.update(f"{path.relative_to(root).as_posix()}\0{sha256_of(path)}\n".encode())
     return digest.hexdigest()

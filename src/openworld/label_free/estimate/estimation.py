@@ -16,8 +16,7 @@ from openworld.estimators.engine.temperature import temperature_of
 from openworld.estimators.quote import Quote
 from openworld.estimators.quote.by_class import by_class
 from openworld.estimators.quote.class_shares import moved_shares
-from openworld.estimators.streaming import spans
-from openworld.estimators.streaming import estimate_stream
+from openworld.estimators.streaming import estimate_stream, spans
 from openworld.label_free.estimate.accuracy_estimate import (
     AccuracyEstimate,
     ClassEstimate,

@@ -12,8 +12,7 @@ import numpy as np
 
 from openworld._errors import OpenworldError
 from openworld.estimators.engine.temperature import confidences, temperature_of
-from openworld.estimators.streaming import Span
-from openworld.estimators.streaming import Sample
+from openworld.estimators.streaming import Sample, Span
 from openworld.label_free.estimate.accuracy_estimate import Period, PeriodLabels
 from openworld.label_free.estimate.late_labels import ROW, ImagesAtHand
 from openworld.label_free.estimate.quotes import Measured
