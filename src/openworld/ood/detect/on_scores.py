@@ -3,24 +3,26 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from openworld._errors import OpenworldError, failing, unknown_name
 from openworld._observer import SILENT, Observer
-from openworld.metrics.by_cell import HALVES
 from openworld.ood.detection_results import detection_results
 from openworld.ood.layout import LAYOUT, detection_brief, ranked
 from openworld.ood.scored_sets import GROUPS, SCORE_COLUMN, STREAM, ScoredSets, score_columns, sets_of_rows
-from openworld.ood.thresholds import SavedThresholds, choose_thresholds, flagged_results, write_saved
 from openworld.report.report import Report
+from openworld.report.shift_axes import AXES
 from openworld.results import Results, RunFolder
 from openworld.runs.outputs import DETECTED, require_folder
 from openworld.tables.entries import Columns
 from openworld.tables.files import ScoreFile, open_scores
 from openworld.tables.table import Schema, TableColumn, open_table
 from openworld.tables.writing import table_bytes
+
+if TYPE_CHECKING:
+    from openworld.ood.thresholds import SavedThresholds
 
 PAGES = ("ood-benchmark", "ood-detection")
 """The evaluations of what is written."""
@@ -39,8 +41,8 @@ ABOUT = Schema(
 PARTS = {"test": "test", "validation": "validation", "val": "validation"}
 
 
-LEVELS = tuple(f"{half}_level" for half in HALVES)
-DEGREES = {f"{half}_degree": half for half in HALVES}
+LEVELS = tuple(f"{half}_level" for half in AXES)
+DEGREES = {f"{half}_degree": half for half in AXES}
 """Columns of the degrees.parquet that `openworld shift` keeps -> columns here."""
 
 
@@ -68,6 +70,8 @@ def detect_scores(
     observer.progress("comparing detectors", 1, 1)
     saved = None
     if flag_rate is not None:
+        from openworld.ood.thresholds import choose_thresholds, flagged_results, write_saved
+
         saved = choose_thresholds(sets, flag_rate, ranked(sets, results))
         results = Results(results.evaluation, (*results.rows, *flagged_results(sets, saved)), results.comparisons)
     report = compared(sets, results, saved)
@@ -78,7 +82,9 @@ def detect_scores(
     return report
 
 
-def compared(sets: ScoredSets, results: Results, saved: SavedThresholds | None, run: RunFolder | None = None) -> Report:
+def compared(
+    sets: ScoredSets, results: Results, saved: "SavedThresholds | None", run: RunFolder | None = None
+) -> Report:
     """Return the report of detectors whose numbers are known."""
     notes = {"thresholds": f"Chosen on validation images: {saved.promise}."} if saved else {}
     facts = tuple(sets.made.items()) if run else ()
@@ -89,7 +95,7 @@ def compared(sets: ScoredSets, results: Results, saved: SavedThresholds | None, 
 def have_places(file: "str | ScoreFile") -> bool:
     """Whether a table of scores says how far off its images are; one axis without the other is refused."""
     columns = {DEGREES.get(name, name) for name in open_scores(file).columns}
-    for pair in (HALVES, LEVELS):
+    for pair in (tuple(AXES), LEVELS):
         there = [name for name in pair if name in columns]
         if len(there) == 1:
             lacking = next(name for name in pair if name not in columns)
