@@ -23,8 +23,7 @@ from sklearn.metrics import roc_auc_score
 
 from openworld.evaluations.dynamic import scenarios
 from openworld.evaluations.dynamic.curves import SCENARIOS
-from openworld.evaluations.dynamic.evaluation import tables, view_results, view_rows
-from openworld.evaluations.dynamic.evaluation import predict_views
+from openworld.evaluations.dynamic.evaluation import predict_views, tables, view_results, view_rows
 from openworld.evaluations.views import ImagePool, pool_of_two
 from openworld.features import Features
 from openworld.learners import FittedLearner

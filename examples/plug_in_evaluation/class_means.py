@@ -38,7 +38,6 @@ class ClassMeansSpec(Spec):
             if not getattr(self, name):
                 raise OpenworldError(f"{name} is empty; give at least one.")
 
-
     @property
     def name(self) -> str:
         """What people call the unit of a task: so many shots, drawn by one seed."""
