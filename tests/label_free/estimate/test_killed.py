@@ -52,8 +52,8 @@ def test_an_estimate_of_images_that_is_killed_again_and_again_ends_with_the_same
     seconds, whole = time.monotonic() - started, kept(tmp_path / "whole")
     assert code in (0, 4) and {"out/estimate.json", "out/scores/source-0.parquet"} <= set(whole)
     folder, ended = tmp_path / "killed-0", 0
-    for number in range(KILLS):
-        process = start(images, folder)
+    while ended < KILLS:
+        process, started = start(images, folder), time.monotonic()
         try:
             process.wait(dice.uniform(0.3, 1) * seconds)
         except subprocess.TimeoutExpired:
@@ -62,6 +62,7 @@ def test_an_estimate_of_images_that_is_killed_again_and_again_ends_with_the_same
             ended += 1
             continue
         assert process.returncode == code and kept(folder) == whole
-        folder = tmp_path / f"killed-{number + 1}"
+        seconds = min(seconds, time.monotonic() - started)  # the first one may have run on a busy machine
+        folder = tmp_path / f"killed-{len(list(tmp_path.iterdir()))}"
     assert start(images, folder).wait() == code
-    assert kept(folder) == whole and ended > KILLS / 2
+    assert kept(folder) == whole
