@@ -19,11 +19,14 @@ class ScratchFolder(tempfile.TemporaryDirectory):
             super().__init__(prefix=_PREFIX, ignore_cleanup_errors=True)
             if fcntl is None:
                 return
-            self._held = Descriptor(self.name, os.O_RDONLY)
-            fcntl.flock(self._held.number, fcntl.LOCK_EX)
-            if os.path.isdir(self.name):
-                return
-            self._finalizer.detach()  # another process took it for abandoned before it was locked
+            try:
+                self._held = Descriptor(self.name, os.O_RDONLY)
+                fcntl.flock(self._held.number, fcntl.LOCK_EX)
+                if os.path.isdir(self.name):
+                    return
+            except FileNotFoundError:
+                pass
+            self._finalizer.detach()  # another process took it for abandoned before it was locked, or even opened
 
     def cleanup(self) -> None:
         """Remove the folder, also where the first attempt is interrupted."""
