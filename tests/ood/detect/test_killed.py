@@ -63,8 +63,8 @@ def test_a_detect_that_is_killed_again_and_again_ends_with_the_same_bytes(place,
     subprocess.run(command(place, named, tmp_path / "whole"), check=True)
     seconds, whole = time.monotonic() - started, kept(tmp_path / "whole")
     out, ended = tmp_path / "killed-0", 0
-    for number in range(KILLS):
-        process = subprocess.Popen(command(place, named, out))
+    while ended < KILLS:
+        process, started = subprocess.Popen(command(place, named, out)), time.monotonic()
         try:
             process.wait(dice.uniform(0.3, 1) * seconds)
         except subprocess.TimeoutExpired:
@@ -73,10 +73,10 @@ def test_a_detect_that_is_killed_again_and_again_ends_with_the_same_bytes(place,
             ended += 1
             continue
         assert process.returncode == 0 and kept(out) == whole
-        out = tmp_path / f"killed-{number + 1}"
+        seconds = min(seconds, time.monotonic() - started)  # the first one may have run on a busy machine
+        out = tmp_path / f"killed-{len(list(tmp_path.iterdir()))}"
     subprocess.run(command(place, named, out), check=True)
     assert kept(out) == whole
-    assert ended > KILLS / 2
 
 
 def test_what_is_done_is_not_done_again(place, tmp_path, monkeypatch):
