@@ -11,15 +11,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from jinja2 import Environment, StrictUndefined, Template
 from markupsafe import Markup
 
 from openworld import __version__
-from openworld.datasets.names.findings import Audit
 from openworld.report.album import Album
 from openworld.report.charts.drawing.svg import hatches, shapes
-from openworld.report.class_names import WORST, names_sentences
 from openworld.report.data_files import csv_address
 from openworld.report.figure import Figure
 from openworld.report.provenance import ProvenancePart
@@ -30,6 +29,9 @@ from openworld.report.standalone import asset, standalone
 from openworld.report.table import Table
 from openworld.results import Results
 from openworld.runs.atomic import write_file
+
+if TYPE_CHECKING:
+    from openworld.datasets.names.findings import Audit
 
 NUMBERS = 13_000  # in the tables and figures of a page, some 3 MB; what is folded beyond them is left to its files
 RESULTS_BYTES = 200_000  # all results are offered on a page while they take no more; results.parquet has them anyhow
@@ -63,8 +65,9 @@ class Page:
     facts: tuple[tuple[str, str], ...] = ()
 
 
-def render(page: Page, results: Results, *, audits: Sequence[Audit] = (), made: Sequence[ProvenancePart] = ()) -> str:
+def render(page: Page, results: Results, *, audits: Sequence["Audit"] = (), made: Sequence[ProvenancePart] = ()) -> str:
     """Return the page as HTML text; the same bytes for the same page."""
+    from openworld.report.class_names import WORST, names_sentences  # where no page is made, no names are audited
 
     by_class = {style.css_class: style for style in page.styles.values()}
     for figure in figures_of(page.sections):  # which may have series of their own

@@ -11,7 +11,6 @@ from openworld._console import Ending
 from openworld._errors import OpenworldError, unknown_name
 from openworld._terminal import as_text
 from openworld._types import checked
-from openworld.report.class_names import read_audits
 from openworld.report.data_files import json_text
 from openworld.report.figure import FORMATS, Figure
 from openworld.report.page import Page, figures_of, render, write_page
@@ -296,6 +295,8 @@ class Report:
 
     def html(self, folder: Path | None = None) -> str:
         """Return the page; the same bytes for the same report and audit of class names in the folder."""
+        from openworld.report.class_names import read_audits
+
         if self.run_folder is not None:
             run = self.run_folder
             made, folder = parts_of(run.given, run.resolved, run.provenance, self.page.facts), run.folder
