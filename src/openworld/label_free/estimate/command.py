@@ -76,7 +76,7 @@ def estimate(
     if out is not None:
         report.write(out)
     found = report.found
-    alarm = found.alerts or (getattr(found, "alert", None) is not None and found.shift_alerts)
+    alarm = isinstance(found, AccuracyEstimate) and (found.alerts or (found.alert is not None and found.shift_alerts))
     code = ALERTED if alarm else UNKNOWN if found.unknown else 0
     return replace(report, ending=Ending.at(out, f"Numbers: {out}/{JSON}   Plots: {out}/*.svg", code))
 
@@ -175,10 +175,9 @@ def estimate_whole(
     rows = sum(text.count(b"\n") - 1 for text in sheet.values())
     found = replace(found, made=facts, worksheet=rows)
     gone = out is None and any(name.startswith("pictures target") for name in facts)
-    text = json_text(json_of(found))
-    answer = report(found, Path(target[0]).parent if isinstance(target[0], str | Path) else Path())
-    files = {JSON: text.encode(), **answer.files, **sheet}
-    return replace(answer, found=found, json=text, files=files, scores=() if gone else unlabelled.files)
+    beside = Path(target[0]).parent if isinstance(target[0], str | Path) else Path()
+    answer = report(found, beside, json=json_text(json_of(found)), scores=() if gone else unlabelled.files)
+    return replace(answer, files={JSON: answer.json.encode(), **answer.files, **sheet})
 
 
 def estimate_levels(

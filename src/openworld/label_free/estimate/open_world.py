@@ -62,10 +62,6 @@ class StreamQuality:
     def unknown(self) -> tuple[str, ...]:
         return () if self.bounds.openworld_auc is not None else (self.target.name,)
 
-    @property
-    def alerts(self) -> tuple[str, ...]:
-        return ()
-
 
 def measure_quality(
     source: OpenWorldStream,
@@ -201,8 +197,7 @@ LAYOUT = Layout(
 
 def report(quality: StreamQuality) -> Report:
     """Return all that is to be said of the open-world quality of a stream."""
-    said, target, source = sentences(quality), quality.target, quality.source
-    notes = tuple(f"Note: {warning}." for warning in quality.warnings)
+    target, source = quality.target, quality.source
     brief = Brief(
         results_of(quality),
         subtitle=(
@@ -210,8 +205,8 @@ def report(quality: StreamQuality) -> Report:
             f"source {source.name}, {source.images:,} labelled base images",
         ),
         words={"shares": {"what it is": WAYS}},
-        sentences=tuple(said),
-        warnings=notes,
+        sentences=tuple(sentences(quality)),
+        warnings=tuple(f"Note: {warning}." for warning in quality.warnings),
     )
     facts = {
         "source": source.name,
@@ -223,7 +218,7 @@ def report(quality: StreamQuality) -> Report:
         "warnings": list(quality.warnings),
         "made": dict(quality.made),
     }
-    answer = LAYOUT.report(brief, text=tuple(said[1:]), notes=notes, made=quality.made, found=quality, facts=facts)
+    answer = LAYOUT.report(brief, made=quality.made, found=quality, facts=facts)
     return replace(answer, files={JSON: answer.to_json().encode()})
 
 

@@ -284,7 +284,7 @@ LAYOUT = Layout(
 def report(estimate: AccuracyEstimate, beside: Path = Path(), **fields) -> Report:
     """Return all that is to be said, with the charts as files; `beside` is where relative paths begin."""
     source, target = estimate.source, estimate.target
-    said, names = sentences(estimate), {}
+    names = {}
     for method in estimate.methods:
         for warning in method.warnings:  # methods with the same warning share a line
             names.setdefault(warning, []).append(method.name)
@@ -296,12 +296,12 @@ def report(estimate: AccuracyEstimate, beside: Path = Path(), **fields) -> Repor
         subtitle=(f"{target.name}: {target.n:,} images, {target.classes} classes", f"source {source.name}"),
         notes=dict(_notes(estimate)),
         words=_words(estimate),
-        sentences=tuple(said),
+        sentences=tuple(sentences(estimate)),
         warnings=tuple(warnings),
         styles=series_styles([method.name for method in estimate.methods]),
         source=Source(estimate, beside),
     )
-    answer = LAYOUT.report(brief, text=tuple(said[1:]), notes=tuple(warnings), made=estimate.made, **fields)
+    answer = LAYOUT.report(brief, made=estimate.made, found=estimate, **fields)
     return replace(answer, files=chart_files(answer.page, CHARTS))
 
 

@@ -184,8 +184,6 @@ def fit_report(watch: Watch, path: Path) -> Report:
         f"Then, with every new file: openworld estimate watch {path} NEW.parquet",
         *_alarms(watch),
     )
-    notes = tuple(f"Note: {warning}." for warning in watch.warnings)
-    brief = Brief(Results("watch-fit", tuple(_sizes(watch))), subtitle=(source.name,), sentences=said, warnings=notes)
     facts = {
         "fingerprint": watch.fingerprint,
         "source": {"name": source.name, "images": source.n, "accuracy": source.accuracy},
@@ -197,7 +195,12 @@ def fit_report(watch: Watch, path: Path) -> Report:
         "warnings": list(watch.warnings),
         "made": dict(watch.made),
     }
-    return LAYOUT.report(brief, text=said[1:], notes=notes, made=watch.made, found=watch, facts=facts)
+    results, notes = (
+        Results("watch-fit", tuple(_sizes(watch))),
+        tuple(f"Note: {warning}." for warning in watch.warnings),
+    )
+    brief = Brief(results, subtitle=(source.name,), sentences=said, warnings=notes)
+    return LAYOUT.report(brief, found=watch, made=watch.made, facts=facts)
 
 
 def _alarms(watch: Watch) -> list[str]:

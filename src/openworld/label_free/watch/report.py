@@ -91,8 +91,7 @@ LAYOUT = Layout(
 
 def watch_report(view: WatchView) -> Report:
     """Return all that is to be said after a call; its files are the charts and `watch.json`."""
-    records, said = view.state.records, tuple(_sentences(view))
-    notes = tuple(f"Note: {warning}." for warning in view.watch.warnings)
+    records = view.state.records
     places = ((period, {"period": period.number + 1, "period_name": period.label}) for period in records)
     words = over_time_words(records, {period.number for period in view.new})
     brief = Brief(
@@ -103,15 +102,14 @@ def watch_report(view: WatchView) -> Report:
             f"source {view.watch.source.name}",
         ),
         words={name: {title: own for title, own in columns.items() if own} for name, columns in words.items()},
-        sentences=said,
-        warnings=notes,
+        sentences=tuple(_sentences(view)),
+        warnings=tuple(f"Note: {warning}." for warning in view.watch.warnings),
         styles=series_styles([*view.watch.names, *(metric.title for metric in (*ALARMS, *SHIFTS))]),
         source=view,
     )
-    text = json_text(json_of(view))
-    made = LAYOUT.report(brief, text=said[1:], notes=notes, found=view, json=text)
+    made = LAYOUT.report(brief, found=view, json=json_text(json_of(view)))
     charts = chart_files(made.page, ("over-time", "shift", "alarm"))
-    return replace(made, files={JSON: text.encode(), **charts})
+    return replace(made, files={JSON: made.json.encode(), **charts})
 
 
 def json_of(view: WatchView) -> dict:

@@ -86,10 +86,12 @@ class Layout:
             shown[TERMINAL_TABLES - 1 :] = [replace(last, caption=caption)]
         papers = tuple(table for part in self.parts if not part.folded for table in tables.get(part.name, ()))
         series = f"{brief.label[0].upper()}{brief.label[1:]}s"
+        said = verdict(self.headline, self.places, brief, beside=self.beside, along=self._along)
+        fields = {"text": said[1 : len(said) - len(brief.warnings)], "notes": brief.warnings} | fields
         page = Page(
             title=self.title,
             subtitle=brief.subtitle,
-            verdict=verdict(self.headline, self.places, brief, beside=self.beside, along=self._along),
+            verdict=said,
             sections=tuple(sections),
             styles=styles,
             series=series,

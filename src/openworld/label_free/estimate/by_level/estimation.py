@@ -72,10 +72,6 @@ class CurveEstimate:
         return self.results.value(self.quoted, "auc", **TARGET)
 
     @property
-    def alerts(self) -> tuple[str, ...]:
-        return ()
-
-    @property
     def unknown(self) -> tuple[str, ...]:
         return () if self.area.value is not None else (self.target.name,)
 

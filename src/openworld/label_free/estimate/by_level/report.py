@@ -83,7 +83,6 @@ LAYOUT = Layout(
 
 def report(estimate: CurveEstimate) -> Report:
     """Return all that is to be said of a curve estimate; its file is the chart."""
-    said, notes = tuple(sentences(estimate)), tuple(f"Note: {warning}." for warning in estimate.warnings)
     levels = counted(len(estimate.levels), "level")
     summaries = {name: find_estimator(name).summary for name in estimate.methods}
     brief = Brief(
@@ -94,8 +93,8 @@ def report(estimate: CurveEstimate) -> Report:
             f"source {estimate.source.name}",
         ),
         words={"numbers-table": {"what it is": summaries | {"truth": "by the labels of the stream"}}},
-        sentences=said,
-        warnings=notes,
+        sentences=tuple(sentences(estimate)),
+        warnings=tuple(f"Note: {warning}." for warning in estimate.warnings),
     )
     facts = {
         "source": estimate.source.name,
@@ -107,7 +106,7 @@ def report(estimate: CurveEstimate) -> Report:
         "warnings": list(estimate.warnings),
         "made": dict(estimate.made),
     }
-    answer = LAYOUT.report(brief, text=said[1:], notes=notes, made=estimate.made, found=estimate, facts=facts)
+    answer = LAYOUT.report(brief, made=estimate.made, found=estimate, facts=facts)
     return replace(answer, files={JSON: answer.to_json().encode(), **chart_files(answer.page, ("curve",))})
 
 
