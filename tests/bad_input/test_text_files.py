@@ -13,7 +13,7 @@ from openworld.datasets.names.word_lists import word_list
 from openworld.label_free.estimate.late_labels import read_late_labels
 from openworld.label_free.estimate.score_tables import open_table
 from openworld.ood.detect.choosing import names_of as detect_names
-from openworld.ood.detect.on_scores import read_scores
+from openworld.ood.scored_sets import read_scores
 from openworld.own_data.label.question import Names
 from openworld.own_data.label.worksheet import read_answers
 from openworld.own_data.predict import read_names

@@ -144,27 +144,25 @@ def detect(
     require_fraction(flag_rate=flag_rate)
     if replicates == 1:
         raise OpenworldError("replicates is 1, expected 2 or more, or 0 for no bootstrap.")
-    detectors = tuple(detector)
     with observing(quiet=quiet) as observer:
-        kept = {"out": out, "observer": observer, "made": shlex.join(made_by("detect"))}
+        kept = {
+            "out": out,
+            "observer": observer,
+            "made": {"command": shlex.join(made_by("detect"))},
+            "detector": tuple(detector),
+        }
         if question == "--scores":
-            from openworld.ood.detect.on_scores import detect_scores, have_places
+            from openworld.ood.detect.on_scores import detect_scores
 
-            kept |= {"larger_out": larger_out, "detector": detectors, "flag_rate": flag_rate}
-            if have_places(scores):
-                from openworld.ood.by_shift.own_scores import detect_by_shift
-
-                report = detect_by_shift(scores, levels=levels, least=least, **kept)
-            else:
-                report = detect_scores(scores, replicates=replicates, seed=seed, **kept)
-            return replace(report, ending=Ending.at(out))
+            kept |= {"larger_out": larger_out, "flag_rate": flag_rate, "replicates": replicates, "seed": seed}
+            return replace(detect_scores(scores, levels=levels, least=least, **kept), ending=Ending.at(out))
 
         from openworld.ood.detect.choosing import GivenModel, names_of
 
         words = str(negatives or "") if isinstance(negatives, str | Path | None) else tuple(negatives)
         of_model = (model, architecture, tuple(member), template, names_of(classnames), backbone)
         named = GivenModel(*of_model, words, learner, shots, seed, device)
-        kept |= {"detector": detectors, "root": root, "allow_corrupt": allow_corrupt}
+        kept |= {"root": root, "allow_corrupt": allow_corrupt}
         if question == "--apply":
             from openworld.ood.detect.applying import apply_thresholds
 

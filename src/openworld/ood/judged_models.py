@@ -128,9 +128,18 @@ class ModelsSpec(Spec):
     one_stream = False
     """Whether detectors that look at the stream get all sets in one, or each in one of its own."""
 
-    training: ImagesToScore
-    test: ImagesToScore
+    encoded_by: tuple[str, ...] = ()
+    """Backbones that encode the images before; of none every image is read."""
+
     others: tuple[ImagesToScore, ...]
+
+    @property
+    def training(self) -> ImagesToScore:
+        return ImagesToScore("training images", (self.ground.training,), encoded_by=self.encoded_by)
+
+    @property
+    def test(self) -> ImagesToScore:
+        return ImagesToScore("test images", (self.ground.test,), encoded_by=self.encoded_by)
 
     def require_models(self) -> None:
         """Refuse models of one label, and images that are learned from and tested."""

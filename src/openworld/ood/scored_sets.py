@@ -6,7 +6,7 @@ there is no better or worse to it. "full-spectrum" sets are such sets too, and c
 round of near and far numbers, where a detector should let them pass.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -14,8 +14,12 @@ from typing import Any
 import numpy as np
 
 from openworld._errors import OpenworldError, unknown_name
+from openworld.report.shift_axes import AXES
 from openworld.tables.coded import Coded
-from openworld.tables.entries import finite_numbers
+from openworld.tables.entries import Columns, finite_numbers
+from openworld.tables.files import ScoreFile, open_scores
+from openworld.tables.table import Schema, TableColumn, open_table
+from openworld.tables.writing import table_bytes
 
 OTHER_CLASSES = ("near", "far")
 SAME_CLASSES = ("covariate", "full-spectrum")
@@ -25,6 +29,22 @@ WORST_IMAGES = 8
 """Images of every set that a detector is most wrong about: so many are kept and shown."""
 SCORE_COLUMN, STREAM = "score ", "stream "
 """How columns begin that hold what a detector says of images, and of test images in the stream with a set."""
+
+ABOUT = Schema(
+    (
+        TableColumn("group", "name", needed=True),
+        TableColumn("cluster", "name"),
+        *(TableColumn(name, "name", empty=True) for name in ("set", "part", "image")),
+    ),
+    where="openworld detect",
+)
+"""What a table says of its images; any other column is a detector's."""
+
+PARTS = {"test": "test", "validation": "validation", "val": "validation"}
+
+LEVELS = tuple(f"{half}_level" for half in AXES)
+DEGREES = {f"{half}_degree": half for half in AXES}
+"""Columns of the degrees.parquet that `openworld shift` keeps -> columns here."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,3 +190,75 @@ def sets_of_rows(
         )
     others = tuple(each for (group, _), each in sets.items() if group != "id")
     return ScoredSets(sets["id", "test"], others, sets.get(("id", "validation")), warnings=warnings)
+
+
+def have_places(file: "str | ScoreFile") -> bool:
+    """Whether a table of scores says how far off its images are; one axis without the other is refused."""
+    columns = {DEGREES.get(name, name) for name in open_scores(file).columns}
+    for pair in (tuple(AXES), LEVELS):
+        there = [name for name in pair if name in columns]
+        if len(there) == 1:
+            lacking = next(name for name in pair if name not in columns)
+            raise OpenworldError(f"the scores have {there[0]} and no {lacking}; give both, or neither.")
+        if there:
+            return True
+    return False
+
+
+def read_scores(file: "str | ScoreFile", *, larger_out: bool = False, only: Sequence[str] = ()) -> ScoredSets:
+    """Return the scores of a table; `only` these detectors, () for all, turned where they are `larger_out`."""
+    # Its columns: set (or "" for the name of the group), group ("id", or one of `GROUPS`), and perhaps part of in-
+    # distribution images (test or validation), image (a path or id), cluster (of images that are not independent),
+    # "stream DETECTOR with SET" (scores of the test images in the stream with a set). Any other is a detector's,
+    # larger = more in-distribution; its name may begin with "score ".
+    file, sign = open_scores(file), -1.0 if larger_out else 1.0
+    streams = [column for column in file.columns if column.startswith(STREAM)]
+    table, scores = read_detectors(file, ABOUT.plus(*(TableColumn(own, "other") for own in streams)), only, sign)
+    groups = table["group"].tolist()
+    require_groups(groups, ("id", *GROUPS))
+    parts = [PARTS.get(part or "test", part) for part in table.get("part", [""] * len(groups))]
+    for part in parts:
+        if part not in PARTS:
+            raise unknown_name("part", part, PARTS)
+    names = [
+        part if group == "id" else name or group
+        for part, group, name in zip(parts, groups, table.get("set", groups), strict=True)
+    ]
+    return sets_of_rows(
+        zip(groups, names, strict=True),
+        np.array(list(map(str, table.get("image", range(len(groups))))), object),
+        np.array(list(table["cluster"]) if "cluster" in table else [f"row {row}" for row in range(len(groups))], str),
+        scores,
+        {column: sign * table[column].astype(np.float64) for column in streams},
+        title=str(file.path),
+    )
+
+
+def require_groups(groups: Sequence[str], known: Sequence[str]) -> None:
+    """Refuse a group that is not known."""
+    unknown = next((group for group in groups if group not in known), None)
+    if unknown is not None:
+        raise unknown_name("group", unknown, known)
+
+
+def read_detectors(
+    file: ScoreFile, schema: Schema, only: Sequence[str], sign: float = 1.0
+) -> tuple[Columns, dict[str, np.ndarray]]:
+    """Return the columns of a schema, and the scores float64[n] by detector of all others; `only` these, () for all."""
+    about = {name for column in schema.columns for name in (column.name, *column.also)}
+    found = {column.removeprefix(SCORE_COLUMN): column for column in file.columns if column not in about}
+    unknown = next((wanted for wanted in only if wanted not in found), None)
+    if unknown is not None:
+        raise unknown_name("detector", unknown, found)
+    if "group" in file.columns and not found:
+        raise OpenworldError(f"{file.path} has no column of scores; give one per detector, larger = in-distribution.")
+    detectors = {label: column for label, column in found.items() if not only or label in only}
+    columns = open_table(file, schema.plus(*map(TableColumn, detectors.values()))).whole()
+    return columns, {label: sign * columns.pop(column) for label, column in detectors.items()}
+
+
+def scores_parquet(sets: ScoredSets) -> bytes:
+    """Return all scores as the bytes of a Parquet file, which `read_scores` reads back."""
+    columns = score_columns(sets)
+    parts = [np.full(len(each), each.name if each.group == "id" else "test", object) for each in sets.all]
+    return table_bytes(".parquet", columns | {"part": np.concatenate(parts)})

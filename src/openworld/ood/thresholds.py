@@ -18,6 +18,7 @@ import numpy as np
 from openworld import __version__
 from openworld._arrays import require_fraction
 from openworld._errors import OpenworldError, unknown_name
+from openworld._plain import sha256_of
 from openworld.metrics import accuracy
 from openworld.ood.scored_sets import ScoredSets
 from openworld.report.sentences import counted
@@ -172,14 +173,9 @@ def read_saved_thresholds(folder: Path) -> SavedThresholds:
     remedy = "give a folder that openworld detect --flag-rate ... --out wrote, or choose thresholds again."
     saved = read_saved(file, SavedThresholds, f"{folder} holds no thresholds", remedy, sealed=True)
     fitted = file.parent / FITTED
-    if saved.fitted and not (fitted.is_file() and _hash(fitted) == saved.fitted):
+    if saved.fitted and not (fitted.is_file() and sha256_of(fitted) == saved.fitted):
         raise OpenworldError(
             f"{fitted} is not the file that its thresholds were chosen with: it is missing or damaged, or the command "
             "that wrote it was ended half-way; choose thresholds again."
         )
     return saved
-
-
-def _hash(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

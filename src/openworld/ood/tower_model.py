@@ -23,7 +23,6 @@ from openworld.detectors.engine.two_towers import (
     detectors_of_learner,
     encoder_of_learner,
     offers_of,
-    require_served,
 )
 from openworld.detectors.profiles import TWO_TOWER
 from openworld.evaluations.runtime import Machine
@@ -123,8 +122,6 @@ class TowerModel(JudgedModel):
         return super().lacks(self._as_read({"it": detector})["it"])
 
     def ready(self, chosen: Detectors) -> "TowerModel":
-        if self.learner:
-            require_served(self.learner, self.name, chosen)
         texts, notes = self.names_alone, ()
         if self.words is not None and texts is not None:
             encode_names = encoder_of_learner(self.learner) if self.learner else encoder_of(self.clip, self.template)

@@ -7,7 +7,7 @@ from pyarrow import parquet
 from scipy.stats import binom
 
 import openworld as ow
-from openworld.ood.detect.on_scores import read_scores, scores_parquet
+from openworld.ood.scored_sets import read_scores, scores_parquet
 
 TABLES = 20
 GROUPS = ["id"] * 6 + ["near"] * 3 + ["far"] * 4

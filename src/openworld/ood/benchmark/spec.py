@@ -142,14 +142,6 @@ class OODBenchmarkSpec(ModelsSpec):
         return part_of(self, ShiftGround, pool=(), base=(), new=(), images=None, cells=None)
 
     @property
-    def training(self) -> ImagesToScore:
-        return ImagesToScore("training images", (self.ground.training,))
-
-    @property
-    def test(self) -> ImagesToScore:
-        return ImagesToScore("test images", (self.ground.test,))
-
-    @property
     def others(self) -> tuple[ImagesToScore, ...]:
         return tuple(ImagesToScore(each.name, (images_of(each, self.ground),)) for each in self.sets)
 

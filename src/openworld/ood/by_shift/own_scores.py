@@ -1,25 +1,20 @@
 """Scores and shift degrees, or levels, of one's own become the page of IS-OOD: what `detect` does with such a table."""
 
-from collections.abc import Sequence
-from pathlib import Path
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from openworld._arrays import as_labels
 from openworld._errors import OpenworldError, failing
-from openworld._observer import SILENT, Observer
 from openworld.evaluations.rows import results_of_unit
 from openworld.evaluations.shift_cells import Division, PoolLevels, levels_of
 from openworld.metrics.by_cell import HALVES
 from openworld.ood.by_shift.measurement import ScoredPool, measure
 from openworld.ood.by_shift.report import report_of
 from openworld.ood.by_shift.results import DetectionRun, results_of
-from openworld.ood.detect.on_scores import ABOUT, DEGREES, LEVELS, PAGES, read_detectors, require_groups
 from openworld.ood.model_runs import ModelUnit
-from openworld.ood.scored_sets import GROUPS
+from openworld.ood.scored_sets import ABOUT, DEGREES, GROUPS, LEVELS, read_detectors, require_groups
 from openworld.report.report import Report
-from openworld.runs.outputs import DETECTED, require_folder
 from openworld.tables.entries import Columns, finite_numbers
 from openworld.tables.files import ScoreFile, open_scores
 from openworld.tables.table import TableColumn
@@ -36,36 +31,13 @@ BY_SHIFT = ABOUT.plus(
 """What a table says of its images and where they stand, with the other columns of degrees.parquet."""
 
 
-def detect_by_shift(
-    scores: Any,
-    *,
-    larger_out: bool = False,
-    detector: Sequence[str] = (),
-    flag_rate: float | None = None,
-    levels: int = 8,
-    least: int = 10,
-    out: Path | None = None,
-    observer: Observer = SILENT,
-    made: str = "",
-) -> Report:
+def report_of_pool(pool: ScoredPool, least: int, made: Mapping[str, str]) -> Report:
     """Return the report of scores over cells of semantic and covariate shift, as ood-detection has it."""
-    if flag_rate is not None:
-        raise OpenworldError("scores over cells of shift bring no threshold; leave --flag-rate out, or the degrees.")
-    require_folder("--out", out, own=(DETECTED,), pages=PAGES, inputs=(scores,))
-    pool = read_pool(scores, Division(levels=levels), larger_out=larger_out, only=detector)
-    observer.progress("comparing detectors", 0, 1)
-    with failing():
-        measured = measure(pool, id_kept=True, least=least)
-        rows = results_of_unit(EVALUATION, measured.rows, seed=0, shared=measured.shared)
-        facts = {"model": "scores", "seed": 0, "detectors": [*pool.test], "sequential": []}
-        unit = ModelUnit(facts, rows, measured.errors)
-        run = DetectionRun((unit,), {"least": least, "id_kept": True})
-        results = results_of(run)
-    observer.progress("comparing detectors", 1, 1)
-    report = report_of(results, run, made={"command": made} if made else {}, found=pool)
-    if out is not None:
-        report.write(out)
-    return report
+    measured = measure(pool, id_kept=True, least=least)
+    rows = results_of_unit(EVALUATION, measured.rows, seed=0, shared=measured.shared)
+    facts = {"model": "scores", "seed": 0, "detectors": [*pool.test], "sequential": []}
+    run = DetectionRun((ModelUnit(facts, rows, measured.errors),), {"least": least, "id_kept": True})
+    return report_of(results_of(run), run, made=made, found=pool)
 
 
 def read_pool(

@@ -76,24 +76,14 @@ class OODDetectionSpec(ShiftSpec, ModelsSpec):
         return tuple(dict.fromkeys(names))
 
     @property
-    def training(self) -> ImagesToScore:
-        """What models and detectors learn from."""
-        return ImagesToScore("training images", (self.ground.training,), encoded_by=self._encoded_by)
-
-    @property
-    def test(self) -> ImagesToScore:
-        """In-distribution images that nobody learned from."""
-        return ImagesToScore("test images", (self.ground.test,), encoded_by=self._encoded_by)
-
-    @property
     def others(self) -> tuple[ImagesToScore, ...]:
         """The pool, which is cut into cells."""
         if self.cells:
             return (ImagesToScore("pool", cells=self.cells),)
-        return (ImagesToScore("pool", self.ground.tested, encoded_by=self._encoded_by),)
+        return (ImagesToScore("pool", self.ground.tested, encoded_by=self.encoded_by),)
 
     @property
-    def _encoded_by(self) -> tuple[str, ...]:
+    def encoded_by(self) -> tuple[str, ...]:
         return () if self.cells else (self.decomposition.backbone, self.decomposition.taught_by)
 
     def _require_fresh_pool(self) -> None:

@@ -1,7 +1,7 @@
 """Flag images of a folder, or rows of a table of scores, with a threshold that was kept."""
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -10,12 +10,12 @@ import numpy as np
 from openworld._arrays import require_fraction
 from openworld._csv import csv_text
 from openworld._errors import OpenworldError
-from openworld._observer import SILENT, Observer
+from openworld._observer import Observer
 from openworld.metrics import accuracy
-from openworld.ood.detect.on_scores import ABOUT, read_detectors
-from openworld.ood.thresholds import FITTED, FLAGGED, JSON, SavedThresholds, read_saved_thresholds
+from openworld.ood.scored_sets import ABOUT, read_detectors
+from openworld.ood.thresholds import FITTED, FLAGGED, JSON, THRESHOLD, SavedThresholds, read_saved_thresholds
 from openworld.report.album import Album, AlbumImage, AlbumPart
-from openworld.report.data_files import json_text, thumbnail_address
+from openworld.report.data_files import thumbnail_address
 from openworld.report.layout import Brief, Layout, Own, Pivot
 from openworld.report.report import Report
 from openworld.report.sentences import counted
@@ -55,13 +55,13 @@ def apply_thresholds(
     images: Sequence[Any],
     named: Any,
     *,
-    detector: Sequence[str] = (),
-    at_most: float = 0.0,
-    root: str = "",
-    allow_corrupt: int = 0,
-    out: Path | None = None,
-    observer: Observer = SILENT,
-    made: str = "",
+    detector: Sequence[str],
+    at_most: float,
+    root: str,
+    allow_corrupt: int,
+    out: Path | None,
+    observer: Observer,
+    made: Mapping[str, str],
 ) -> Report:
     """Flag images that look out of distribution: folders, lists or features; or a table of scores, if scores chose.
 
@@ -80,8 +80,7 @@ def apply_thresholds(
         seen = _of_images(saved, label, home, images, named, root, allow_corrupt, observer)
     else:
         seen = _of_scores(label, images)
-    report = flagged_report(FlaggedImages(label, threshold, at_most, *seen), saved)
-    report = replace(report, made={"command": made} if made else {})
+    report = flagged_report(FlaggedImages(label, threshold, at_most, *seen), saved, made)
     if out is not None:
         report.write(out)
     return report
@@ -134,43 +133,35 @@ def _of_scores(label: str, images: Sequence[Any]) -> tuple:
     return np.array(list(map(str, names.tolist())), object), scores, 0, [(None, 0)] * len(scores)
 
 
-def flagged_report(found: FlaggedImages, saved: SavedThresholds) -> Report:
+def flagged_report(found: FlaggedImages, saved: SavedThresholds, made: Mapping[str, str]) -> Report:
     if not len(found.scores):
         raise OpenworldError("there is no image that could be read.")
     share, order = accuracy(found.flagged), np.argsort(found.scores, kind="stable")
     value = Value(share.value, interval_of(share.interval, "images", len(found.scores)))
-    images, count = counted(len(found.scores), "image"), int(found.flagged.sum())
+    seen, count = counted(len(found.scores), "image"), int(found.flagged.sum())
     sentences = [
-        f"{found.detector} flags {count:,} of {images}, {FLAGGED.write(share.value)} % "
+        f"{found.detector} flags {count:,} of {seen}, {FLAGGED.write(share.value)} % "
         f"{FLAGGED.write_interval(value.over())}, as out of distribution.",
         f"The threshold is {found.threshold:.6g}: {saved.promise}.",
     ]
     if found.unreadable:
         sentences.append(f"{counted(found.unreadable, 'image')} could not be read and count nowhere.")
     at = [(str(found.images[place]), float(found.scores[place])) for place in order.tolist()]
-    kept = {
-        "detector": found.detector,
-        "threshold": found.threshold,
-        "images": len(found.scores),
-        "flagged": count,
-        "share": share.value,
-        "alarm": found.alarm,
-        "unreadable": found.unreadable,
-        "flagged_images": [{"image": image, "score": score} for image, score in at[:count]],
-    }
     lines = [[image, repr(score), str(place < count).lower()] for place, (image, score) in enumerate(at)]
-    rows = [Result(found.detector, FLAGGED, value), Result("", METRICS["images"], Value(len(found.scores)))]
+    rows = [Result(found.detector, FLAGGED, value), Result(found.detector, THRESHOLD, Value(found.threshold))]
+    counts = {"readable": len(found.scores), "flagged": count, "unreadable": found.unreadable}
+    rows += [Result("", METRICS["images"], Value(number), {"images": images}) for images, number in counts.items()]
     rows += [Result(found.detector, SCORE, Value(score), {"image": image}) for image, score in at[:count]]
     shown = [(*pair, *found.readers[place]) for pair, place in zip(at[:ON_PAGE], order.tolist(), strict=False)]
     brief = Brief(
         Results("detect", tuple(rows)),
         label="detector",
-        subtitle=(images, f"by {found.detector}"),
+        subtitle=(seen, f"by {found.detector}"),
         sentences=tuple(sentences),
         source=shown[:count],
     )
     files = {TABLE: csv_text(["image", "score", "flagged"], lines).encode()}
-    return LAYOUT.report(brief, found=found, json=json_text(kept), files=files)
+    return LAYOUT.report(brief, made=made, found=found, files=files)
 
 
 def _album(brief: Brief) -> Iterator[Album]:

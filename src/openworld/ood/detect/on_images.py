@@ -14,7 +14,7 @@ import numpy as np
 import torch
 
 from openworld._errors import OpenworldError
-from openworld._observer import SILENT, Observer
+from openworld._observer import Observer
 from openworld.datasets import ImageSet
 from openworld.evaluations.entries import PoolSpec
 from openworld.evaluations.held import hold, is_held, release
@@ -92,17 +92,17 @@ def detect_images(
     id: Any,
     ood: Any,
     *,
-    train: Any = "",
-    validation: Any = "",
-    validation_ood: Sequence[Any] = (),
-    detector: Sequence[str] = (),
-    flag_rate: float | None = None,
-    root: str = "",
-    replicates: int = 200,
-    out: Path | None = None,
-    allow_corrupt: int = 0,
-    observer: Observer = SILENT,
-    made: str = "",
+    train: Any,
+    validation: Any,
+    validation_ood: Sequence[Any],
+    detector: Sequence[str],
+    flag_rate: float | None,
+    root: str,
+    replicates: int,
+    out: Path | None,
+    allow_corrupt: int,
+    observer: Observer,
+    made: Mapping[str, str],
 ) -> Report:
     if (isinstance(named.model, str) and not named.model) and holds_embeddings(id, "class_embeddings"):
         named = replace(named, model=id)  # as those of the images were made by
@@ -145,12 +145,13 @@ def _is_ours(folder: Path) -> bool:
     return bool(sources) and is_held(str(sources[0].get("dataset", "")))
 
 
-def _report(comparison: ComparedImages, spec: OODBenchmarkSpec, run: RunFolder, out: Path | None, made: str) -> Report:
+def _report(
+    comparison: ComparedImages, spec: OODBenchmarkSpec, run: RunFolder, out: Path | None, made: Mapping[str, str]
+) -> Report:
     """Return what the run says, of images by their places here; with the files that a folder keeps."""
     results, sets = read_results(run)
     (record,), model = run.records, comparison.model
-    facts = {"command": made} if made else {}
-    facts |= {"model": f"{model.name}, {model.fingerprint[:16]}"}
+    facts = {**made, "model": f"{model.name}, {model.fingerprint[:16]}"}
     if model.facts:
         facts |= dict(zip(("training", "settings"), model.facts.sentences(), strict=True))
     warnings = (*spec.remarks, *sets.warnings, *_searched(results, comparison))
