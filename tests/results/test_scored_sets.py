@@ -8,7 +8,7 @@ import pytest
 from openworld import OpenworldError
 from openworld.metrics import auroc, detection_metrics
 from openworld.ood.detection_results import detection_results
-from openworld.ood.scored_sets import ScoredSets, SetScores, stream_columns
+from openworld.ood.scored_sets import ScoredSets, SetScores, score_columns
 
 MEANS = {"test": 2.0, "a": 1.0, "b": 0.5, "c": 0.0, "v": 1.8, "w": 1.5}
 GROUPS = {"test": "id", "a": "near", "b": "near", "c": "far", "v": "covariate", "w": "full-spectrum"}
@@ -95,7 +95,8 @@ def test_sets_that_do_not_fit_are_refused(change, said):
 def test_columns_of_streams_are_as_long_as_the_table(sets):
     generator = np.random.default_rng(1)
     streams = tuple(replace(each, inside={"A": generator.normal(size=80)}) for each in sets.others)
-    columns = stream_columns(ScoredSets(sets.test, streams))
+    table = score_columns(ScoredSets(sets.test, streams))
+    columns = {name: column for name, column in table.items() if name.startswith("stream ")}
     rows = sum(map(len, sets.all))
     assert len(columns) == len(streams)
     for column, each in zip(columns.values(), streams, strict=True):

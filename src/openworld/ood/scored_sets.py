@@ -124,7 +124,7 @@ class ScoredSets:
 
 
 def score_columns(sets: ScoredSets) -> dict[str, np.ndarray]:
-    """Return a table with a row per image: set, group, image, cluster, and "score DETECTOR"; see `stream_columns`."""
+    """Return a table with a row per image: set, group, image, cluster, "score DETECTOR", "stream DETECTOR with SET"."""
     table = {
         "set": np.concatenate([np.full(len(each), each.name, object) for each in sets.all]),
         "group": np.concatenate([np.full(len(each), each.group, object) for each in sets.all]),
@@ -134,17 +134,13 @@ def score_columns(sets: ScoredSets) -> dict[str, np.ndarray]:
     scores = {
         SCORE_COLUMN + label: np.concatenate([each.scores[label] for each in sets.all]) for label in sets.detectors
     }
-    return table | scores | stream_columns(sets)
-
-
-def stream_columns(sets: ScoredSets) -> dict[str, np.ndarray]:
-    """Return the columns "stream DETECTOR with SET": NaN but for test images, the first."""
     count = sum(map(len, sets.all))
-    columns = {}
-    for each in sets.others:
-        for name, own in each.inside.items():
-            columns[stream_column(name, each.name)] = np.append(own, np.full(count - len(own), np.nan))
-    return columns
+    streams = {  # NaN but for test images, the first
+        stream_column(name, each.name): np.append(own, np.full(count - len(own), np.nan))
+        for each in sets.others
+        for name, own in each.inside.items()
+    }
+    return table | scores | streams
 
 
 def stream_column(detector: str, name: str) -> str:
@@ -235,7 +231,6 @@ def read_scores(file: "str | ScoreFile", *, larger_out: bool = False, only: Sequ
 
 
 def require_groups(groups: Sequence[str], known: Sequence[str]) -> None:
-    """Refuse a group that is not known."""
     unknown = next((group for group in groups if group not in known), None)
     if unknown is not None:
         raise unknown_name("group", unknown, known)

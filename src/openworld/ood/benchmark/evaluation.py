@@ -43,7 +43,13 @@ def evaluate(task: OODBenchmarkSpec, machine: Machine) -> UnitResult:
     results = detection_results(sets, replicates=task.replicates, seed=seed)
     clock.stop("numbers")
 
-    rows = [*_named_right(task, scores, *shown[0]), *(row for row in results if row.entity)]
+    rows = [row for row in results if row.entity]
+    _, images, read = shown[0]
+    # A model of this process may count its classes otherwise.
+    if not task.model.own or tuple(scores.model.classnames) == images.classnames:
+        right = accuracy(scores.test.prediction == images.labels[read], groups=images.groups[read])
+        value = Value(right.value, interval_of(right.interval, "images", len(test)))
+        rows.insert(0, Result(task.model.label, METRICS["accuracy"], value))
     attachments = dict(_thumbnails(shown))
     if task.flag_rate is not None:
         thresholds = choose_thresholds(sets, task.flag_rate, ranked(sets, results))
@@ -51,13 +57,13 @@ def evaluate(task: OODBenchmarkSpec, machine: Machine) -> UnitResult:
         attachments |= fitted_bytes({label: scores.fitted[label] for label in thresholds.thresholds})
     counts = (Result("", METRICS["images"], Value(len(each)), {"group": each.group, "set": each.name})
               for each in sets.all)  # fmt: skip
-    lost = sum(len(images) - len(rows) for _, images, rows in shown)
+    lost = sum(len(whole) - len(read) for _, whole, read in shown)
     notes = (f"{lost} image(s) could not be read and count nowhere.",) if lost else ()
     facts = {"training_images": len(task.training.image_set)}
     shared = (*counts, *search_results(scores.searches, seed=seed))
     return UnitResult(
         outputs={"images": score_columns(sets)},
-        metrics=scores.facts(task, len(shown[0][1].classnames), notes) | facts,
+        metrics=scores.facts(task, len(images.classnames), notes) | facts,
         attachments=attachments | rows_of_unit("ood-benchmark", rows, seed=seed, shared=shared),
         timing=clock.timing,
     )
@@ -77,17 +83,6 @@ def _shown(task: OODBenchmarkSpec, scores: ModelScores) -> Iterator[Shown]:
         yield of("validation", "id", task.validation.image_set, scores.validation, {})
     for entry, images, answers, inside in zip(task.sets, task.others, scores.sets, scores.inside, strict=True):
         yield of(entry.name, entry.group, images.image_set, answers, inside)
-
-
-def _named_right(
-    task: OODBenchmarkSpec, scores: ModelScores, test: SetScores, images: ImageSet, rows: np.ndarray
-) -> Iterator[Result]:
-    """Yield the accuracy on test images; nothing of a model of this process that counts its classes otherwise."""
-    if task.model.own and tuple(scores.model.classnames) != images.classnames:
-        return
-    right = accuracy(scores.test.prediction == images.labels[rows], groups=images.groups[rows])
-    value = Value(right.value, interval_of(right.interval, "images", len(test)))
-    yield Result(task.model.label, METRICS["accuracy"], value)
 
 
 def _thumbnails(shown: Sequence[Shown]) -> Iterator[tuple[str, bytes]]:

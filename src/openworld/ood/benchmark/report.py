@@ -100,14 +100,12 @@ def _seed_tests(rows: Sequence[Result]) -> Iterator[Comparison]:
             places.setdefault(tuple(row.where.items()), []).append(row)
     for where, found in places.items():
         count = max(len(row.seeds) for row in found)
-        each = {row.entity: _per_seed(row, count) for row in found}
+        each = {
+            row.entity: list(row.per_seed) if len(row.per_seed) == count else [row.value.value] * count for row in found
+        }
 
         def test(best: str, other: str, each=each, where=where) -> Comparison:
             paired = seeds_test(each[best], each[other])
             return comparison_of(best, other, METRICS["auroc"], paired, over="seeds", where=dict(where))
 
         yield from tests_of_best({row.entity: row.value.value for row in found}, test)
-
-
-def _per_seed(row: Result, count: int) -> list[float]:
-    return list(row.per_seed) if len(row.per_seed) == count else [row.value.value] * count

@@ -77,7 +77,6 @@ def errors_table(errors: Errors) -> dict[str, np.ndarray]:
 
 
 def read_errors(table: Mapping[str, np.ndarray]) -> Errors:
-    """Return the errors of a table."""
     errors, size = {}, np.asarray(table["covariance"]).shape[-1]
     for start in range(0, len(table["number"]), size):
         columns = ("detector", "covariance", "degrees_of_freedom")

@@ -29,7 +29,7 @@ from openworld.ood.by_shift.measurement import ScoredPool, measure
 from openworld.ood.by_shift.metrics import CONFIDENCE, MARGINAL, PASSED, SCORE, THUMBNAILS
 from openworld.ood.by_shift.spec import OODDetectionSpec, inputs, preparations
 from openworld.ood.images_to_score import ReadableImages
-from openworld.ood.judged_models import class_lists, require_names
+from openworld.ood.judged_models import class_lists
 from openworld.ood.model_entries import JudgedSpec
 from openworld.ood.scored_sets import SCORE_COLUMN
 from openworld.ood.scoring import ModelScores, score
@@ -198,16 +198,14 @@ def _require_served(task: OODDetectionSpec, machine: Machine) -> None:
     if model.kind != "classifier":
         return
     if model.weights:
-        classifier = task.classifier.load(machine)
-        require_names(model, classifier.classnames, task.ground.names)
-        module, side = classifier.module.cpu(), classifier.side
+        watched = task.load_model(machine).watched
     else:
-        recipe = task.classifier.training.recipe
-        side = recipe.side
+        side = task.classifier.training.recipe.side
         with torch.random.fork_rng(devices=()):
             module = classifiers.build(model.architecture, len(task.ground.names), side).eval()
-    watched = detectors.watch(module, torch.zeros(1, 3, side, side), pixel_std=ANY_STD)
-    detectors.plan(model.build(), watched)
+        watched = detectors.watch(module, torch.zeros(1, 3, side, side), pixel_std=ANY_STD)
+    if watched is not None:  # as of an exported file, whose detectors need logits alone
+        detectors.plan(model.build(), watched)
 
 
 EVALUATION = Evaluation(

@@ -14,7 +14,7 @@ from openworld.ood.by_shift.metrics import ALL, SUBSETS
 from openworld.ood.by_shift.results import DetectionRun, read_results
 from openworld.papers import PaperTable
 from openworld.papers.results import Cells, PaperRow, PaperRun
-from openworld.results import Result, Results, RunFolder, over_seeds
+from openworld.results import Results, RunFolder, over_seeds
 
 EVALUATION = "ood-detection"
 GIVEN = "given cells"
@@ -41,14 +41,11 @@ def rows(_: PaperTable, runs: Sequence[PaperRun]) -> Iterator[PaperRow]:
         for row in results:
             place = dict(row.where) or {"images": SUBSETS["all" if units.spec["id_kept"] else "unknown"]}
             if row.entity in labels and place.pop("id_classes", units.counting) == units.counting:
-                shown = _over_seeds(row) if "axis" in place or len(row.seeds) > 1 else row
-                yield PaperRow(replace(shown, where=place), run.dataset(pool), run.method(labels[row.entity]), model)
-
-
-def _over_seeds(row: Result) -> Result:
-    sized = row.metric.key.endswith("_slope")
-    values = tuple(abs(value) if sized and value is not None else value for value in row.per_seed)
-    return replace(row, value=over_seeds(values, row.metric), per_seed=values)
+                if "axis" in place or len(row.seeds) > 1:
+                    sized = row.metric.key.endswith("_slope")
+                    values = tuple(abs(value) if sized and value is not None else value for value in row.per_seed)
+                    row = replace(row, value=over_seeds(values, row.metric), per_seed=values)
+                yield PaperRow(replace(row, where=place), run.dataset(pool), run.method(labels[row.entity]), model)
 
 
 def _load(folder: Path) -> tuple[Results, DetectionRun]:

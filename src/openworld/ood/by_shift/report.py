@@ -233,14 +233,11 @@ def compare(first: Report, second: Report, metric: str) -> tuple[Pair, ...]:
     (old, ours), (new, theirs) = sides
     if metric not in ("", "auroc"):
         return pair_results(ours, theirs, metric)
-    shared = [name for name in old if name in new]
-    if not shared:
+    if not old.keys() & new.keys():
         raise OpenworldError(f"{first.folder} and {second.folder} have no detector of the same name in common.")
-    tests = correct_for_many(area_test(new[name], old[name]) for name in shared)
-    pairs = [
-        Pair(ours.result(name, "auroc"), theirs.result(name, "auroc"), test)
-        for name, test in zip(shared, tests, strict=True)
-    ]
+    whole = pair_results(_at(ours, "auroc", {}), _at(theirs, "auroc", {}))
+    tests = correct_for_many(area_test(new[pair.first.entity], old[pair.first.entity]) for pair in whole)
+    pairs = [replace(pair, comparison=test) for pair, test in zip(whole, tests, strict=True)]
     means, slopes = ({"id_classes": before.counting, "cells": cells} for cells in CELLS)
     for pair in pair_results(_at(ours, "auroc", means), _at(theirs, "auroc", means)):
         pairs.append(replace(pair, comparison=replace(pair.comparison, p=None, reason=WHOLE_ALONE)))

@@ -161,7 +161,7 @@ def flagged_report(found: FlaggedImages, saved: SavedThresholds, made: Mapping[s
         source=shown[:count],
     )
     files = {TABLE: csv_text(["image", "score", "flagged"], lines).encode()}
-    return LAYOUT.report(brief, made=made, found=found, files=files)
+    return LAYOUT.report(brief, made=made, found=found, facts={"alarm": found.alarm}, files=files)
 
 
 def _album(brief: Brief) -> Iterator[Album]:

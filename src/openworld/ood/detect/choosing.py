@@ -98,18 +98,18 @@ class GivenModel:
                 if not isinstance(member, Classifier):
                     raise OpenworldError(f"the member {word} is no classifier; give networks of the same classes.")
             return ClassifierModel(found, device, members, progress)
-        if not isinstance(found, FittedLearner) and not self.learner:
-            names = names or getattr(found, "classnames", ())  # of class embeddings
-            words, where = self._words(names)
-            return TowerModel(found, tuple(names), self.template, words, where, progress=progress)
-        if not isinstance(found, FittedLearner):
-            found, facts = self._tuned(found, known and known.train, progress)
+        if isinstance(found, FittedLearner):
+            if self.learner:
+                raise OpenworldError(
+                    f"{self.model} is a tuned learner already; leave --learner out, or name a backbone."
+                )
+            place = {"saved": self.model} if isinstance(self.model, str) else {}
+            facts = training_facts(found, found.clip.name, **place)
         elif self.learner:
-            raise OpenworldError(f"{self.model} is a tuned learner already; leave --learner out, or name a backbone.")
+            found, facts = self._tuned(found, known and known.train, progress)
         else:
-            facts = training_facts(
-                found, found.clip.name, **({"saved": self.model} if isinstance(self.model, str) else {})
-            )
+            names = names or getattr(found, "classnames", ())  # of class embeddings
+            return TowerModel(found, tuple(names), self.template, *self._words(names), progress=progress)
         words, where = self._words(found.classnames)
         return TowerModel(found.clip, found.classnames, "", words, where, found, facts, progress=progress)
 
