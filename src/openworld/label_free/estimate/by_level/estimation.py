@@ -5,6 +5,7 @@ Accuracies are fractions in [0, 1]; None is a number that is not given, with a r
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
@@ -111,67 +112,106 @@ def estimate_curve(
         found[name] = accuracy_by_level(find_estimator(name)(), known, at_home, views, groups, home_rows=home_rows)
 
     # Level 0 is the labelled source; of the stream's own images there only what was not looked at, and what differs.
-    at = np.array([0.0, *(level.level for level in behind)])
-    images = [home if own is None else stream.take(own.rows), *(stream.take(level.rows) for level in behind)]
+    first = _known_of(home if own is None else stream.take(own.rows), own, len(home_names), zero_shot)
     right = float((~at_home.wrong).mean())
-    truth = [_true(level) for level in images]
     if own is None:
-        truth[0] = None if (stream.labels == UNKNOWN).all() else right
-    differ = [float(level.named_otherwise(zero_shot).mean()) if zero_shot in level.tables else None for level in images]
-    names = (own.name if own else "source", *(level.name for level in behind))
-    counts = [(len(home_rows), len(home_names)), *((len(level.rows), len(level.classes)) for level in behind)]
-    rows: list[Result] = []
-    for place, level in enumerate(at.tolist()):
-        where = {**TARGET, "level": level, "level_name": names[place]}
-        rows += [Result("", each, Value(n), where) for each, n in zip((IMAGES, CLASSES), counts[place], strict=True)]
-        if truth[place] is not None:
-            rows.append(Result("", TRUE, Value(truth[place]), where))
-        if differ[place] is not None:
-            rows.append(Result("zero-shot", NAMED_DIFFERENTLY, Value(differ[place]), where))
-        for name, accuracies in found.items():
-            value = _point(accuracies, place)
-            rows.append(Result(name, ESTIMATED, value, where))
-            if place and truth[place] is not None and value.value is not None:
-                rows.append(Result(name, DIFFERENCE, Value(value.value - truth[place]), where))
-        for name in methods if own and not place else ():
-            said = find_estimator(name)().fit(known).estimate(_unlabelled(stream, own), interval=False).accuracy
-            rows += [] if said is None else [Result(name, UNLABELLED, Value(said), where)]
+        first = first._replace(truth=None if (stream.labels == UNKNOWN).all() else right)
+    known_of = [first._replace(images=len(home_rows))]
+    known_of += [_known_of(stream.take(level.rows), level, len(level.classes), zero_shot) for level in behind]
+    rows = [*_of_levels(known_of, found)]
+    for name in methods if own else ():
+        said = find_estimator(name)().fit(known).estimate(_unlabelled(stream, own), interval=False).accuracy
+        where = {**TARGET, "level": 0.0, "level_name": first.name}
+        rows += [] if said is None else [Result(name, UNLABELLED, Value(said), where)]
     rows += [Result("", IMAGES, Value(len(side)), place) for side, place in ((source, SOURCE), (stream, TARGET))]
 
-    not_compared = NO_ZERO_SHOT
-    if zero_shot:
-        resting = [name for name in methods if "reference" in find_estimator(name).needs]
-        why = BY_CONSTRUCTION.format(name=" and ".join(resting), table=zero_shot)
-        not_compared = NEEDS_LABELS + (why if resting and zero_shot == "reference" else UNSEEN)
-    for name, accuracies in found.items():
-        rows += _numbers(name, accuracies, at)
-        rows += [Result(name, METRICS[key], Value(None, reason=not_compared), TARGET) for key in COMPARISONS]
-    if None not in truth:
-        curve = robustness(at, truth)
-        rows += [Result("truth", METRICS[key], Value(float(getattr(curve, key))), TARGET) for key in OWN_NUMBERS]
+    not_compared = _not_compared(methods, zero_shot)
+    rows += _of_curve(known_of, found, not_compared)
     otherwise = stream.named_otherwise(zero_shot) if zero_shot else None
-    if otherwise is not None:  # names that part are all that a difference of the areas can come from
-        bound = area_weights(at) @ np.array([1.0 if share is None else share for share in differ])
-        rows.append(Result("zero-shot", BOUND, Value(float(bound)), TARGET))
+    if otherwise is not None:
         rows.append(Result("zero-shot", NAMED_DIFFERENTLY, Value(float(otherwise.mean())), TARGET))
     warnings = [f"{name}: {warning}" for name, accuracies in found.items() for warning in accuracies.warnings]
     warnings += [] if stream.grouped_by else [NO_GROUPS]
-    if own is None and counts[0][1] > counts[1][1]:
+    if own is None and first.classes > known_of[1].classes:
         warnings.append(
-            f"level 0 stands among {counts[0][1]} names and level {names[1]} among {counts[1][1]}: write -inf in the "
-            "source for names that have not come at level 0, or give the stream images of level 0"
+            f"level 0 stands among {first.classes} names and level {known_of[1].name} among {known_of[1].classes}: "
+            "write -inf in the source for names that have not come at level 0, or give the stream images of level 0"
         )
     return CurveEstimate(
         results=Results("estimate", tuple(rows)),
         source=ScoredSet(source.name, len(source), source.logits.shape[1], right),
         target=ScoredSet(stream.name, len(stream), stream.logits.shape[1]),
         methods=methods,
-        levels=names,
+        levels=tuple(level.name for level in known_of),
         not_compared=not_compared,
         differing=None if otherwise is None else len(np.unique(stream.groups[otherwise])),
         grouped_by=stream.grouped_by,
         warnings=tuple(dict.fromkeys(warnings)),
     )
+
+
+class _KnownLevel(NamedTuple):
+    """What is known of a level without estimating: its place and name, counts, what labels say, and where two part."""
+
+    level: float
+    name: str
+    images: int
+    classes: int
+    truth: float | None  # the accuracy, where all labels are known
+    differs: float | None  # share of images that zero-shot names otherwise
+
+
+def _known_of(images: LevelScores, level: StreamLevel | None, classes: int, zero_shot: str) -> _KnownLevel:
+    """Return what is known of a level; None is that of the source."""
+    place, name = (0.0, "source") if level is None else (float(level.level), level.name)
+    labelled = not (images.labels == UNKNOWN).any()
+    truth = float((images.logits.argmax(axis=1) == images.labels).mean()) if labelled else None
+    differs = float(images.named_otherwise(zero_shot).mean()) if zero_shot in images.tables else None
+    return _KnownLevel(place, name, len(images), classes, truth, differs)
+
+
+def _of_levels(levels: Sequence[_KnownLevel], found: Mapping[str, LevelAccuracies]) -> Iterator[Result]:
+    """Yield the rows of every level."""
+    for place, known in enumerate(levels):
+        where = {**TARGET, "level": known.level, "level_name": known.name}
+        yield Result("", IMAGES, Value(known.images), where)
+        yield Result("", CLASSES, Value(known.classes), where)
+        if known.truth is not None:
+            yield Result("", TRUE, Value(known.truth), where)
+        if known.differs is not None:
+            yield Result("zero-shot", NAMED_DIFFERENTLY, Value(known.differs), where)
+        for name, accuracies in found.items():
+            value = _point(accuracies, place)
+            yield Result(name, ESTIMATED, value, where)
+            if place and known.truth is not None and value.value is not None:
+                yield Result(name, DIFFERENCE, Value(value.value - known.truth), where)
+
+
+def _of_curve(
+    levels: Sequence[_KnownLevel], found: Mapping[str, LevelAccuracies], not_compared: str
+) -> Iterator[Result]:
+    """Yield the rows of the whole curve, by every method and by labels, and between what a difference lies."""
+    at = np.array([known.level for known in levels])
+    for name, accuracies in found.items():
+        yield from _numbers(name, accuracies, at)
+        yield from (Result(name, METRICS[key], Value(None, reason=not_compared), TARGET) for key in COMPARISONS)
+    truth, differs = [known.truth for known in levels], [known.differs for known in levels]
+    if None not in truth:
+        curve = robustness(at, truth)
+        yield from (Result("truth", METRICS[key], Value(float(getattr(curve, key))), TARGET) for key in OWN_NUMBERS)
+    if any(share is not None for share in differs):  # names that part are all that a difference of the areas comes from
+        bound = area_weights(at) @ np.array([1.0 if share is None else share for share in differs])
+        yield Result("zero-shot", BOUND, Value(float(bound)), TARGET)
+
+
+def _not_compared(methods: Sequence[str], zero_shot: str) -> str:
+    """Return why no difference to zero-shot is quoted."""
+    if not zero_shot:
+        return NO_ZERO_SHOT
+    resting = [name for name in methods if "reference" in find_estimator(name).needs]
+    if resting and zero_shot == "reference":
+        return NEEDS_LABELS + BY_CONSTRUCTION.format(name=" and ".join(resting), table=zero_shot)
+    return NEEDS_LABELS + UNSEEN
 
 
 def _home(source: LevelScores, levels: Sequence[StreamLevel]) -> tuple[np.ndarray, np.ndarray]:
@@ -228,8 +268,3 @@ def _numbers(name: str, found: LevelAccuracies, at: np.ndarray) -> Iterator[Resu
         ends = intervals.get(key)
         value = Value(float(getattr(curve, key)), interval_of(ends and (ends.low, ends.high), "images"))
         yield Result(name, METRICS[key], value, TARGET)
-
-
-def _true(images: LevelScores) -> float | None:
-    known = not (images.labels == UNKNOWN).any()
-    return float((images.logits.argmax(axis=1) == images.labels).mean()) if known else None
