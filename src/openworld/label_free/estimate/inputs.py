@@ -1,12 +1,12 @@
 """What a person names: labelled shifts, and files, by their names and checksums."""
 
-import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from openworld._errors import OpenworldError
+from openworld._plain import sha256_of
 from openworld.tables.files import ScoreFile
 
 CORRUPTIONS = "corruptions"
@@ -38,14 +38,6 @@ def title_of(given: Sequence[Any]) -> str:
     first = given[0].path.name if isinstance(given[0], ScoreFile) else getattr(given[0], "name", given[0])
     first = Path(first).name if Path(first).exists() else str(first)
     return first if len(given) == 1 else f"{first} and {len(given) - 1} more"
-
-
-def sha256_of(path: Path) -> str:
-    """Return the SHA-256 of a file, "" where there is none."""
-    if not path.is_file():
-        return ""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def checksums(places: Iterable[Any]) -> dict[str, str]:

@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
+from openworld._errors import OpenworldError
 from openworld.estimators.quote.shift_signs import ALONE, LEVEL
 from openworld.label_free.estimate.accuracy_estimate import AccuracyEstimate, Period
 from openworld.label_free.estimate.results import ALARM, CAUSE_SIGNS, ESTIMATED, QUOTED, TARGET, results_of
@@ -20,7 +21,6 @@ from openworld.report.sentences import percent
 from openworld.report.series_style import SeriesStyle, series_styles
 
 EPISODES = 12  # whose images a page shows
-FORMATS = ("JPEG", "PNG", "WEBP", "GIF", "BMP", "TIFF")
 CHARTS = ("methods", "over-time")
 ACCURACY = Quantity("accuracy", "estimated accuracy, %")
 CANNOT_TELL = (
@@ -145,7 +145,7 @@ def _images_that_moved(brief: Brief) -> Iterator[Album]:
 
 def _thumbnails(chunks: Collection[Period], beside: Path) -> Mapping[str, str]:
     """Return small versions of the images of causes, by their paths, as addresses that a page can hold."""
-    from PIL import Image
+    from openworld.datasets.formats.decoding import decode
 
     found: dict[str, str] = {}
     for path in dict.fromkeys(image.image for chunk in chunks for image in chunk.cause.images if image.image):
@@ -153,9 +153,8 @@ def _thumbnails(chunks: Collection[Period], beside: Path) -> Mapping[str, str]:
         if place is None:
             continue
         try:
-            with Image.open(place, formats=FORMATS) as opened:
-                found[path] = thumbnail_address(opened)
-        except OSError:  # no image, or a damaged one: its name is shown
+            found[path] = thumbnail_address(decode(place, str(place)))
+        except OpenworldError:  # no image, or a damaged one: its name is shown
             continue
     return found
 

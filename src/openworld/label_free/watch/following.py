@@ -15,10 +15,10 @@ from typing import NamedTuple
 import numpy as np
 
 from openworld._errors import OpenworldError
+from openworld._plain import sha256_of
 from openworld.estimators import Outputs
 from openworld.estimators.streaming import Span, spans
 from openworld.label_free.estimate.accuracy_estimate import Period
-from openworld.label_free.estimate.inputs import sha256_of
 from openworld.label_free.estimate.late_labels import (
     ROW,
     SHEET,
@@ -57,8 +57,8 @@ class Follower:
 
     def follow(self, table: ScoreTable) -> Followed:
         """Add a file; refuse images that came before others, or of a period that was closed."""
-        state, settings, name = self.state, self.watch.settings, table.files[0].path.name
-        sha256 = sha256_of(table.files[0].path)
+        state, settings, path = self.state, self.watch.settings, table.files[0].path
+        name, sha256 = path.name, sha256_of(path) if path.is_file() else ""
         known = [each for each in state.files if sha256 and each.sha256 == sha256]
         if known:
             return Followed(known[0], True)
