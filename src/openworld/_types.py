@@ -53,6 +53,7 @@ Positive = Annotated[int, Range(1)]
 AboveZero = Annotated[float, Range(0, ends="(]")]
 NotNegative = Annotated[float, Range(0)]
 Share = Annotated[float, Range(0, 1)]
+Fraction = Annotated[float, Range(0, 1, "()")]
 Percent = Annotated[float, Range(0, 100)]
 Known = tuple[Any, frozenset[type], frozenset[type]]
 """An annotation, the types of values that it leaves alone where they are finite, and those that need no look."""
@@ -371,7 +372,9 @@ def _read_annotated(value: Any, kind: Any, path: str, otherwise: Otherwise) -> f
     found = read(value, number, path, otherwise)
     for limit in limits:
         if isinstance(limit, Range) and not limit.holds(found):
-            raise OpenworldError(f"{path} is {found}, expected {limit.words}.")
+            is_percent = (limit.least, limit.most) == (0, 1) and 1 <= found <= 100
+            hint = f": {found:g} is {100 * found:g} %, and {found:g} % is {found / 100:g}" if is_percent else ""
+            raise OpenworldError(f"{path} is {found}, expected {limit.words}{hint}.")
     return found
 
 

@@ -112,7 +112,7 @@ def test_rules_are_kept():
         (lambda: CellRules(recall=95), "recall is 95"),
         (lambda: CellRules(prevalence=1), "prevalence is 1"),
         (lambda: CellRules(level=0), "level is 0"),
-        (lambda: CellRules(least=0), "images_in_a_cell is 0"),
+        (lambda: CellRules(least=0), "least is 0"),
     ],
 )
 def test_refusals(call, message):

@@ -62,5 +62,5 @@ def test_weights_give_the_exact_mean_over_all_draws():
 
 @pytest.mark.parametrize("factor", [0.5, 0, -1, float("nan")])
 def test_a_factor_below_one_is_refused(factor):
-    with pytest.raises(OpenworldError, match=r"factor is .*, expected 1 or more"):
+    with pytest.raises(OpenworldError, match="factor.* expected (1 or more|a finite number)"):
         kept_images([0, 1], factor)

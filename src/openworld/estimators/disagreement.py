@@ -8,9 +8,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from openworld._arrays import require_at_least
 from openworld._errors import OpenworldError
-from openworld._types import checked
+from openworld._types import Count, checked
 from openworld.estimators.engine.fitted import FittedEstimator, RawEstimate, SourceSummary, means
 from openworld.estimators.engine.outputs import Outputs
 
@@ -30,16 +29,12 @@ class GDE:
     0.5
     """
 
-    partner: int | None = 0
+    partner: Count | None = 0
 
     name: ClassVar[str] = "GDE"
     paper: ClassVar[str] = "Jiang et al., 2022"
     summary: ClassVar[str] = "disagreement with a model of another seed"
     needs: ClassVar[tuple[str, ...]] = ("partners",)
-
-    def __post_init__(self):
-        if self.partner is not None:
-            require_at_least(0, partner=self.partner)
 
     @checked
     def fit(self, source: Outputs) -> FittedEstimator:

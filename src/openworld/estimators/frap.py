@@ -17,23 +17,21 @@ w_b ||p_b||^2 + w_f / C.
 """
 
 from dataclasses import dataclass, replace
-from typing import ClassVar, Literal, get_args
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 from scipy.special import expit, logsumexp
 
-from openworld._arrays import LARGEST, MANY, as_distributions, require_at_least, require_at_most
-from openworld._errors import OpenworldError, unknown_name
-from openworld._types import checked
+from openworld._arrays import LARGEST, MANY, as_distributions, require_at_most
+from openworld._errors import OpenworldError
+from openworld._types import Positive, Range, checked
 from openworld.estimators.engine.fitted import FittedEstimator, RawEstimate, SourceSummary, look_at, means, shares
 from openworld.estimators.engine.outputs import Outputs
 from openworld.estimators.engine.reference_calibration import ReferenceTemperature, divergence, reference_temperature
 from openworld.estimators.engine.reference_check import check_reference
 from openworld.estimators.engine.temperature import blocks, probabilities
-from openworld.estimators.engine.threshold import Cut, require_rule
+from openworld.estimators.engine.threshold import Cut, Rule
 
-StandIn = Literal["fused", "foundation", "pseudo-labels"]
-TauSource = Literal["own", "target"]
 Weighting = Literal["linear", "softmax"]
 Fusion = Literal["arithmetic", "geometric"]
 
@@ -60,10 +58,10 @@ class FRAP:
     0.5
     """
 
-    tau: float | Literal["dynamic"] = "dynamic"
-    tau_source: TauSource = "own"
-    reference: StandIn = "fused"
-    rule: str | None = "midpoint"
+    tau: Annotated[float, Range(1 / LARGEST)] | Literal["dynamic"] = "dynamic"
+    tau_source: Literal["own", "target"] = "own"
+    reference: Literal["fused", "foundation", "pseudo-labels"] = "fused"
+    rule: Rule | None = "midpoint"
     weighting: Weighting = "linear"
     fusion: Fusion = "arithmetic"
     calibrate: bool = True
@@ -72,19 +70,6 @@ class FRAP:
     paper: ClassVar[str] = "FRAP, equation 1 and section 5.4"
     summary: ClassVar[str] = "agreement with a fused reference model, thresholded"
     needs: ClassVar[tuple[str, ...]] = ("labels", "reference")
-
-    def __post_init__(self):
-        choices = {"tau_source": TauSource, "reference": StandIn, "weighting": Weighting, "fusion": Fusion}
-        for setting, known in choices.items():
-            if getattr(self, setting) not in get_args(known):
-                raise unknown_name(setting, str(getattr(self, setting)), get_args(known))
-        if self.rule is not None:
-            require_rule(self.rule)
-        if self.tau != "dynamic" and not (isinstance(self.tau, int | float) and 1 / LARGEST <= self.tau < np.inf):
-            raise OpenworldError(
-                f"tau is {self.tau!r}, expected 'dynamic' or a temperature above 0, such as 0.01 (at least "
-                f"{1 / LARGEST:g})."
-            )
 
     def fit(self, source: Outputs) -> FittedEstimator:
         """Fit T, and tau and the scores of the source unless they wait for the target's tau."""
@@ -207,20 +192,18 @@ def _pair(base, reference) -> tuple[np.ndarray, np.ndarray]:
 
 
 @checked
-def uniform_reference(n: int, classes: int) -> np.ndarray:
+def uniform_reference(n: Positive, classes: Positive) -> np.ndarray:
     """Every class equally similar to every image: zeros float64[n, classes]."""
-    require_at_least(1, n=n, classes=classes)
     require_at_most(MANY, numbers=n * classes)
     return np.zeros((n, classes))
 
 
 @checked
-def dirichlet_reference(n: int, classes: int, *, seed: int) -> np.ndarray:
+def dirichlet_reference(n: Positive, classes: Positive, *, seed: int) -> np.ndarray:
     """Rows drawn from Dirichlet(1, ..., 1), float64[n, classes] in [0, 1]; another seed for source and target.
 
     >>> dirichlet_reference(2, 3, seed=0).sum(axis=1).round(12).tolist()
     [1.0, 1.0]
     """
-    require_at_least(1, n=n, classes=classes)
     require_at_most(MANY, numbers=n * classes)
     return np.random.default_rng(seed).dirichlet(np.ones(classes), n)

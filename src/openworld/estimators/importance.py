@@ -16,18 +16,17 @@ means, the public code (HazyResearch/mandoline @ cb9105e) ends wherever its sear
 
 from dataclasses import dataclass
 from itertools import combinations
-from typing import ClassVar, Literal, get_args
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 
-from openworld._arrays import MANY, require_at_least, require_at_most
-from openworld._errors import OpenworldError, unknown_name
-from openworld._types import checked
+from openworld._arrays import MANY
+from openworld._errors import OpenworldError
+from openworld._types import Range, checked
 from openworld.estimators.engine.fitted import FittedEstimator, RawEstimate, SourceSummary, look_at
 from openworld.estimators.engine.outputs import Outputs
 from openworld.estimators.engine.temperature import confidences_of
 
-Slices = Literal["confidence", "given"]
 DROPPED = 0.05  # share of the target in bins without source images from which a warning is given
 STEPS = 200  # of Newton's method, at most
 REACHED = 1e-8  # how near the weighted means must come to the target's
@@ -53,8 +52,8 @@ class IM:
     0.75
     """
 
-    bins: int = 10
-    slices: Slices = "confidence"
+    bins: Annotated[int, Range(1, MANY)] = 10
+    slices: Literal["confidence", "given"] = "confidence"
     pairs: bool = False
     calibrate: bool = True
 
@@ -62,12 +61,6 @@ class IM:
     paper: ClassVar[str] = "Chen et al., 2021"
     summary: ClassVar[str] = "source accuracy, re-weighted by confidence bins"
     needs: ClassVar[tuple[str, ...]] = ("labels",)
-
-    def __post_init__(self):
-        require_at_least(1, bins=self.bins)
-        require_at_most(MANY, bins=self.bins)
-        if self.slices not in get_args(Slices):
-            raise unknown_name("slices", str(self.slices), get_args(Slices))
 
     def fit(self, source: Outputs) -> FittedEstimator:
         """Fit the temperature; count wrong and right source images per bin, int64[2, bins], or per given pattern."""

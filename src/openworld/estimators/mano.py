@@ -6,17 +6,15 @@ training mode, and chooses the normalisation by the last of the first five batch
 """
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal, get_args
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 
-from openworld._arrays import require_at_least
-from openworld._errors import unknown_name
-from openworld._types import checked
+from openworld._arrays import LARGEST
+from openworld._types import Range, checked
 from openworld.estimators.engine.outputs import Outputs
 from openworld.estimators.engine.temperature import probabilities
 
-Normalisation = Literal["auto", "softmax", "taylor"]
 TRUSTED = 5.0  # mean cross-entropy against the uniform distribution, above which softmax is kept
 
 
@@ -35,18 +33,13 @@ class MaNo:
     0.8409
     """
 
-    power: float = 4.0
-    normalisation: Normalisation = "auto"
+    power: Annotated[float, Range(1, LARGEST)] = 4.0
+    normalisation: Literal["auto", "softmax", "taylor"] = "auto"
 
     name: ClassVar[str] = "MaNo"
     paper: ClassVar[str] = "Xie et al., 2024"
     summary: ClassVar[str] = "norm of the normalised logits (score)"
     needs: ClassVar[tuple[str, ...]] = ()
-
-    def __post_init__(self):
-        require_at_least(1, power=self.power)
-        if self.normalisation not in get_args(Normalisation):
-            raise unknown_name("normalisation", self.normalisation, get_args(Normalisation))
 
     @checked
     def score(self, outputs: Outputs) -> float:

@@ -7,13 +7,12 @@ compare.
 """
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 from scipy.special import logsumexp
 
-from openworld._errors import OpenworldError
-from openworld._types import checked
+from openworld._types import Range, checked
 from openworld.estimators.engine.outputs import Outputs
 
 EXTREME = 1e50  # a temperature above it, or below its inverse, takes energies out of float64
@@ -34,19 +33,13 @@ class MDE:
     -1.939
     """
 
-    temperature: float = 1.0
+    temperature: Annotated[float, Range(1 / EXTREME, EXTREME)] = 1.0
     size_free: bool = True
 
     name: ClassVar[str] = "MDE"
     paper: ClassVar[str] = "Peng et al., 2024"
     summary: ClassVar[str] = "spread of the images' energies (score)"
     needs: ClassVar[tuple[str, ...]] = ()
-
-    def __post_init__(self):
-        if not 1 / EXTREME <= self.temperature <= EXTREME:
-            raise OpenworldError(
-                f"temperature is {self.temperature}, expected a number above 0, from {1 / EXTREME:g} to {EXTREME:g}."
-            )
 
     @checked
     def score(self, outputs: Outputs) -> float | None:

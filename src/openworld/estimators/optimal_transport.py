@@ -7,19 +7,18 @@ draws its quotas and averages bootstrap batches of 10,000.
 """
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 
-from openworld._arrays import as_fractions
-from openworld._errors import OpenworldError, unknown_name
-from openworld._types import checked
+from openworld._errors import OpenworldError
+from openworld._types import Share, checked
 from openworld.estimators.engine.fitted import FittedEstimator, RawEstimate, SourceSummary, look_at, means
 from openworld.estimators.engine.outputs import Outputs
 from openworld.estimators.engine.temperature import probabilities, response
 from openworld.estimators.engine.transport import TransportPlan, quotas, transport
 
-MARGINALS = ("source_labels", "uniform")
+Marginal = Literal["source_labels", "uniform"] | tuple[Share, ...]
 DRAWS, STEADY = 4, 50  # resamples, to see what chance alone adds; from so many classes on one is enough
 NUMBERS = 20_000_000  # probabilities of a source that are kept for all sets that are drawn from it
 NOISY = 0.01  # that much added error is worth a warning
@@ -43,7 +42,7 @@ class COT:
     0.275
     """
 
-    marginal: str | tuple[float, ...] = "source_labels"
+    marginal: Marginal = "source_labels"
     calibrate: bool = True
 
     name: ClassVar[str] = "COT"
@@ -80,18 +79,13 @@ class COT:
         )
 
 
-def require_marginal(marginal) -> None:
-    """Refuse a marginal that is neither named nor a list of shares that add up to 1."""
-    if isinstance(marginal, str):
-        if marginal not in MARGINALS:
-            raise unknown_name("marginal", marginal, MARGINALS)
-        return
-    total = as_fractions(marginal, "marginal").sum()
-    if abs(total - 1) > 1e-6:
+def require_marginal(marginal: Marginal) -> None:
+    """Refuse shares that do not add up to 1."""
+    if not isinstance(marginal, str) and abs((total := sum(marginal)) - 1) > 1e-6:
         raise OpenworldError(f"marginal adds up to {total:g}, expected 1: the share of each class.")
 
 
-def marginal_shares(marginal, labels: np.ndarray, classes: int) -> np.ndarray:
+def marginal_shares(marginal: Marginal, labels: np.ndarray, classes: int) -> np.ndarray:
     """Shares float[C] of the classes, by name or as given."""
     if isinstance(marginal, str):
         counts = np.bincount(labels, minlength=classes) if marginal == "source_labels" else np.ones(classes)

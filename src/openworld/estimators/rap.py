@@ -11,6 +11,7 @@ from typing import ClassVar
 from openworld._types import checked
 from openworld.estimators.engine.fitted import FittedEstimator, RawEstimate, SourceSummary
 from openworld.estimators.engine.outputs import Outputs
+from openworld.estimators.engine.threshold import Rule
 from openworld.estimators.frap import FRAP
 
 
@@ -28,16 +29,13 @@ class RAP:
     0.5
     """
 
-    rule: str | None = "midpoint"
+    rule: Rule | None = "midpoint"
     calibrate: bool = True
 
     name: ClassVar[str] = "RAP"
     paper: ClassVar[str] = "FRAP, Table 3"
     summary: ClassVar[str] = "agreement with the raw reference model, thresholded"
     needs: ClassVar[tuple[str, ...]] = ("labels", "reference")
-
-    def __post_init__(self):
-        self._frap  # noqa: B018  FRAP checks the settings
 
     def fit(self, source: Outputs) -> FittedEstimator:
         """Fit T and the scores of the source."""

@@ -4,16 +4,13 @@ Tu et al. (2024), "What Does Softmax Probability Tell Us about Classifiers Ranki
 """
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal, get_args
+from typing import ClassVar, Literal
 
 import numpy as np
 
-from openworld._errors import unknown_name
 from openworld._types import checked
 from openworld.estimators.engine.outputs import Outputs
 from openworld.estimators.engine.temperature import probabilities
-
-Frequencies = Literal["uniform", "reference"]
 
 
 @checked
@@ -30,16 +27,12 @@ class SoftmaxCorr:
     1.0
     """
 
-    frequencies: Frequencies = "uniform"
+    frequencies: Literal["uniform", "reference"] = "uniform"
 
     name: ClassVar[str] = "SoftmaxCorr"
     paper: ClassVar[str] = "Tu et al., 2024"
     summary: ClassVar[str] = "correlation of classes in the predictions (score)"
     needs: ClassVar[tuple[str, ...]] = ()
-
-    def __post_init__(self):
-        if self.frequencies not in get_args(Frequencies):
-            raise unknown_name("frequencies", self.frequencies, get_args(Frequencies))
 
     @checked
     def score(self, outputs: Outputs) -> float:

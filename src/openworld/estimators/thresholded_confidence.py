@@ -11,14 +11,11 @@ from openworld._types import checked
 from openworld.estimators.engine.fitted import FittedEstimator, RawEstimate, SourceSummary, look_at
 from openworld.estimators.engine.outputs import Outputs
 from openworld.estimators.engine.temperature import confidences_of, negative_entropies_of
-from openworld.estimators.engine.threshold import Cut, require_rule
+from openworld.estimators.engine.threshold import Cut, Rule
 
 
 class _Thresholded:
     """An estimator with a threshold on `scores_of(outputs, temperature)`, its sample scores."""
-
-    def __post_init__(self):
-        require_rule(self.rule)
 
     def fit(self, source: Outputs) -> FittedEstimator:
         """Fit the temperature and the threshold."""
@@ -45,7 +42,7 @@ class ATCMaxConfidence(_Thresholded):
     0.5
     """
 
-    rule: str = "midpoint"
+    rule: Rule = "midpoint"
     calibrate: bool = True
 
     name: ClassVar[str] = "ATC-MC"
@@ -70,7 +67,7 @@ class ATCNegativeEntropy(_Thresholded):
     0.5
     """
 
-    rule: str = "midpoint"
+    rule: Rule = "midpoint"
     calibrate: bool = True
 
     name: ClassVar[str] = "ATC-NE"

@@ -13,8 +13,9 @@ import numpy as np
 from openworld._types import checked
 from openworld.estimators.engine.fitted import FittedEstimator, RawEstimate, SourceSummary, look_at
 from openworld.estimators.engine.outputs import Outputs
-from openworld.estimators.engine.threshold import Cut, require_rule
+from openworld.estimators.engine.threshold import Cut, Rule
 from openworld.estimators.optimal_transport import (
+    Marginal,
     bias_of,
     bias_warnings,
     marginal_shares,
@@ -44,8 +45,8 @@ class COTT:
     0.25
     """
 
-    marginal: str | tuple[float, ...] = "source_labels"
-    rule: str = "midpoint"
+    marginal: Marginal = "source_labels"
+    rule: Rule = "midpoint"
     calibrate: bool = True
 
     name: ClassVar[str] = "COTT"
@@ -55,7 +56,6 @@ class COTT:
 
     def __post_init__(self):
         require_marginal(self.marginal)
-        require_rule(self.rule)
 
     def fit(self, source: Outputs) -> FittedEstimator:
         """Fit the temperature, label the source in its own shares, and find the threshold."""

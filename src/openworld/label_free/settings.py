@@ -8,16 +8,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from openworld._arrays import require_fraction
 from openworld._errors import OpenworldError
+from openworld._types import Share, checked
 from openworld.estimators import find_estimator
-from openworld.estimators.quote.alarm import COMMONEST, RAREST
+from openworld.estimators.quote.alarm import Rate
 
 RATE = 0.05  # of false alarms of either kind
 UNITS = {"min": "m", "h": "h", "d": "D", "w": "D", "month": "M", "year": "Y"}
 AHEAD = {"w": 3}  # days by which weeks that begin on Mondays are ahead: 1 January 1970 was a Thursday
 
 
+@checked
 @dataclass(frozen=True)
 class Settings:
     """What is asked; what does not go together is refused. Without a cut a target is one period, as is a file."""
@@ -27,8 +28,8 @@ class Settings:
     chunk_rows: int = 0  # images of a period
     timestamps: str = ""  # the column of time stamps, which name the periods
     period: str = ""  # of the calendar, such as "6h", "2w", "1month"
-    alert: float | None = None  # accuracy below which somebody wants to know, in [0, 1]
-    false_alarms: float = RATE  # share of years of 365 periods, or of targets that are not cut, with one by chance
+    alert: Share | None = None  # accuracy below which somebody wants to know, in [0, 1]
+    false_alarms: Rate = RATE  # share of years of 365 periods, or of targets that are not cut, with one by chance
     shares: str = "unknown"  # class shares "same" as on the source, or "other" and nothing else has changed
     seed: int = 0
 
@@ -52,11 +53,6 @@ class Settings:
             raise OpenworldError("--period needs time stamps: name their column with --timestamps.")
         if self.period:
             self._calendar()
-        require_fraction("[]", alert=self.alert)
-        if not RAREST <= self.false_alarms <= COMMONEST:
-            raise OpenworldError(
-                f"the rate of false alarms is {self.false_alarms:g}, expected {RAREST} to {COMMONEST}, such as 0.05."
-            )
 
     @property
     def cuts(self) -> bool:

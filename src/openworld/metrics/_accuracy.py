@@ -7,15 +7,16 @@ standard error is then clustered and the interval takes the effective number of 
 
 from dataclasses import dataclass
 from statistics import NormalDist
+from typing import Annotated
 
 import numpy as np
 
-from openworld._arrays import MANY, ArrayLike, as_correct, as_labels, as_scores, require_at_least, require_at_most
+from openworld._arrays import MANY, ArrayLike, as_correct, as_labels, as_scores, require_at_most
 from openworld._errors import OpenworldError
 from openworld._short_repr import short_repr
-from openworld._types import checked
+from openworld._types import Fraction, Range, checked
 from openworld.metrics._design import Side, design
-from openworld.metrics.estimate import Influence, require_level, spread, student_quantile
+from openworld.metrics.estimate import Influence, spread, student_quantile
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,7 @@ class PerClass:
 
 @checked
 def accuracy(
-    correct: ArrayLike, weights: ArrayLike | None = None, groups: ArrayLike | None = None, *, level: float = 0.95
+    correct: ArrayLike, weights: ArrayLike | None = None, groups: ArrayLike | None = None, *, level: Fraction = 0.95
 ) -> Accuracy:
     """Share of correct samples, weighted if asked, with a Wilson interval.
 
@@ -73,7 +74,6 @@ def accuracy(
     0.5
     """
     correct = as_correct(correct, "correct")
-    require_level(level)
     none = None if groups is None else np.zeros(0, int)
     plan = design((correct.size, 0), (weights, None), (groups, none), names=("", "other"))
     side = plan.base
@@ -98,7 +98,7 @@ def wilson_interval(share: float, n: float, level: float = 0.95) -> tuple[float,
 
 
 @checked
-def per_class_accuracy(correct: ArrayLike, labels: ArrayLike, classes: int) -> PerClass:
+def per_class_accuracy(correct: ArrayLike, labels: ArrayLike, classes: Annotated[int, Range(0, MANY)]) -> PerClass:
     """Accuracy of every class, and their mean: the balanced accuracy over the classes that have samples.
 
     Args:
@@ -115,8 +115,6 @@ def per_class_accuracy(correct: ArrayLike, labels: ArrayLike, classes: int) -> P
     """
     correct = as_correct(correct, "correct")
     labels = as_labels(labels, "labels", correct.size)
-    require_at_least(0, classes=classes)
-    require_at_most(MANY, classes=classes)
     if labels.size and labels.max() >= classes:
         raise OpenworldError(f"labels holds class {labels.max()}; with {classes} classes the largest is {classes - 1}.")
     counts = np.bincount(labels, minlength=classes)

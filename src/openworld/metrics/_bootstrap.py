@@ -9,19 +9,19 @@ import os
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from statistics import fmean
+from typing import Annotated
 
 import numpy as np
 
-from openworld._arrays import MANY, require_at_least, require_at_most
-from openworld._errors import OpenworldError
+from openworld._arrays import MANY, MOST
 from openworld._short_repr import short_repr
-from openworld._types import checked
+from openworld._types import Fraction, Range, checked
 from openworld.metrics._design import Design
 from openworld.metrics._multinomial import Multinomial
 from openworld.metrics._openworld_auc import LINEARISED, OpenworldAUC, Samples
 from openworld.metrics._sweep import place
 from openworld.metrics.averaging import SeedAverage
-from openworld.metrics.estimate import NO_VARIANCE, ROUNDING, require_level
+from openworld.metrics.estimate import NO_VARIANCE, ROUNDING
 
 CHUNK = 25  # replicates that share one generator, so that the number of threads does not change them
 
@@ -42,9 +42,8 @@ class Bootstrap:
         return None if self.reason else float(self.values.std(ddof=1))
 
     @checked
-    def interval(self, level: float = 0.95) -> tuple[float, float] | None:
+    def interval(self, level: Fraction = 0.95) -> tuple[float, float] | None:
         """Percentile interval; None with `reason`."""
-        require_level(level)
         if self.reason:
             return None
         low, high = np.quantile(self.values, [(1 - level) / 2, (1 + level) / 2])
@@ -56,9 +55,9 @@ def bootstrap(
     result: OpenworldAUC | SeedAverage,
     of: str = "openworld_auc",
     *,
-    replicates: int = 1000,
+    replicates: Annotated[int, Range(2, MANY)] = 1000,
     seed: int = 0,
-    threads: int | None = None,
+    threads: Annotated[int, Range(1, MOST["threads"])] | None = None,
 ) -> Bootstrap:
     """Resample the images (or groups) of a result and compute it anew, `replicates` times.
 
@@ -79,10 +78,6 @@ def bootstrap(
     >>> low < result.value < high
     True
     """
-    if replicates < 2:
-        raise OpenworldError(f"replicates is {replicates}, expected 2 or more (1000 for an interval).")
-    require_at_most(MANY, replicates=replicates)
-    require_at_least(1, threads=1 if threads is None else threads)
     results = result.results if isinstance(result, SeedAverage) else (result,)
     plan = results[0].samples.design
     reason = result.estimate(of).reason or plan.empty or plan.base.too_few or plan.new.too_few

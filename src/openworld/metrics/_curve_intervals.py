@@ -13,10 +13,10 @@ import numpy as np
 
 from openworld._arrays import ArrayLike, require_length
 from openworld._errors import OpenworldError
-from openworld._types import checked
+from openworld._types import Fraction, checked
 from openworld.metrics._level_errors import LevelErrors
 from openworld.metrics._robustness import area_above, area_weights, as_levels
-from openworld.metrics.estimate import NO_VARIANCE, Spread, require_level, share_interval, student_quantile
+from openworld.metrics.estimate import NO_VARIANCE, Spread, share_interval, student_quantile
 from openworld.metrics.paired import PairedTest, against_zero
 
 LEVEL_NUMBERS = (
@@ -37,7 +37,7 @@ class ImageInterval:
 
 @checked
 def curve_intervals(
-    errors: LevelErrors, levels: ArrayLike, method: int, zero_shot: int | None = None, *, level: float = 0.95
+    errors: LevelErrors, levels: ArrayLike, method: int, zero_shot: int | None = None, *, level: Fraction = 0.95
 ) -> dict[str, ImageInterval]:
     """Intervals of every number of one method's curve, clustered by group, seeds held fixed.
 
@@ -57,7 +57,6 @@ def curve_intervals(
     >>> found["variation"].low, found["delta_auc"].reason  # a step of .5 is not told from 0 by four pictures
     (0.0, 'no zero-shot curve to compare with')
     """
-    require_level(level)
     levels = _levels_of(errors, levels)
     _require_rows(errors, method=method, zero_shot=zero_shot)
     curve = _Curve(errors, levels, method, level)

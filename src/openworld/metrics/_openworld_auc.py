@@ -18,7 +18,7 @@ import numpy as np
 from openworld import _html
 from openworld._arrays import ArrayLike, as_correct, as_labels, as_scores, as_table, require_length
 from openworld._errors import OpenworldError, unknown_name
-from openworld._types import checked
+from openworld._types import Fraction, checked
 from openworld.metrics._accuracy import harmonic_mean
 from openworld.metrics._auroc import auroc_of
 from openworld.metrics._design import Design, Side, design
@@ -145,7 +145,7 @@ class OpenworldAUC(Estimated):
         return _html.facts(f"OpenworldAUC {whole}", [*values, counts])
 
     @checked
-    def to_dict(self, level: float = 0.95) -> dict:
+    def to_dict(self, level: Fraction = 0.95) -> dict:
         """Plain numbers for JSON: the value, its error and interval, the companions, and where the points go."""
         interval, lost = self.interval(level), self.points_lost
         companions = ("base_accuracy", "new_accuracy", "harmonic_mean", "auroc", "correct_auroc")

@@ -7,6 +7,7 @@ new one is hit when it is flagged and named right.
 """
 
 from dataclasses import dataclass, field
+from typing import Annotated
 
 import numpy as np
 
@@ -15,13 +16,12 @@ from openworld._arrays import (
     as_correct,
     as_fractions,
     as_scores,
-    require_fraction,
     require_length,
     require_size,
 )
 from openworld._errors import OpenworldError
 from openworld._short_repr import short_repr
-from openworld._types import checked
+from openworld._types import Fraction, Range, Share, checked
 from openworld.metrics._accuracy import Accuracy, accuracy
 from openworld.metrics._sweep import Sweep
 
@@ -109,11 +109,10 @@ class Costs:
     base_missed: float = 1.0
     new_hit: float = 0.0
     new_unhit: float = 1.0
-    new_share: float | None = None
+    new_share: Share | None = None
 
     def __post_init__(self):
         require_size(as_scores([self.base_kept, self.base_missed, self.new_hit, self.new_unhit], "costs"), "costs")
-        require_fraction("[]", new_share=self.new_share)
 
     @checked
     def mean(self, miss_rate, hit_rate, new_share: float):
@@ -201,8 +200,8 @@ def choose_threshold(
     new_scores: ArrayLike | None = None,
     new_correct: ArrayLike | None = None,
     *,
-    miss_rate: float | None = None,
-    hit_rate: float | None = None,
+    miss_rate: Annotated[float, Range(0, 1, "[)")] | None = None,
+    hit_rate: Annotated[float, Range(0, 1, "(]")] | None = None,
     costs: Costs | None = None,
 ) -> Threshold:
     """The threshold that one rule asks for, on validation images.
@@ -231,8 +230,6 @@ def choose_threshold(
     if len(given) != 1:
         rules = " and ".join(given) or "none"
         raise OpenworldError(f"a threshold follows one rule, and {rules} came; give miss_rate, hit_rate or costs.")
-    require_fraction("[)", miss_rate=miss_rate)
-    require_fraction("(]", hit_rate=hit_rate)
     base = _side(base_scores, base_correct, "base")
     new = _side([] if new_scores is None else new_scores, [] if new_correct is None else new_correct, "new")
     if miss_rate is None and new_scores is None:
@@ -269,7 +266,7 @@ def operating_point(
     *,
     base_groups: ArrayLike | None = None,
     new_groups: ArrayLike | None = None,
-    level: float = 0.95,
+    level: Fraction = 0.95,
 ) -> OperatingPoint:
     """What is missed and what is hit at a threshold, on test images.
 

@@ -13,7 +13,7 @@ import numpy as np
 from openworld._arrays import ArrayLike, as_fractions, as_scores, require_size
 from openworld._errors import OpenworldError, unknown_name
 from openworld._short_repr import short_repr
-from openworld._types import Limit, checked
+from openworld._types import Fraction, Limit, checked
 from openworld.metrics.estimate import ROUNDING, student_quantile
 
 NARROWEST = 1e-12  # a step between levels of less is rounding, and the slope over it has no meaning
@@ -37,7 +37,7 @@ class SeedSpread:
     limits: tuple[float, float] = (0.0, 1.0)
 
     @checked
-    def interval(self, level: float = 0.95) -> tuple[float, float] | None:
+    def interval(self, level: Fraction = 0.95) -> tuple[float, float] | None:
         """Student's t interval of the mean over other seeds, cut at the limits; None with `interval_reason`.
 
         >>> low, high = SeedSpread(0.5, 0.02, 4).interval()  # 3.18 x .02 / sqrt(4) on either side

@@ -7,7 +7,7 @@ from statistics import fmean
 from openworld._arrays import ArrayLike, as_scores, require_size
 from openworld._errors import OpenworldError
 from openworld._short_repr import short_repr
-from openworld._types import checked
+from openworld._types import Fraction, checked
 from openworld.metrics._openworld_auc import OpenworldAUC
 from openworld.metrics._robustness import seed_spread
 from openworld.metrics.estimate import Estimated, MetricEstimate, combine
@@ -65,7 +65,7 @@ class SeedAverage(Estimated):
         return tuple(result.estimate(of).value for result in self.results)
 
     @checked
-    def seed_interval(self, level: float = 0.95, of: str = "openworld_auc") -> SeedInterval:
+    def seed_interval(self, level: Fraction = 0.95, of: str = "openworld_auc") -> SeedInterval:
         """Interval of the mean over other seeds, on these images: mean -+ t(n - 1) x deviation / sqrt(n)."""
         values = self.seed_values(of)
         if self.estimate(of).value is None:
@@ -74,7 +74,7 @@ class SeedAverage(Estimated):
 
 
 @checked
-def seed_interval(values: ArrayLike, level: float = 0.95) -> SeedInterval:
+def seed_interval(values: ArrayLike, level: Fraction = 0.95) -> SeedInterval:
     """Interval of the mean over other seeds of one share per seed: mean -+ t(n - 1) x deviation / sqrt(n).
 
     >>> found = seed_interval([0.5, 0.6, 0.7])

@@ -8,6 +8,7 @@ IS-OOD (Long et al., 2024) judges every cell against the same 45,000 images of I
 from collections.abc import Iterator
 from dataclasses import dataclass
 from math import sqrt
+from typing import Annotated
 
 import numpy as np
 
@@ -17,23 +18,21 @@ from openworld._arrays import (
     as_array,
     as_groups,
     as_scores,
-    require_at_least,
-    require_at_most,
     require_length,
 )
 from openworld._errors import OpenworldError
-from openworld._types import checked
+from openworld._types import Fraction, Positive, Range, checked
 from openworld.metrics._auroc import auroc
 from openworld.metrics._sweep import Sweep
 from openworld.metrics.detection import (
+    Prevalence,
+    Recall,
     false_positives,
     inwards,
     outwards,
-    require_prevalence,
-    require_recall,
     trapezoid,
 )
-from openworld.metrics.estimate import NO_VARIANCE, ROUNDING, Spread, require_level, share_interval
+from openworld.metrics.estimate import NO_VARIANCE, ROUNDING, Spread, share_interval
 
 NOWHERE = -1
 HALVES = ("semantic", "covariate")
@@ -71,16 +70,10 @@ class CellRules:
         OpenworldError: anything outside its range.
     """
 
-    recall: float = 0.95
-    prevalence: float = 0.5
-    level: float = 0.95
-    least: int = 1
-
-    def __post_init__(self):
-        require_recall(self.recall)
-        require_prevalence(self.prevalence)
-        require_level(self.level)
-        require_at_least(1, images_in_a_cell=self.least)
+    recall: Recall = 0.95
+    prevalence: Prevalence = 0.5
+    level: Fraction = 0.95
+    least: Positive = 1
 
 
 @checked
@@ -88,7 +81,7 @@ def detection_by_cell(
     in_scores: ArrayLike,
     out_scores: ArrayLike,
     cells: ArrayLike,
-    count: int,
+    count: Annotated[int, Range(1, MANY)],
     *,
     groups: tuple | None = None,
     rules: CellRules | None = None,
@@ -135,8 +128,6 @@ def detection_by_cell(
 
 def split_cells(cells: np.ndarray, size: int, count: int) -> Iterator[np.ndarray]:
     """Return which images are in each cell, ascending; `cells` are int[size] in [-1, count)."""
-    require_at_least(1, count=count)
-    require_at_most(MANY, count=count)
     cells = as_array(cells, "cells")
     if cells.ndim != 1:
         raise OpenworldError(f"cells has shape {cells.shape}, expected one dimension: one cell per image.")

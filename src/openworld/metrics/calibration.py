@@ -5,13 +5,14 @@ closed on the right, (l, u], as in Guo's released code; a confidence of exactly 
 """
 
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 
-from openworld._arrays import MANY, ArrayLike, as_correct, as_scores, require_at_most
+from openworld._arrays import MANY, ArrayLike, as_correct, as_scores
 from openworld._errors import OpenworldError
 from openworld._short_repr import short_repr
-from openworld._types import checked
+from openworld._types import Range, checked
 
 ROUNDING = 1e-6  # a float32 softmax may sum to 1.0000001; beyond this a confidence above 1 is an error
 
@@ -42,7 +43,7 @@ class CalibrationError:
 
 @checked
 def expected_calibration_error(
-    confidence: ArrayLike, correct: ArrayLike, *, bins: int = 15, equal_mass: bool = False
+    confidence: ArrayLike, correct: ArrayLike, *, bins: Annotated[int, Range(1, MANY)] = 15, equal_mass: bool = False
 ) -> CalibrationError:
     """Mean distance |accuracy - confidence| over bins, weighted by how many samples each holds.
 
@@ -64,9 +65,6 @@ def expected_calibration_error(
     """
     confidence = as_scores(confidence, "confidence")
     correct = as_correct(correct, "correct", confidence.size)
-    if bins < 1:
-        raise OpenworldError(f"bins is {bins}, expected at least 1.")
-    require_at_most(MANY, bins=bins)
     if confidence.size == 0:
         return CalibrationError(None, None, (), 0, "no samples")
     outside = confidence[(confidence < 0) | (confidence > 1 + ROUNDING)]

@@ -10,16 +10,17 @@ FPR of code that calls scikit-learn's `roc_curve` with its defaults.
 from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 
 from openworld._arrays import ArrayLike, as_scores
-from openworld._errors import OpenworldError
-from openworld._types import checked
+from openworld._types import Range, checked
 from openworld.metrics._sweep import BLOCK, Sweep
 from openworld.metrics.estimate import MetricEstimate
 
 RARE = 1e-9  # a smaller share of positives leaves precision to rounding
+Prevalence, Recall = Annotated[float, Range(RARE, 1 - RARE)], Annotated[float, Range(0, 1, "(]")]
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,7 @@ class DetectionMetrics:
 
 
 @checked
-def detection_metrics(in_scores: ArrayLike, out_scores: ArrayLike, *, recall: float = 0.95) -> DetectionMetrics:
+def detection_metrics(in_scores: ArrayLike, out_scores: ArrayLike, *, recall: Recall = 0.95) -> DetectionMetrics:
     """AUROC, both AUPRs, both average precisions and both false-positive rates, from one sort.
 
     Args:
@@ -56,7 +57,6 @@ def detection_metrics(in_scores: ArrayLike, out_scores: ArrayLike, *, recall: fl
     >>> found.fpr_in_positive, found.fpr_out_positive  # keeping in >= 1 lets one of two out; out <= 2 flags 2 of 3
     (0.5, 0.6666666666666666)
     """
-    require_recall(recall)
     sweep, reason = _sweep(in_scores, out_scores)
     if reason:
         return DetectionMetrics(*[None] * 7, recall, sweep.n_in, sweep.n_out, reason)
@@ -73,7 +73,7 @@ def detection_metrics(in_scores: ArrayLike, out_scores: ArrayLike, *, recall: fl
 
 
 @checked
-def aupr_in(in_scores: ArrayLike, out_scores: ArrayLike, *, prevalence: float | None = None) -> MetricEstimate:
+def aupr_in(in_scores: ArrayLike, out_scores: ArrayLike, *, prevalence: Prevalence | None = None) -> MetricEstimate:
     """Area under the precision-recall curve, in-distribution positive, by trapezoids as the field computes it.
 
     Args:
@@ -94,7 +94,7 @@ def aupr_in(in_scores: ArrayLike, out_scores: ArrayLike, *, prevalence: float | 
 
 
 @checked
-def aupr_out(in_scores: ArrayLike, out_scores: ArrayLike, *, prevalence: float | None = None) -> MetricEstimate:
+def aupr_out(in_scores: ArrayLike, out_scores: ArrayLike, *, prevalence: Prevalence | None = None) -> MetricEstimate:
     """Compute `aupr_in` with out-of-distribution positive (and `prevalence` that of out).
 
     >>> aupr_out([1, 1, 1], [1, 1]).value
@@ -105,7 +105,7 @@ def aupr_out(in_scores: ArrayLike, out_scores: ArrayLike, *, prevalence: float |
 
 @checked
 def average_precision_in(
-    in_scores: ArrayLike, out_scores: ArrayLike, *, prevalence: float | None = None
+    in_scores: ArrayLike, out_scores: ArrayLike, *, prevalence: Prevalence | None = None
 ) -> MetricEstimate:
     """Average precision, in-distribution positive: precision x gain in recall, summed over thresholds.
 
@@ -120,7 +120,7 @@ def average_precision_in(
 
 @checked
 def average_precision_out(
-    in_scores: ArrayLike, out_scores: ArrayLike, *, prevalence: float | None = None
+    in_scores: ArrayLike, out_scores: ArrayLike, *, prevalence: Prevalence | None = None
 ) -> MetricEstimate:
     """Compute `average_precision_in` with out-of-distribution positive (and `prevalence` that of out).
 
@@ -131,7 +131,7 @@ def average_precision_out(
 
 
 @checked
-def fpr_in_positive(in_scores: ArrayLike, out_scores: ArrayLike, *, recall: float = 0.95) -> MetricEstimate:
+def fpr_in_positive(in_scores: ArrayLike, out_scores: ArrayLike, *, recall: Recall = 0.95) -> MetricEstimate:
     """FPR@95, in-distribution positive: the share of out accepted when at least 95 % of in are accepted.
 
     Args:
@@ -151,7 +151,7 @@ def fpr_in_positive(in_scores: ArrayLike, out_scores: ArrayLike, *, recall: floa
 
 
 @checked
-def fpr_out_positive(in_scores: ArrayLike, out_scores: ArrayLike, *, recall: float = 0.95) -> MetricEstimate:
+def fpr_out_positive(in_scores: ArrayLike, out_scores: ArrayLike, *, recall: Recall = 0.95) -> MetricEstimate:
     """FPR@95, out-of-distribution positive: the share of in flagged when at least 95 % of out are caught.
 
     As `fpr_in_positive` in arguments, returns and errors, with `recall` that of out.
@@ -164,13 +164,11 @@ def fpr_out_positive(in_scores: ArrayLike, out_scores: ArrayLike, *, recall: flo
 
 
 def _area(rule, direction, scores: np.ndarray, prevalence) -> MetricEstimate:
-    require_prevalence(prevalence)
     sweep, reason = _sweep(*scores)
     return MetricEstimate(None, reason) if reason else MetricEstimate(rule(*direction(sweep), prevalence))
 
 
 def _rate(direction, scores: np.ndarray, recall) -> MetricEstimate:
-    require_recall(recall)
     sweep, reason = _sweep(*scores)
     return MetricEstimate(None, reason) if reason else MetricEstimate(false_positives(*direction(sweep), recall))
 
@@ -179,16 +177,6 @@ def _sweep(in_scores: np.ndarray, out_scores: np.ndarray) -> tuple[Sweep, str | 
     sweep = Sweep.of(as_scores(in_scores, "in_scores"), as_scores(out_scores, "out_scores"))
     empty = "in" if not sweep.n_in else "out" if not sweep.n_out else None
     return sweep, empty and f"there is no {empty} sample"
-
-
-def require_prevalence(prevalence: float | None) -> None:
-    if prevalence is not None and not RARE <= prevalence <= 1 - RARE:
-        raise OpenworldError(f"prevalence is {prevalence}, expected a share of positives, {RARE:g} to 1 less that.")
-
-
-def require_recall(recall: float) -> None:
-    if not 0 < recall <= 1:
-        raise OpenworldError(f"recall is {recall}, expected a share of positives in (0, 1] such as 0.95.")
 
 
 def inwards(sweep: Sweep) -> tuple[np.ndarray, np.ndarray]:

@@ -10,7 +10,6 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from openworld.metrics._multinomial import Multinomial
-from openworld.metrics.detection import require_recall
 
 METRICS = ("fpr_in_positive", "fpr_out_positive", "aupr_in", "aupr_out")
 """What has an interval by resampling; AUROC has its own in closed form."""
@@ -54,7 +53,6 @@ def resampled(
     recall: float = 0.95,
 ) -> dict[str, np.ndarray]:
     """Return `METRICS`, float64[R] in every replicate; NaN in one that drew no image of a side."""
-    require_recall(recall)
     scores = np.concatenate([in_scores, out_scores])
     order = np.argsort(-scores, kind="stable")
     ends = np.flatnonzero(np.append(np.diff(scores[order]) != 0, True))

@@ -18,7 +18,7 @@ from statistics import NormalDist
 import numpy as np
 
 from openworld._errors import OpenworldError
-from openworld._types import checked
+from openworld._types import Fraction, checked
 from openworld.metrics._design import Design
 
 ROUNDING = 1e-12  # a standard error below this is rounding: the samples agree exactly
@@ -101,7 +101,7 @@ class MetricEstimate:
         return self.spread.reason
 
     @checked
-    def interval(self, level: float = 0.95) -> tuple[float, float] | None:
+    def interval(self, level: Fraction = 0.95) -> tuple[float, float] | None:
         """Confidence interval: Student's t on the logit scale, never surer than `unseen` allows.
 
         Args:
@@ -115,7 +115,6 @@ class MetricEstimate:
         >>> [round(end, 3) for end in perfect.interval()]  # 1 - sqrt(2) x 3.84 / (4 + 3.84)
         [0.307, 1.0]
         """
-        require_level(level)
         return share_interval(self.value, self.spread, level, 1.0 if self._ceiling is None else self._ceiling(level))
 
     def __float__(self) -> float:
@@ -138,7 +137,7 @@ class Estimated:
         return self.estimate().error_reason
 
     @checked
-    def interval(self, level: float = 0.95) -> tuple[float, float] | None:
+    def interval(self, level: Fraction = 0.95) -> tuple[float, float] | None:
         """Confidence interval over images (or groups), as `MetricEstimate.interval`."""
         return self.estimate().interval(level)
 
@@ -242,7 +241,6 @@ def unseen(groups: Sequence[float], level: float = 0.95) -> float:
 
 def student_quantile(level: float, degrees: float | None) -> float | None:
     """Two-sided quantile of Student's t (1.96 for level .95 and many degrees); None without degrees."""
-    require_level(level)
     if degrees is None:
         return None
     from scipy.special import stdtrit
@@ -255,11 +253,6 @@ def student_p(number: float, standard_error: float, degrees: float) -> float:
     from scipy.special import stdtr
 
     return 2 * float(stdtr(degrees, -abs(number) / standard_error))
-
-
-def require_level(level: float) -> None:
-    if not 0 < level < 1:
-        raise OpenworldError(f"level is {level}, expected a confidence between 0 and 1 such as 0.95.")
 
 
 def combine(influences, factors) -> Influence:

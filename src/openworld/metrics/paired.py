@@ -15,7 +15,7 @@ from openworld._arrays import (
     require_size,
 )
 from openworld._errors import OpenworldError
-from openworld._types import checked
+from openworld._types import Fraction, NotNegative, checked
 from openworld.metrics.estimate import (
     NO_CLOSED_FORM,
     ROUNDING,
@@ -45,7 +45,7 @@ class PairedTest:
     reason: str | None = None
 
     @checked
-    def interval(self, level: float = 0.95) -> tuple[float, float] | None:
+    def interval(self, level: Fraction = 0.95) -> tuple[float, float] | None:
         """Confidence interval of the difference, difference -+ t x standard error; None without an error."""
         quantile = student_quantile(level, self.degrees_of_freedom)
         if quantile is None:
@@ -53,7 +53,7 @@ class PairedTest:
         return (self.difference - quantile * self.standard_error, self.difference + quantile * self.standard_error)
 
     @checked
-    def equivalence(self, margin: float) -> float | None:
+    def equivalence(self, margin: NotNegative) -> float | None:
         """p-value of the two being no further apart than a margin: the larger of two one-sided tests; None as p_value.
 
         Args:
@@ -63,7 +63,6 @@ class PairedTest:
         >>> PairedTest(0.0, 0.01, 1000.0, 1.0).equivalence(0.02) < 0.03  # the margin is two errors away, on both sides
         True
         """
-        require_at_least(0, margin=margin)
         if self.difference is None or self.standard_error is None:
             return None
         from scipy.special import stdtr
@@ -149,7 +148,9 @@ def seeds_test(first: ArrayLike, second: ArrayLike) -> PairedTest:
 
 
 @checked
-def seeds_test_against_summary(values: ArrayLike, mean: float, deviation: float = 0.0, count: int = 1) -> PairedTest:
+def seeds_test_against_summary(
+    values: ArrayLike, mean: float, deviation: NotNegative = 0.0, count: int = 1
+) -> PairedTest:
     """Test whether the mean over our seeds differs from one that others printed: Welch's t-test from a summary.
 
     Args:
@@ -169,7 +170,6 @@ def seeds_test_against_summary(values: ArrayLike, mean: float, deviation: float 
     (0.288, 4.0)
     """
     ours = as_scores(values, "values")
-    require_at_least(0, deviation=deviation)
     require_at_least(2 if deviation else 1, count=count)
     if not ours.size:
         return PairedTest(None, None, None, None, "there is no seed")

@@ -5,14 +5,17 @@ OpenworldAUC at 8bb934a). How many is fixed, only which ones is drawn; so the me
 OpenworldAUC of the whole half with every image weighted by the share that its class keeps.
 """
 
+from typing import Annotated
+
 import numpy as np
 
-from openworld._arrays import as_labels, require_at_least
+from openworld._arrays import as_labels
+from openworld._types import Range, checked
 
 
-def kept_images(labels: np.ndarray, factor: float) -> np.ndarray:
+@checked
+def kept_images(labels: np.ndarray, factor: Annotated[float, Range(1)]) -> np.ndarray:
     """Return for every image how many of its class are kept, int64[N]: max(1, floor(n / factor))."""
-    require_at_least(1, factor=factor)
     counts, classes = _classes(labels)
     return np.maximum(1, np.floor(counts / factor)).astype(np.int64)[classes]
 

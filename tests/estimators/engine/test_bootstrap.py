@@ -1,14 +1,16 @@
 """Bootstrap: thresholds against a literal resampling, spreads against theory, limits, undefined resamples."""
 
+from typing import get_args
+
 import numpy as np
 import pytest
 
 from openworld._errors import OpenworldError
 from openworld.estimators.engine import fitted as bootstrap
-from openworld.estimators.engine.threshold import RULES, below_threshold, share_below, threshold
+from openworld.estimators.engine.threshold import Rule, below_threshold, share_below, threshold
 
 
-@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("rule", get_args(Rule))
 def test_thresholds_equal_a_literal_resampling(rule):
     rng = np.random.default_rng(0)
     source, target = rng.normal(1, 1, 80), rng.normal(0.5, 1, 120)
@@ -25,7 +27,7 @@ def test_thresholds_equal_a_literal_resampling(rule):
     assert fast.std() == pytest.approx(slow.std(), rel=0.1)
 
 
-@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("rule", get_args(Rule))
 def test_ends_of_the_threshold(rule):
     rng, scores = np.random.default_rng(0), np.arange(30.0)
     never = below_threshold(scores, np.zeros(30, bool), scores, rule, 20, rng)

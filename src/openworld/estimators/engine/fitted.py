@@ -9,15 +9,15 @@ gives it, so that the target, however large, costs nothing.
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from math import isfinite
-from typing import Any, ClassVar, Protocol
+from typing import Annotated, Any, ClassVar, Protocol
 
 import numpy as np
 
 from openworld import _html
-from openworld._arrays import MANY, require_at_least, require_at_most
+from openworld._arrays import MANY, require_at_least
 from openworld._errors import OpenworldError
 from openworld._short_repr import short_repr
-from openworld._types import checked
+from openworld._types import Range, checked
 from openworld.estimators.engine.outputs import Outputs
 from openworld.estimators.engine.temperature import temperature_of
 
@@ -128,7 +128,9 @@ class FittedEstimator:
     state: Any = None
 
     @checked
-    def estimate(self, target: Outputs, *, interval: bool = True, seed: int = 0, resamples: int = 200) -> Estimate:
+    def estimate(
+        self, target: Outputs, *, interval: bool = True, seed: int = 0, resamples: Annotated[int, Range(0, MANY)] = 200
+    ) -> Estimate:
         """Accuracy of the judged model on the target, whose labels, if there are any, are not looked at.
 
         Args:
@@ -139,7 +141,6 @@ class FittedEstimator:
         """
         name, known = self.estimator.name, self.known
         require_at_least(LEAST if interval else 0, resamples=resamples)
-        require_at_most(MANY, resamples=resamples)
         if target.classes != known.classes:
             raise OpenworldError(
                 f"the target has {target.classes} classes, but {name} was fitted on {known.classes}; "

@@ -12,26 +12,25 @@ right; with k source mistakes and the source scores in rising order, the rules a
 from dataclasses import dataclass
 from functools import partial
 from math import inf, isinf, nextafter
+from typing import Literal
 
 import numpy as np
 
-from openworld._errors import unknown_name
 from openworld.estimators.engine.fitted import RawEstimate, counts, finite, shares
 
-RULES = ("midpoint", "reference")
+Rule = Literal["midpoint", "reference"]
 FEW = 20  # wrong source images, or right ones: with fewer, the threshold is mostly noise
 
 
-def threshold(scores: np.ndarray, mistakes: int, rule: str = "midpoint") -> float:
+def threshold(scores: np.ndarray, mistakes: int, rule: Rule = "midpoint") -> float:
     """Return where to cut so that `mistakes` of the source scores lie below; infinite where none or all do."""
-    require_rule(rule)
     ordered = np.sort(scores)
     below = ordered[mistakes - 1] if mistakes else -inf
     above = ordered[mistakes] if mistakes < len(ordered) else inf
     return between(float(below), float(above), rule)
 
 
-def between(below: float, above: float, rule: str) -> float:
+def between(below: float, above: float, rule: Rule) -> float:
     """The threshold of a rule from s_k and s_{k+1}, which are infinite where there is no such score."""
     if rule == "reference" or isinf(below) or below == above:
         return below
@@ -66,14 +65,13 @@ def threshold_warnings(scores: np.ndarray, mistakes: int, threshold: float) -> t
     return tuple(warnings)
 
 
-def require_rule(rule: str) -> None:
-    """Refuse a threshold rule that does not exist."""
-    if rule not in RULES:
-        raise unknown_name("threshold rule", rule, RULES)
-
-
 def below_threshold(
-    source: np.ndarray, wrong: np.ndarray, target: np.ndarray, rule: str, resamples: int, generator: np.random.Generator
+    source: np.ndarray,
+    wrong: np.ndarray,
+    target: np.ndarray,
+    rule: Rule,
+    resamples: int,
+    generator: np.random.Generator,
 ) -> np.ndarray:
     """Return resampled errors float[R] of a threshold that is found anew in each resample."""
     order, ordered = np.argsort(source, kind="stable"), np.sort(target)
@@ -94,11 +92,11 @@ class Cut:
 
     scores: np.ndarray
     wrong: np.ndarray
-    rule: str
+    rule: Rule
     value: float
 
     @classmethod
-    def between(cls, scores: np.ndarray, wrong: np.ndarray, rule: str) -> "Cut":
+    def between(cls, scores: np.ndarray, wrong: np.ndarray, rule: Rule) -> "Cut":
         """Return the cut with the threshold that the rule finds."""
         return cls(scores, wrong, rule, threshold(scores, int(wrong.sum()), rule))
 

@@ -35,8 +35,7 @@ from math import sqrt
 
 import numpy as np
 
-from openworld._arrays import require_fraction
-from openworld._types import checked
+from openworld._types import Fraction, checked
 from openworld.estimators.open_world.engine.fitted import FEWEST_IMAGES, require_validation
 from openworld.estimators.open_world.engine.outputs import OpenWorldOutputs
 from openworld.estimators.open_world.engine.posteriors import NameRule, best_bin_share, posterior_share
@@ -143,7 +142,7 @@ class StreamBounds:
 
 @checked
 def stream_bounds(
-    validation: OpenWorldOutputs, stream: OpenWorldOutputs, new_share: float | None = None
+    validation: OpenWorldOutputs, stream: OpenWorldOutputs, new_share: Fraction | None = None
 ) -> StreamBounds:
     """Return what holds of a stream.
 
@@ -163,7 +162,6 @@ def stream_bounds(
     >>> found.openworld_auc, [round(end, 3) for end in found.new_share]
     (1.0, [0.18, 0.82])
     """
-    require_fraction(new_share=new_share)
     if stream.n < FEWEST_IMAGES:
         return StreamBounds(None, reason=f"{stream.n} images are too few; give {FEWEST_IMAGES - stream.n} more")
     both = validation, stream

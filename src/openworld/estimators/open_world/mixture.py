@@ -7,17 +7,16 @@ Within bins of scores P(base | s) = p f_base(s) / f_stream(s), made to rise with
 """
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 from scipy.optimize import isotonic_regression
 
-from openworld._arrays import require_at_least
-from openworld._types import checked
+from openworld._types import Range, checked
 from openworld.estimators.engine.fitted import finite
 from openworld.estimators.open_world.engine.fitted import NUMBERS, FittedOpenWorld, OpenWorldEstimate, fit, of_proxies
 from openworld.estimators.open_world.engine.outputs import OpenWorldOutputs
-from openworld.estimators.open_world.engine.posteriors import NameRule, best_bin_share, require_names
+from openworld.estimators.open_world.engine.posteriors import NameRule, OwnNaming, best_bin_share
 from openworld.metrics import auroc
 
 
@@ -70,8 +69,8 @@ class Hybrid:
     1.0
     """
 
-    names: str = "thresholded"
-    bins: int = 15
+    names: OwnNaming = "thresholded"
+    bins: Annotated[int, Range(2)] = 15
 
     name: ClassVar[str] = "hybrid"
     paper: ClassVar[str] = "Garg et al., 2021"
@@ -82,10 +81,6 @@ class Hybrid:
     )
     needs: ClassVar[tuple[str, ...]] = ("labels", "logits")
     gives: ClassVar[tuple[str, ...]] = NUMBERS
-
-    def __post_init__(self):
-        require_names(self.names)
-        require_at_least(2, bins=self.bins)
 
     def fit(self, validation: OpenWorldOutputs) -> FittedOpenWorld:
         """Keep the scores of base images, and fit the rule of names."""

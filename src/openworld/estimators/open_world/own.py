@@ -8,8 +8,7 @@ Thresholded names count as right above a threshold (ATC) instead.
 from dataclasses import dataclass
 from typing import ClassVar
 
-from openworld._errors import OpenworldError
-from openworld._types import checked
+from openworld._types import Fraction, checked
 from openworld.estimators.engine.fitted import finite
 from openworld.estimators.open_world.engine.fitted import NUMBERS, FittedOpenWorld, OpenWorldEstimate, fit, of_proxies
 from openworld.estimators.open_world.engine.outputs import OpenWorldOutputs
@@ -33,7 +32,7 @@ class OwnNames:
     0.5
     """
 
-    prior: float = 0.5
+    prior: Fraction = 0.5
 
     name: ClassVar[str] = "own"
     paper: ClassVar[str] = "Saerens et al., 2002"
@@ -41,10 +40,6 @@ class OwnNames:
     premise: ClassVar[str] = "the learner's calibrated probabilities hold in the stream, for new images too"
     needs: ClassVar[tuple[str, ...]] = ("labels", "logits")
     gives: ClassVar[tuple[str, ...]] = NUMBERS
-
-    def __post_init__(self):
-        if not 0 < self.prior < 1:
-            raise OpenworldError(f"prior is {self.prior:g}, expected a share between 0 and 1.")
 
     def fit(self, validation: OpenWorldOutputs) -> FittedOpenWorld:
         """Fit T."""

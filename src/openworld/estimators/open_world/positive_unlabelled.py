@@ -12,11 +12,10 @@ appearance of base images changes this says nothing (see `two_shares`).
 """
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 
-from openworld._errors import unknown_name
 from openworld._types import checked
 from openworld.estimators.open_world.engine.fitted import NUMBERS, FittedOpenWorld, OpenWorldEstimate, fit
 from openworld.estimators.open_world.engine.outputs import OpenWorldOutputs
@@ -25,7 +24,6 @@ from openworld.estimators.open_world.engine.posteriors import (
     at_share,
     best_bin_share,
     posterior_share,
-    require_names,
 )
 from openworld.estimators.open_world.mixture import base_by_score
 from openworld.estimators.open_world.reference import learn_reference
@@ -73,8 +71,8 @@ class PositiveUnlabelled:
     (0.5, 1.0, 1.0)
     """
 
-    share: str = "reference"
-    names: str = "reference"
+    share: Literal["reference", "best-bin"] = "reference"
+    names: Literal["reference", "thresholded", "calibrated"] = "reference"
 
     name: ClassVar[str] = "positive-unlabelled"
     paper: ClassVar[str] = "du Plessis et al., 2015"
@@ -86,9 +84,6 @@ class PositiveUnlabelled:
     gives: ClassVar[tuple[str, ...]] = NUMBERS
 
     def __post_init__(self):
-        require_names(self.names, ("reference", "thresholded", "calibrated"))
-        if self.share not in ("reference", "best-bin"):
-            raise unknown_name("share", self.share, ("reference", "best-bin"))
         if "reference" not in (self.share, self.names):
             object.__setattr__(self, "needs", ("labels", "logits"))
 

@@ -27,19 +27,19 @@ from dataclasses import dataclass, field
 from functools import partial
 from itertools import accumulate
 from math import sqrt
+from typing import Annotated
 
 import numpy as np
 from scipy.special import ndtr
 
-from openworld._arrays import require_at_least, require_at_most
 from openworld._errors import OpenworldError
 from openworld._short_repr import short_repr
-from openworld._types import checked
+from openworld._types import Positive, Range, Share, checked
 from openworld.estimators.quote.null import Null
 
 YEARS = 4_000  # simulated; the rate is then held to a third of a point
 LONGEST = 10_000  # chunks of a simulated year
-RAREST, COMMONEST = 0.001, 0.5  # rates that so many years can tell
+Rate = Annotated[float, Range(0.001, 0.5)]  # the rates that so many years can tell
 HALF = 0.5  # of a chunk's standard deviation in k
 MANY = 100  # targets of a source that show how they differ with it
 SMOOTH = 0.4  # bandwidth of a normal kernel for four hundred draws of a null: what is beyond them; Silverman's rule
@@ -59,15 +59,11 @@ class Chunk:
         OpenworldError: an accuracy outside [0, 1], no image, a null of fewer than two sources or targets of each.
     """
 
-    accuracy: float | None
-    n: int
+    accuracy: Share | None
+    n: Positive
     null: Null = field(repr=False)
 
     def __post_init__(self):
-        require_at_least(1, n=self.n)
-        if self.accuracy is not None:
-            require_at_least(0, accuracy=self.accuracy)
-            require_at_most(1, accuracy=self.accuracy)
         if min(np.shape(self.null.estimates)) < 2:
             raise OpenworldError(
                 f"the null has estimates of shape {np.shape(self.null.estimates)}, expected two sources or more with "
@@ -94,7 +90,14 @@ class Alarms:
 
 
 @checked
-def find_alarms(chunks: Sequence[Chunk], alert: float, *, rate: float = 0.05, over: int = 365, seed: int = 0) -> Alarms:
+def find_alarms(
+    chunks: Sequence[Chunk],
+    alert: Share,
+    *,
+    rate: Rate = 0.05,
+    over: Annotated[int, Range(1, LONGEST)] = 365,
+    seed: int = 0,
+) -> Alarms:
     """Test chunks, one after the other, for an accuracy below `alert`.
 
     A chunk of which nothing can be told leaves S as it is. A set that is not cut is one chunk with `over=1`: then this
@@ -112,12 +115,6 @@ def find_alarms(chunks: Sequence[Chunk], alert: float, *, rate: float = 0.05, ov
     >>> find_alarms([Chunk(accuracy, 100, null) for accuracy in (0.88, 0.75, 0.75, 0.95)], 0.9).standing.tolist()
     [False, False, True, False]
     """
-    require_at_least(0, alert=alert)
-    require_at_most(1, alert=alert)
-    require_at_least(RAREST, rate=rate)
-    require_at_most(COMMONEST, rate=rate)
-    require_at_least(1, over=over)
-    require_at_most(LONGEST, over=over)
     if not len(chunks):
         raise OpenworldError("no chunk came, expected one or more.")
     years = _Years(chunks, rate, over, np.random.default_rng(seed))
@@ -173,13 +170,15 @@ class AlarmLimit:
 
 @checked
 def alarm_limit(
-    null: Null, n: int, *, rate: float = 0.05, over: int = 365, jumps: bool = True, seed: int = 0
+    null: Null,
+    n: Positive,
+    *,
+    rate: Rate = 0.05,
+    over: Annotated[int, Range(2, LONGEST)] = 365,
+    jumps: bool = True,
+    seed: int = 0,
 ) -> AlarmLimit:
     """Find k and h of chunks of n images, of which none is known yet; arguments as for `find_alarms`."""
-    require_at_least(RAREST, rate=rate)
-    require_at_most(COMMONEST, rate=rate)
-    require_at_least(2, over=over)
-    require_at_most(LONGEST, over=over)
     years = _Years([Chunk(None, n, null)], rate, over, np.random.default_rng(seed), jumps)
     error = (years.allowances[0] - HALF) * years.deviations[0]
     return AlarmLimit(null.n, null.bias, years.spreads[0].within, float(error), years.limit(), jumps)

@@ -9,12 +9,12 @@ that of the whole source.
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from typing import Annotated
 
 import numpy as np
 
-from openworld._arrays import require_at_least
 from openworld._short_repr import short_repr
-from openworld._types import checked
+from openworld._types import Positive, Range, checked
 from openworld.estimators.engine.fitted import LEVEL, Estimator
 from openworld.estimators.engine.outputs import Outputs
 from openworld.estimators.engine.temperature import temperature_of
@@ -71,9 +71,9 @@ class Null:
 def measure_null(
     estimators: Mapping[str, Estimator],
     source: Outputs,
-    n: int,
+    n: Positive,
     *,
-    sources: int | Mapping[str, int] = SOURCES,
+    sources: Annotated[int, Range(2)] | Mapping[str, Annotated[int, Range(2)]] = SOURCES,
     seed: int = 0,
     progress: Callable[[int], None] | None = None,
 ) -> dict[str, Null]:
@@ -93,11 +93,8 @@ def measure_null(
     0.0
     """
     source.require(("labels",), "what estimators say of the source itself")
-    require_at_least(1, n=n)
     if isinstance(sources, int):
         sources = dict.fromkeys(estimators, sources)
-    for name in estimators:
-        require_at_least(2, **{f"sources of {name}": sources[name]})
     sizes = min(source.n, MOST), min(n, MOST)
     most = max(FEWEST, NUMBERS // (source.classes * (sizes[0] + TARGETS * sizes[1])))
     rounds = {name: min(sources[name], most) for name in estimators}

@@ -10,12 +10,12 @@ labels of that very period show it.
 """
 
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 
 from openworld._arrays import as_fractions, require_length
-from openworld._errors import OpenworldError
-from openworld._types import checked
+from openworld._types import Range, checked
 
 PRIOR = 1.0  # standard deviation of the power around 1 before any label
 RANGE = (0.5, 4.0)
@@ -39,10 +39,8 @@ class Recalibration:
 
 
 @checked
-def recalibrate(source: float, estimated, labelled, standard_errors) -> Recalibration:
+def recalibrate(source: Annotated[float, Range(0, 1, "(]")], estimated, labelled, standard_errors) -> Recalibration:
     """Learn how much more is lost than estimates see, of k periods: float64[k] in [0, 1]; source in (0, 1]."""
-    if not 0 < source <= 1:
-        raise OpenworldError(f"source is {source}, expected an accuracy in (0, 1].")
     estimated = as_fractions(estimated, "estimated")
     labelled, errors = as_fractions(labelled, "labelled"), as_fractions(standard_errors, "standard_errors")
     for name, values in (("labelled", labelled), ("standard_errors", errors)):

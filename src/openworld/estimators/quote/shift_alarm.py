@@ -16,8 +16,7 @@ from math import sqrt
 
 import numpy as np
 
-from openworld._arrays import require_at_least
-from openworld._types import checked
+from openworld._types import Positive, checked
 from openworld.estimators.engine.outputs import Outputs
 from openworld.estimators.engine.temperature import temperature_of
 from openworld.estimators.quote.alarm import AlarmLimit, add_step, alarm_limit
@@ -72,13 +71,12 @@ class ShiftTest:
 
 
 @checked
-def fit_shift_test(source: Outputs, n: int, *, rate: float = 0.05, over: int = 365, seed: int = 0) -> ShiftTest:
+def fit_shift_test(source: Outputs, n: Positive, *, rate: float = 0.05, over: int = 365, seed: int = 0) -> ShiftTest:
     """Find how far periods of n images lie from the source by chance, and the limit of the alarm.
 
     Source and seed are as for `shift_signs`, rate and over as for `find_alarms`.
     """
     source.require(("labels",), "the comparison of source and periods")
-    require_at_least(1, n=n)
     temperature = temperature_of(source).value
     generator = np.random.default_rng(seed)
     source, m = sample(source, generator), min(n, ROWS)

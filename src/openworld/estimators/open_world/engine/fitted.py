@@ -6,10 +6,9 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from openworld._arrays import require_fraction
 from openworld._errors import OpenworldError, unknown_name
 from openworld._short_repr import short_repr
-from openworld._types import checked
+from openworld._types import Fraction, checked
 from openworld.estimators.open_world.engine.outputs import OpenWorldOutputs
 from openworld.metrics import SOFT_QUANTITIES, Outcomes, outcomes, soft_openworld_auc
 
@@ -100,7 +99,7 @@ class FittedOpenWorld:
     __repr__ = short_repr
 
     @checked
-    def estimate(self, stream: OpenWorldOutputs, new_share: float | None = None) -> OpenWorldEstimate:
+    def estimate(self, stream: OpenWorldOutputs, new_share: Fraction | None = None) -> OpenWorldEstimate:
         """Estimate every number of a stream.
 
         Args:
@@ -111,7 +110,6 @@ class FittedOpenWorld:
         Raises:
             OpenworldError: a stream of other names, or without what the estimator needs.
         """
-        require_fraction(new_share=new_share)
         stream.require(tuple(need for need in self.estimator.needs if need != "labels"), self.estimator.name)
         if "logits" in self.estimator.needs and stream.n_base != self.validation.n_base:
             raise OpenworldError(

@@ -1,15 +1,14 @@
 """What a learner says of images: of labelled base images at home, and of a stream whose images may be base or new."""
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
 from openworld._arrays import as_correct, as_labels, as_scores, as_table, require_length, require_size
-from openworld._errors import OpenworldError, unknown_name
+from openworld._errors import OpenworldError
 from openworld._short_repr import short_repr
 from openworld._types import checked
-
-KINDS = ("independent", "zero-shot")
 
 
 @checked
@@ -45,13 +44,11 @@ class OpenWorldOutputs:
     labels: np.ndarray | None = None
     base_right: np.ndarray | None = None
     reference: np.ndarray | None = None
-    reference_kind: str = "independent"
+    reference_kind: Literal["independent", "zero-shot"] = "independent"
 
     __repr__ = short_repr
 
     def __post_init__(self):
-        if self.reference_kind not in KINDS:
-            raise unknown_name("kind of reference", self.reference_kind, KINDS)
         for name in ("base_logits", "new_logits", "logits", "reference"):
             if getattr(self, name) is not None:
                 self._set(name, as_table(getattr(self, name), name, (2,)))

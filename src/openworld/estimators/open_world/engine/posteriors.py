@@ -13,24 +13,18 @@ scores holds no new image; the best bin of Garg et al. (2021).
 
 from dataclasses import dataclass
 from math import log, sqrt
+from typing import Literal
 
 import numpy as np
 
-from openworld._errors import unknown_name
 from openworld.estimators.engine.temperature import blocks, confidences, probabilities, source_temperature
 from openworld.estimators.engine.threshold import threshold
 from openworld.estimators.open_world.engine.outputs import OpenWorldOutputs
 
-NAMES = ("calibrated", "thresholded")
+OwnNaming = Literal["calibrated", "thresholded"]
 HALVINGS = 60
 TINY = 1e-12
 ERROR, WEIGHT = 0.1, 0.01  # delta and gamma of Garg et al.
-
-
-def require_names(names: str, known: tuple[str, ...] = NAMES) -> None:
-    """Refuse a way to judge names that does not exist."""
-    if names not in known:
-        raise unknown_name("way to judge names", names, known)
 
 
 @dataclass(frozen=True)
