@@ -24,5 +24,5 @@ def test_stored_values(case):
 
 
 def test_an_unknown_rule():
-    with pytest.raises(OpenworldError, match="unknown threshold rule"):
+    with pytest.raises(OpenworldError, match="rule: unknown value 'median'"):
         RAP(rule="median")

@@ -78,5 +78,5 @@ def test_warnings():
 
 
 def test_an_unknown_rule():
-    with pytest.raises(OpenworldError, match="unknown threshold rule 'middle'"):
+    with pytest.raises(OpenworldError, match="rule: unknown value 'middle'"):
         threshold(np.ones(2), 1, "middle")

@@ -99,7 +99,7 @@ def test_outputs_tell_what_is_missing_and_what_differs():
         ({"base_logits": logits}, "belong together"),
         ({"logits": logits, "n_base": 4, "reference": logits[:, 1:]}, "reference has shape"),
         ({"logits": logits, "n_base": 4, "labels": np.full(240, 7)}, "labels holds 7"),
-        ({"logits": logits, "n_base": 4, "reference_kind": "mine"}, "kind of reference"),
+        ({"logits": logits, "n_base": 4, "reference_kind": "mine"}, "reference_kind: unknown value"),
         ({"scores": np.zeros(3), "logits": logits, "n_base": 4}, "logits"),
     ):
         with pytest.raises(OpenworldError, match=said):

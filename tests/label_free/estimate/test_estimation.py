@@ -175,7 +175,7 @@ def test_an_alert_without_chunks_is_of_the_whole(pair):
     named = ("DoC",)
     assert estimate_accuracy(*pair(), Settings(named, alert=0.99)).alerts == ("target.npz",)
     assert estimate_accuracy(*pair(), Settings(named, alert=0.01)).alerts == ()
-    with pytest.raises(OpenworldError, match="alert is 80, expected a fraction"):
+    with pytest.raises(OpenworldError, match="alert is 80.0, expected a number from 0 to 1: 80 is 8000 %"):
         Settings(alert=80)
 
 
@@ -210,7 +210,7 @@ def test_what_somebody_vouches_for_is_not_dropped():
 
 
 def test_a_rate_of_false_alarms_that_cannot_be_tested_is_refused():
-    with pytest.raises(OpenworldError, match="rate of false alarms is 5, expected 0.001 to 0.5"):
+    with pytest.raises(OpenworldError, match="false_alarms is 5.0, expected a number from 0.001 to 0.5"):
         Settings(alert=0.8, false_alarms=5.0)
     with pytest.raises(OpenworldError, match="--false-alarms is the rate of false alarms of --alert"):
         estimate(["val.npz"], ["live.npz"], false_alarms=0.1)

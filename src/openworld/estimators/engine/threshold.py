@@ -16,12 +16,14 @@ from typing import Literal
 
 import numpy as np
 
+from openworld._types import checked
 from openworld.estimators.engine.fitted import RawEstimate, counts, finite, shares
 
 Rule = Literal["midpoint", "reference"]
 FEW = 20  # wrong source images, or right ones: with fewer, the threshold is mostly noise
 
 
+@checked
 def threshold(scores: np.ndarray, mistakes: int, rule: Rule = "midpoint") -> float:
     """Return where to cut so that `mistakes` of the source scores lie below; infinite where none or all do."""
     ordered = np.sort(scores)
