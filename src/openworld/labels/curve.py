@@ -18,10 +18,10 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from openworld._arrays import ArrayLike, as_array, as_fractions, as_groups, as_table, require_at_least
+from openworld._arrays import ArrayLike, as_array, as_fractions, as_groups, as_table
 from openworld._errors import OpenworldError
 from openworld._short_repr import short_repr
-from openworld._types import checked
+from openworld._types import Fraction, Positive, checked
 from openworld.labels.estimate import ENOUGH, ENOUGH_TO_WEIGH, LabelledNumber
 from openworld.labels.inclusion import (
     CERTAIN,
@@ -105,7 +105,7 @@ class CurvePlan:
         return Batch(self, 1.0, self.chosen, (), len(self))
 
     @checked
-    def half_width(self, level: float = 0.95) -> float:
+    def half_width(self, level: Fraction = 0.95) -> float:
         """Half the width of the interval to be expected on these images, if the proxies hold."""
         inside = self.stratum != CERTAIN
         squares = np.bincount(self.stratum[inside], self.spread[inside] ** 2) / self.batch.held
@@ -149,7 +149,9 @@ def curve_stream(
 
 
 @checked
-def plan_curve(stream: CurveStream, n: int, *, of: Literal["auc", "delta_auc"] = "auc", seed: int = 0) -> CurvePlan:
+def plan_curve(
+    stream: CurveStream, n: Positive, *, of: Literal["auc", "delta_auc"] = "auc", seed: int = 0
+) -> CurvePlan:
     """Draw n images to label, in strata of what their labels may change.
 
     Args:
@@ -165,7 +167,6 @@ def plan_curve(stream: CurveStream, n: int, *, of: Literal["auc", "delta_auc"] =
     """
     may, tau = _worth(stream, of)
     count = int(may.sum())
-    require_at_least(1, n=n)
     if n > count:
         kind = "images that the two name differently" if of == "delta_auc" else "images"
         raise OpenworldError(f"{n} labels were asked for, but there are {count} {kind}; ask for at most so many.")

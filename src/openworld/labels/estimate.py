@@ -14,10 +14,10 @@ from math import ceil
 
 import numpy as np
 
-from openworld._arrays import ArrayLike, as_groups, require_at_least, require_at_most
+from openworld._arrays import ArrayLike, as_groups
 from openworld._errors import OpenworldError, unknown_name
 from openworld._short_repr import short_repr
-from openworld._types import checked
+from openworld._types import Fraction, Share, checked
 from openworld.labels.answers import LabelAnswers
 from openworld.labels.inclusion import CERTAIN
 from openworld.labels.label_plan import LabelPlan
@@ -83,7 +83,7 @@ class LabelledNumber:
         return self.these_images.standard_error
 
     @checked
-    def interval(self, level: float = 0.95, like_these: bool = False) -> tuple[float, float] | None:
+    def interval(self, level: Fraction = 0.95, like_these: bool = False) -> tuple[float, float] | None:
         """Confidence interval: Student's t, of a number on the logit scale, as all intervals of shares.
 
         Args:
@@ -295,7 +295,7 @@ def estimate(
     *,
     earlier: Sequence[tuple[LabelPlan, LabelAnswers]] = (),
     groups: ArrayLike | None = None,
-    proxy_weight: float | None = None,
+    proxy_weight: Share | None = None,
 ) -> LabelledQuality:
     """Read the labels of a plan.
 
@@ -311,9 +311,6 @@ def estimate(
         OpenworldError: answers that are missing, earlier batches that are not those of the plan.
     Source: Horvitz and Thompson (1952); Angelopoulos et al. (2023), "PPI++", for l; Satterthwaite (1946).
     """
-    if proxy_weight is not None:
-        require_at_least(0, proxy_weight=proxy_weight)
-        require_at_most(1, proxy_weight=proxy_weight)
     batches = read_batches([*earlier, (plan, answers)])
     codes = None
     if groups is not None:

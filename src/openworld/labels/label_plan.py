@@ -5,14 +5,13 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from hashlib import sha256
-from typing import Literal
+from typing import Annotated, Literal
 
 import numpy as np
 
-from openworld._arrays import require_at_least, require_at_most
 from openworld._errors import OpenworldError
 from openworld._short_repr import short_repr
-from openworld._types import checked
+from openworld._types import Count, Range, checked
 from openworld.labels.scored_stream import NAMES, ScoredStream
 from openworld.metrics import Outcomes
 
@@ -40,14 +39,9 @@ class PlanSettings:
     """
 
     design: Literal["auto", "stratified", "random", "poisson"] = AUTO
-    even: float = 0.5
-    labels_per_side: int = 20
+    even: Annotated[float, Range(0.01, 1)] = 0.5
+    labels_per_side: Count = 20
     seed: int = 0
-
-    def __post_init__(self):
-        require_at_least(0.01, even=self.even)
-        require_at_most(1, even=self.even)
-        require_at_least(0, labels_per_side=self.labels_per_side)
 
 
 @dataclass(frozen=True, eq=False)

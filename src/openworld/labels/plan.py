@@ -22,12 +22,13 @@ labels say otherwise. What is used for a batch is fixed before its own labels ar
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Annotated
 
 import numpy as np
 
-from openworld._arrays import ArrayLike, as_fractions, as_labels, require_at_least, require_length
+from openworld._arrays import ArrayLike, as_fractions, as_labels, require_length
 from openworld._errors import OpenworldError, unknown_name
-from openworld._types import checked
+from openworld._types import Range, checked
 from openworld.labels.answers import LabelAnswers
 from openworld.labels.inclusion import (
     CERTAIN,
@@ -79,7 +80,12 @@ class DesignChoice:
 
 @checked
 def plan(
-    streams: Streams, n: int, *, of: str = "openworld_auc", settings: PlanSettings | None = None, earlier: Earlier = ()
+    streams: Streams,
+    n: Annotated[int, Range(FEWEST)],
+    *,
+    of: str = "openworld_auc",
+    settings: PlanSettings | None = None,
+    earlier: Earlier = (),
 ) -> LabelPlan:
     """Draw n images to label.
 
@@ -105,7 +111,6 @@ def plan(
     streams, settings, known = read_after(streams, of, earlier), settings or PlanSettings(), known_images(earlier)
     may = candidates(streams, of)
     may[known] = False
-    require_at_least(FEWEST, n=n)
     if n > np.count_nonzero(may):
         raise OpenworldError(f"{n} labels were asked for, but there are {np.count_nonzero(may)} images to label.")
     tau = influence_spread(streams, of)
@@ -129,7 +134,12 @@ def plan(
 
 @checked
 def choose_design(
-    streams: Streams, n: int, *, of: str = "openworld_auc", settings: PlanSettings | None = None, earlier: Earlier = ()
+    streams: Streams,
+    n: Annotated[int, Range(FEWEST)],
+    *,
+    of: str = "openworld_auc",
+    settings: PlanSettings | None = None,
+    earlier: Earlier = (),
 ) -> DesignChoice:
     """Say how `plan` would draw n images to label, and why.
 

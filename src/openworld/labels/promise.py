@@ -10,11 +10,11 @@ shares to its intervals, the loss to the ratio of variances that `design` finds 
 
 from dataclasses import dataclass, replace
 from math import sqrt
+from typing import Annotated
 
 import numpy as np
 
-from openworld._arrays import require_at_least
-from openworld._types import checked
+from openworld._types import Fraction, Range, checked
 from openworld.labels.estimate import ENOUGH, ENOUGH_TO_WEIGH, FIXED_TRUST, SIDES, LabelledNumber, estimate
 from openworld.labels.inclusion import CERTAIN, count_of_strata, influence_spread
 from openworld.labels.label_plan import AUTO, LabelPlan, PlanSettings
@@ -46,7 +46,7 @@ class Promise:
 
 
 @checked
-def promise(plan: LabelPlan, earlier: Earlier = (), *, level: float = 0.95) -> Promise:
+def promise(plan: LabelPlan, earlier: Earlier = (), *, level: Fraction = 0.95) -> Promise:
     """Return how wide the interval of a plan's number will be on these images, at best and at worst.
 
     Args:
@@ -72,10 +72,10 @@ def promise(plan: LabelPlan, earlier: Earlier = (), *, level: float = 0.95) -> P
 @checked
 def labels_needed(
     streams: Streams,
-    half_width: float,
+    half_width: Annotated[float, Range(1e-9)],
     *,
     of: str = "openworld_auc",
-    level: float = 0.95,
+    level: Fraction = 0.95,
     settings: PlanSettings | None = None,
     earlier: Earlier = (),
     at_worst: bool = False,
@@ -89,7 +89,6 @@ def labels_needed(
         The smallest n, at most the number of images; None at best where the proxies say nothing.
     """
     streams, settings = read_after(streams, of, earlier), settings or PlanSettings()
-    require_at_least(1e-9, half_width=half_width)
     may = candidates(streams, of)
     most = max(int(np.count_nonzero(may)), FEWEST)
     case = _Case.of_streams(streams, of, min(USUAL, most), settings, earlier)

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from openworld._errors import OpenworldError, unknown_name
-from openworld._types import checked
+from openworld._types import Fraction, checked
 from openworld.datasets import ImageSet
 from openworld.datasets.corruptions import CORRUPTIONS, corrupted
 from openworld.datasets.styles import STYLES, styled
@@ -31,6 +31,7 @@ taught by were told from those in known styles with an AUROC of .68 and .73 in t
 """
 
 
+@checked
 class AppearanceEncoder:
     """A backbone to encode pictures with, in the place of the one it wraps; see `openworld.features.encode`.
 
@@ -43,12 +44,10 @@ class AppearanceEncoder:
         OpenworldError: no depth, one twice, one that the tower does not have; a share outside (0, 1).
     """
 
-    def __init__(self, clip, depths: Sequence[int] = (0, 1, 2), share: float = 0.75):
+    def __init__(self, clip, depths: Sequence[int] = (0, 1, 2), share: Fraction = 0.75):
         layers = clip.config.image.layers
         if not depths or len(set(depths)) < len(depths) or not all(0 <= depth < layers for depth in depths):
             raise OpenworldError(f"depths are {list(depths)}, expected some of 0 to {layers - 1}, each once.")
-        if not 0 < share < 1:
-            raise OpenworldError(f"share is {share}, expected a number in (0, 1).")
         self.clip, self.depths, self.share = clip, tuple(depths), share
         self.name, self.config, self.preprocess = f"{clip.name}, looks", clip.config, clip.preprocess
 

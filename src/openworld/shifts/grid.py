@@ -14,6 +14,7 @@ is part of the result.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Annotated
 
 import numpy as np
 
@@ -21,14 +22,12 @@ from openworld._arrays import (
     MANY,
     as_labels,
     as_scores,
-    require_at_least,
-    require_at_most,
     require_length,
     require_size,
 )
 from openworld._errors import OpenworldError
 from openworld._short_repr import short_repr
-from openworld._types import checked
+from openworld._types import Positive, Range, checked
 from openworld.shifts.degrees import ShiftDegrees
 
 LEVELS = 8
@@ -73,7 +72,9 @@ class Levels:
 
 
 @checked
-def equal_width_levels(degrees, quantiles: tuple[float, float], count: int = LEVELS) -> Levels:
+def equal_width_levels(
+    degrees, quantiles: tuple[float, float], count: Annotated[int, Range(3, MANY)] = LEVELS
+) -> Levels:
     """Levels of equal width between two quantiles of the degrees; the first and the last take the tails.
 
     Args:
@@ -90,9 +91,6 @@ def equal_width_levels(degrees, quantiles: tuple[float, float], count: int = LEV
     values, (low, high) = require_size(as_scores(degrees, "degrees"), "degrees"), quantiles
     if not 0 < low < high < 1:
         raise OpenworldError(f"quantiles are {low} and {high}, expected 0 < low < high < 1.")
-    if count < 3:
-        raise OpenworldError(f"count is {count}, expected 3 or more levels; give the cuts of fewer yourself.")
-    require_at_most(MANY, count=count)
     if not values.size:
         raise OpenworldError("there is no degree to take quantiles of; give the images that are to be divided.")
     first, last = np.quantile(values, (low, high))
@@ -152,13 +150,12 @@ class ShiftGrid:
 
     semantic: np.ndarray
     covariate: np.ndarray
-    shape: tuple[int, int]
-    least: int = LEAST
+    shape: tuple[Positive, Positive]
+    least: Positive = LEAST
 
     __repr__ = short_repr
 
     def __post_init__(self):
-        require_at_least(1, rows=self.shape[0], columns=self.shape[1], images_in_a_cell=self.least)
         for name, count in (("covariate", self.shape[0]), ("semantic", self.shape[1])):
             levels = as_labels(getattr(self, name), f"{name} levels")
             if levels.size and levels.max() >= count:
@@ -218,7 +215,7 @@ class EqualSubsets:
 
 
 @checked
-def equal_subsets(grid: ShiftGrid, count: int, *, seed: int = 0) -> EqualSubsets:
+def equal_subsets(grid: ShiftGrid, count: Annotated[int, Range(1, MANY)], *, seed: int = 0) -> EqualSubsets:
     """Draw `count` of every present cell, without replacement while there are enough, else all about equally often.
 
     Args:
@@ -229,8 +226,6 @@ def equal_subsets(grid: ShiftGrid, count: int, *, seed: int = 0) -> EqualSubsets
     >>> drawn.unique.tolist(), drawn.repeats.tolist(), len(drawn.members[0, 0])
     ([[3]], [[3]], 7)
     """
-    require_at_least(1, count=count)
-    require_at_most(MANY, count=count)
     members, unique, repeats = {}, np.zeros(grid.shape, np.int64), np.zeros(grid.shape, np.int64)
     for row, column in np.argwhere(grid.present).tolist():
         there = grid.cell(row, column)

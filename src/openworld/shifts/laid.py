@@ -9,16 +9,16 @@ Features are row vectors, z = f W; the first half of z is semantic, the second c
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
-from typing import Any, ClassVar, Literal, get_args
+from typing import Annotated, Any, ClassVar, Literal
 
 import torch
 from torch import Tensor
 from torch.nn.functional import cosine_similarity
 
-from openworld._arrays import require_at_least, require_at_most
-from openworld._errors import OpenworldError, unknown_name
+from openworld._arrays import LARGEST, MOST
+from openworld._errors import OpenworldError
 from openworld._short_repr import short_repr
-from openworld._types import checked
+from openworld._types import Positive, Range, checked
 from openworld.shifts._rows import as_matrix, as_texts, unit
 from openworld.shifts.decomposition import HALVES, Decomposition, split_at
 from openworld.shifts.matrices import (
@@ -32,7 +32,7 @@ from openworld.shifts.matrices import (
 )
 from openworld.shifts.triplets import Triplets, draw_triplets, hold_out, triplets
 
-Orthogonality = Literal["penalty", "construction"]
+HeldOut = Annotated[float, Range(0, 1, "[)")]
 VALIDATED = 4096  # triplets of held-out texts
 FASTEST = 1e38  # learning rates are float32
 FARTHEST = 1e30  # margins beyond it leave float32
@@ -96,7 +96,9 @@ def distances_under(matrix: Tensor, batch: Triplets, semantic_width: int | None)
 
 
 @checked
-def triplet_losses(distances: TripletDistances, margin: float, *, hinge: bool = True) -> tuple[Tensor, Tensor]:
+def triplet_losses(
+    distances: TripletDistances, margin: Annotated[float, Range(-FARTHEST, FARTHEST)], *, hinge: bool = True
+) -> tuple[Tensor, Tensor]:
     """L_sem and L_cov, means over the triplets: near - far + margin, not below 0 with `hinge`.
 
     The paper prints no hinge; without it the margin has no gradient and losses fall without end, so it is the default.
@@ -106,7 +108,6 @@ def triplet_losses(distances: TripletDistances, margin: float, *, hinge: bool = 
     >>> [round(float(loss), 3) for loss in losses]
     [0.0, 0.3]
     """
-    require_at_most(FARTHEST, margin=abs(margin))
     semantic = distances.semantic_alike - distances.semantic_other + margin
     covariate = distances.covariate_alike - distances.covariate_other + margin
     if hinge:
@@ -145,32 +146,20 @@ class LAID:
         OpenworldError: a setting outside its range.
     """
 
-    margin: float = 0.5
-    orthogonality: Orthogonality = "penalty"
-    weight: float = 1.0
+    margin: Annotated[float, Range(0, FARTHEST)] = 0.5
+    orthogonality: Literal["penalty", "construction"] = "penalty"
+    weight: Annotated[float, Range(0, LARGEST)] = 1.0
     hinge: bool = True
     start: Literal["random", "identity"] = "random"
-    steps: int = 5000
-    batch_size: int = 256
-    learning_rate: float = 1e-3
+    steps: Annotated[int, Range(1, MOST["steps"])] = 5000
+    batch_size: Positive = 256
+    learning_rate: Annotated[float, Range(0, FASTEST, "()")] = 1e-3
     semantic_width: int | None = None
     whitened: int | None = None
-    held_out: tuple[float, float] = (0.1, 0.2)
+    held_out: tuple[HeldOut, HeldOut] = (0.1, 0.2)
 
     name: ClassVar[str] = "LAID"
     paper: ClassVar[str] = "Long et al., 2024"
-
-    def __post_init__(self):
-        require_at_least(0, margin=self.margin, weight=self.weight)
-        require_at_least(1, steps=self.steps, batch_size=self.batch_size)
-        if not 0 < self.learning_rate < FASTEST:
-            raise OpenworldError(f"learning_rate is {self.learning_rate}, expected one above 0 and below {FASTEST:g}.")
-        for name, value, known in (
-            ("orthogonality", self.orthogonality, get_args(Orthogonality)),
-            ("start", self.start, ("random", "identity")),
-        ):
-            if value not in known:
-                raise unknown_name(name, value, known)
 
     @checked
     def loss(self, matrix: Tensor, batch: Triplets) -> dict[str, Tensor]:

@@ -6,14 +6,15 @@ look alike then differ equally in all directions, and LAID turns what is left.
 """
 
 from dataclasses import dataclass
+from typing import Annotated
 
 import torch
 from torch import Tensor
 
-from openworld._arrays import LARGEST, require_at_least, require_at_most
+from openworld._arrays import LARGEST
 from openworld._errors import OpenworldError
 from openworld._short_repr import short_repr
-from openworld._types import checked
+from openworld._types import Range, checked
 from openworld.shifts._rows import as_matrix, as_rows, as_tensor, as_texts, unit
 from openworld.shifts.decomposition import Decomposition
 
@@ -23,15 +24,13 @@ RIDGE = 0.001  # of the mean variance, added to each: directions of next to none
 
 
 @checked
-def random_orthogonal(width: int, generator: torch.Generator) -> Tensor:
+def random_orthogonal(width: Annotated[int, Range(1, WIDEST)], generator: torch.Generator) -> Tensor:
     """An orthogonal float64[D, D], uniform over all of them (Haar).
 
     >>> matrix = random_orthogonal(3, torch.Generator().manual_seed(0))
     >>> round(float(deviation(matrix)), 6)
     0.0
     """
-    require_at_least(1, width=width)
-    require_at_most(WIDEST, width=width)
     drawn = torch.randn(width, width, generator=generator, dtype=torch.float64)
     matrix, upper = torch.linalg.qr(drawn)
     return matrix * upper.diagonal().sign()  # QR fixes signs by its own rule; so they follow the draw

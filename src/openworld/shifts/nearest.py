@@ -14,10 +14,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from openworld._arrays import require_at_least
 from openworld._errors import OpenworldError, unknown_name
 from openworld._short_repr import short_repr
-from openworld._types import checked
+from openworld._types import Count, Positive, checked
 from openworld.shifts._rows import as_rows, exact_unit, sum_in_order, unit
 from openworld.shifts._search import Engine, SearchReference, faiss_search, matrix_search
 
@@ -54,9 +53,8 @@ class Nearest:
         return len(self.distances)
 
     @checked
-    def kth(self, k: int) -> np.ndarray:
+    def kth(self, k: Positive) -> np.ndarray:
         """Distance to the k-th nearest row, counted from 1: float64[N]."""
-        require_at_least(1, k=k)
         if k > self.distances.shape[1]:
             raise OpenworldError(
                 f"asked for neighbour {k}, but only {self.distances.shape[1]} are known; lower k, or give a reference "
@@ -66,7 +64,9 @@ class Nearest:
 
 
 @checked
-def nearest(queries, reference, k: int = 10, *, first: int = 0, engine: str = "matrix", half: bool = False) -> Nearest:
+def nearest(
+    queries, reference, k: Positive = 10, *, first: Count = 0, engine: str = "matrix", half: bool = False
+) -> Nearest:
     """The k rows of a reference with the smallest cosine distance to each query.
 
     Memory beyond the two arrays: 4 bytes per number of the reference (2 with `half`), 16 k bytes of each query, and
@@ -90,8 +90,6 @@ def nearest(queries, reference, k: int = 10, *, first: int = 0, engine: str = "m
     """
     if engine not in ENGINES:
         raise unknown_name("engine", engine, ENGINES)
-    require_at_least(1, k=k)
-    require_at_least(0, first=first)
     rows = as_rows(reference, "reference")
     queries = as_rows(queries, "queries", width=rows.shape[1]).to(rows.device)
     if not len(rows):

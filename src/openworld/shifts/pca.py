@@ -6,13 +6,13 @@ templates differ, averaged over labels: which directions it means is not said.
 """
 
 from dataclasses import asdict, dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import torch
 from torch import Tensor
 
 from openworld._errors import OpenworldError
-from openworld._types import checked
+from openworld._types import Range, checked
 from openworld.shifts._rows import as_texts, unit
 from openworld.shifts.decomposition import Decomposition
 
@@ -33,15 +33,11 @@ class PCA:
     ([0.707..., 0.707..., 0.0], [0.0, 0.0, 1.0])
     """
 
-    variance: float = 0.9
+    variance: Annotated[float, Range(0, 1, "(]")] = 0.9
     centred: bool = False
 
     name: ClassVar[str] = "PCA"
     paper: ClassVar[str] = "Long et al., 2024"
-
-    def __post_init__(self):
-        if not 0 < self.variance <= 1:
-            raise OpenworldError(f"variance is {self.variance}, expected a share in (0, 1].")
 
     def fit(self, texts) -> Decomposition:
         """Directions from the text features of S labels in C templates.

@@ -16,7 +16,7 @@ from torch import Tensor
 from openworld._arrays import as_array, require_at_least
 from openworld._errors import OpenworldError
 from openworld._plain import sha256_of
-from openworld._types import checked, wrong
+from openworld._types import Positive, checked, wrong
 from openworld.runs import Event, RunStore, Unit, UnitResult, execute
 from openworld.shifts.decomposition import HALVES, Decomposition, load_decomposition
 from openworld.shifts.degrees import K, ShiftDegrees, join_degrees, merge_degrees, shift_degrees
@@ -41,13 +41,10 @@ class Shards:
     On one machine without a GPU one worker is best: it has all cores busy.
     """
 
-    reference: int = 2**17
-    images: int = 2**15
+    reference: Positive = 2**17
+    images: Positive = 2**15
     engine: str = "local"
     workers: int = 1
-
-    def __post_init__(self):
-        require_at_least(1, rows_of_the_reference_in_a_shard=self.reference, images_in_a_part=self.images)
 
 
 @checked

@@ -9,13 +9,14 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from PIL import Image
 
-from openworld._arrays import require_at_least
+from openworld._arrays import LARGEST, MOST
 from openworld._errors import OpenworldError
 from openworld._plain import read_json, sha256_of
+from openworld._types import Range, checked
 from openworld.shifts.synthesis.planning import Commission
 
 TURBO = "stabilityai/sdxl-turbo"
@@ -23,6 +24,7 @@ _SHARE, _MOST = 0.8, 64
 _REPOSITORY = re.compile(r"[\w-][\w.-]*/[\w.-]+")
 
 
+@checked
 @dataclass(frozen=True, eq=False)
 class DiffusionPainter:
     """A diffusers pipeline with its settings.
@@ -37,15 +39,13 @@ class DiffusionPainter:
 
     pipeline: Any
     weights: str
-    side: int = 512
-    steps: int = 4
-    guidance: float = 0.0
+    side: Annotated[int, Range(1, MOST["side"])] = 512
+    steps: Annotated[int, Range(1, MOST["steps"])] = 4
+    guidance: Annotated[float, Range(0, LARGEST)] = 0.0
     about: Mapping[str, Any] = field(init=False)
 
     def __post_init__(self):
-        require_at_least(1, side=self.side, steps=self.steps)
-        require_at_least(0, guidance=self.guidance)
-        settings = {"side": self.side, "steps": self.steps, "guidance": float(self.guidance)}
+        settings = {"side": self.side, "steps": self.steps, "guidance": self.guidance}
         about = {"name": type(self.pipeline).__name__, "weights": self.weights, **settings}
         object.__setattr__(self, "about", about | {"dtype": str(getattr(self.pipeline, "dtype", "unknown"))})
 

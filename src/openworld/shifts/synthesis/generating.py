@@ -20,6 +20,7 @@ from PIL import Image
 from openworld._arrays import require_at_least
 from openworld._errors import OpenworldError
 from openworld._plain import parse_json
+from openworld._types import Positive, checked
 from openworld.runs import read_spec
 from openworld.runs.atomic import write_file
 from openworld.runs.canonical import readable_json, to_json
@@ -48,6 +49,7 @@ class Painter(Protocol):
         """A picture for each; what a picture is depends on its own commission alone."""
 
 
+@checked
 @dataclass(frozen=True)
 class Screen:
     """A check that every picture must pass, such as a safety checker.
@@ -60,10 +62,7 @@ class Screen:
 
     name: str
     allows: Callable[[list[Image.Image]], Sequence[bool]]
-    attempts: int = 3
-
-    def __post_init__(self):
-        require_at_least(1, attempts=self.attempts)
+    attempts: Positive = 3
 
 
 def generate(

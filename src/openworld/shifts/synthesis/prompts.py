@@ -16,9 +16,9 @@ from pathlib import Path
 
 import numpy as np
 
-from openworld._arrays import require_at_least
 from openworld._errors import OpenworldError
 from openworld._plain import parse_json, read_text
+from openworld._types import Positive, checked
 from openworld.datasets.names.forms import readable_class_name
 from openworld.datasets.templates import fill
 from openworld.shifts.decomposition import Decomposition
@@ -173,8 +173,9 @@ def _require_distinct(kind: str, names: Sequence[str]) -> None:
 CHUNK = 2**14
 
 
+@checked
 def prompt_degrees(
-    prompts: Prompts, encode: Callable, decomposition: Decomposition, reference, *, k: int = K, chunk: int = CHUNK
+    prompts: Prompts, encode: Callable, decomposition: Decomposition, reference, *, k: int = K, chunk: Positive = CHUNK
 ) -> ShiftDegrees:
     """How far each prompt is from the reference images, in meaning and in looks.
 
@@ -195,7 +196,6 @@ def prompt_degrees(
     Raises:
         OpenworldError: another width, another number of rows than texts, an empty reference.
     """
-    require_at_least(1, chunk=chunk)
     blocks = reference if isinstance(reference, tuple) else (reference,)
     firsts = np.cumsum([0, *map(len, blocks)])
     chunks = []
