@@ -126,7 +126,7 @@ def test_a_half_can_be_measured_alone(fitted, texts):
         (lambda texts: LAID(learning_rate=0), "learning_rate is 0"),
         (lambda texts: LAID(orthogonality="penalti"), "did you mean 'penalty'"),
         (lambda texts: LAID(start="zero"), "start: unknown value"),
-        (lambda texts: LAID(held_out=(1.0, 0)).fit(texts), "held-out labels is 1.0"),
+        (lambda texts: LAID(held_out=(1.0, 0)).fit(texts), r"held_out\[0\] is 1.0"),
         (lambda texts: LAID(held_out=(0.9, 0)).fit(texts), "leave 1 to train on"),
         (lambda texts: LAID().fit(texts[:, :1]), "1 templates"),
         (lambda texts: LAID().fit(texts[0]), r"expected \[labels, templates, D\]"),
