@@ -2,15 +2,16 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Annotated
 
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import relu
 
-from openworld._arrays import MANY, MOST, require_at_least, require_at_most
+from openworld._arrays import MANY, MOST
 from openworld._errors import OpenworldError, unknown_name
 from openworld._functions import FORM, find_function
-from openworld._types import checked
+from openworld._types import Range, checked
 from openworld.classifiers import _timm
 
 
@@ -142,7 +143,13 @@ ARCHITECTURES: dict[str, Architecture] = {
 
 
 @checked
-def build(architecture: str, classes: int, side: int, *, pretrained: bool = False) -> nn.Module:
+def build(
+    architecture: str,
+    classes: Annotated[int, Range(2, MANY)],
+    side: Annotated[int, Range(1, MOST["side"])],
+    *,
+    pretrained: bool = False,
+) -> nn.Module:
     """A network that turns normalised pixels float32[B, 3, side, side] into logits float32[B, classes].
 
     Args:
@@ -161,10 +168,6 @@ def build(architecture: str, classes: int, side: int, *, pretrained: bool = Fals
     >>> build("resnet-8", classes=7, side=32)(torch.zeros(1, 3, 32, 32)).shape
     torch.Size([1, 7])
     """
-    require_at_least(2, classes=classes)
-    require_at_most(MANY, classes=classes)
-    require_at_most(MOST["side"], side=side)
-    require_at_least(1, side=side)
     if architecture.startswith(_timm.PREFIX):
         return _timm.build(architecture, classes, pretrained=pretrained)
     if pretrained:

@@ -10,12 +10,12 @@ them.
 
 import math
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Annotated, Literal
 
-from openworld._arrays import require_at_least, require_at_most
+from openworld._arrays import LARGEST, MOST, require_at_least
 from openworld._errors import OpenworldError
 from openworld._plain import facts
-from openworld._types import checked
+from openworld._types import Count, Positive, Range, Share, checked
 
 Optimiser = Literal["sgd", "adam"]
 Decay = Literal["steps", "epochs", "cosine", "none"]
@@ -51,29 +51,23 @@ class Recipe:
     """
 
     optimiser: Optimiser = "sgd"
-    learning_rate: float = 0.03
-    momentum: float = 0.9
-    weight_decay: float = 5e-4
-    batch_size: int = 64
-    epochs: int = 12
+    learning_rate: Annotated[float, Range(0, LARGEST)] = 0.03
+    momentum: Share = 0.9
+    weight_decay: Annotated[float, Range(0, LARGEST)] = 5e-4
+    batch_size: Positive = 64
+    epochs: Annotated[int, Range(1, MOST["epochs"])] = 12
     decay: Decay = "cosine"
     milestones: tuple[int, ...] = ()
-    gamma: float = 0.1
+    gamma: Annotated[float, Range(0, 1, "(]")] = 0.1
     flip: bool = False
-    shift: int = 2
-    side: int = 32
+    shift: Count = 2
+    side: Annotated[int, Range(1, MOST["side"])] = 32
     resize: int | None = None
     pretrained: bool = False
     checkpoints: tuple[int, ...] = ()
 
     def __post_init__(self):
-        require_at_least(1, epochs=self.epochs, batch_size=self.batch_size, side=self.side)
-        require_at_least(0, learning_rate=self.learning_rate, momentum=self.momentum, weight_decay=self.weight_decay)
-        require_at_most(1, momentum=self.momentum)
-        require_at_least(0, shift=self.shift)
         require_at_least(self.side, resize=self.side if self.resize is None else self.resize)
-        if not 0 < self.gamma <= 1:
-            raise OpenworldError(f"gamma is {self.gamma}, expected a factor in (0, 1].")
         for name, places in (("checkpoints", self.checkpoints), ("milestones", self.milestones)):
             if list(places) != sorted(set(places)) or not all(1 <= place <= self.epochs for place in places):
                 raise OpenworldError(f"{name} are {places}, expected ascending epochs from 1 to {self.epochs}.")

@@ -9,9 +9,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from PIL import Image
 
-from openworld._arrays import require_at_least
 from openworld._errors import OpenworldError
-from openworld._types import checked
+from openworld._types import Positive, checked
 from openworld.datasets.image_set import Derived, ImageSet, embeddings_of
 from openworld.datasets.names.forms import normalise_class_name
 from openworld.datasets.splits import ClassSplit
@@ -35,10 +34,10 @@ def pooled(sets: Sequence[ImageSet], classnames: Sequence[str] | None = None) ->
     return ImageSet(sets[0].name, domain, names, labels, groups, content, read, count)
 
 
-def few(images: ImageSet, count: int, *, seed: int = 0) -> np.ndarray:
+@checked
+def few(images: ImageSet, count: Positive, *, seed: int = 0) -> np.ndarray:
     """Return which images to take so that classes keep their shares: int64[count], rising; all, where fewer."""
     # Fewer of the same seed are among more of it.
-    require_at_least(1, count=count)
     order = np.random.RandomState(seed).permutation(len(images))  # its numbers are promised never to change
     classes = images.labels[order]
     rank = np.empty(len(images))

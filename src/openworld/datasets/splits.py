@@ -3,18 +3,19 @@
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Annotated, Literal
 
 import numpy as np
 
-from openworld._arrays import ArrayLike, as_labels, require_at_least
+from openworld._arrays import MOST, ArrayLike, as_labels
 from openworld._errors import OpenworldError, unknown_name
 from openworld._short_repr import short_repr
-from openworld._types import checked
+from openworld._types import Range, checked
 from openworld.datasets.names.forms import normalise_class_name
 
 Draw = Literal["coop", "openworldauc"]
 """Whose few-shot draw: that of CoOp and its kin (`few_shot`), or that of OpenworldAUC's code (`reseeded_few_shot`)."""
+Shots = Annotated[int, Range(1, MOST["shots"])]
 
 
 @checked
@@ -121,7 +122,7 @@ class ClassSplit:
 
 
 @checked
-def few_shot(labels: ArrayLike, shots: int, generator: random.Random) -> np.ndarray:
+def few_shot(labels: ArrayLike, shots: Shots, generator: random.Random) -> np.ndarray:
     """Return indices of `shots` images of every class, drawn without repetition; all of a class that has fewer.
 
     Classes are visited in order of first appearance and drawn with `random.sample`, so a generator seeded as Dassl
@@ -132,13 +133,12 @@ def few_shot(labels: ArrayLike, shots: int, generator: random.Random) -> np.ndar
     >>> few_shot([7, 3, 7, 7], 1, random.Random(0)).tolist()
     [2, 1]
     """
-    require_at_least(1, shots=shots)
     drawn = [generator.sample(own, shots) if len(own) >= shots else own for own in _places(labels).values()]
     return np.array([index for own in drawn for index in own], dtype=np.int64)
 
 
 @checked
-def reseeded_few_shot(labels: ArrayLike, shots: int, seed: int) -> np.ndarray:
+def reseeded_few_shot(labels: ArrayLike, shots: Shots, seed: int) -> np.ndarray:
     """Return indices of `shots` images of every class as OpenworldAUC's released code draws them, not CoOp's way.
 
     The generator begins anew at the seed for every class, so that classes with as many images give those at the same
@@ -148,7 +148,6 @@ def reseeded_few_shot(labels: ArrayLike, shots: int, seed: int) -> np.ndarray:
     >>> reseeded_few_shot([0, 1, 0, 1, 0, 1], 2, 1).tolist(), reseeded_few_shot([5], 2, 1).tolist()
     ([0, 4, 1, 5], [0, 0])
     """
-    require_at_least(1, shots=shots)
     drawn = []
     for own in _places(labels).values():
         generator = random.Random(seed)
@@ -165,7 +164,7 @@ def _places(labels: ArrayLike) -> dict[int, list[int]]:
 
 
 @checked
-def coop_draw(train: ArrayLike, validation: ArrayLike, shots: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+def coop_draw(train: ArrayLike, validation: ArrayLike, shots: Shots, seed: int) -> tuple[np.ndarray, np.ndarray]:
     """Return shots, and the few validation images that CoOp draws after them from the same generator.
 
     Of the labels int[N] and int[M] of the two parts, `shots` and min(shots, 4) images per class are drawn; the result

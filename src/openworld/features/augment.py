@@ -5,13 +5,14 @@ KaiyangZhou/CoOp @ ff61507. The draw comes from the generator given, so a view c
 """
 
 import math
+from typing import Annotated
 
 import numpy as np
 from PIL import Image, ImageOps
 
-from openworld._arrays import MOST, require_at_least, require_at_most
+from openworld._arrays import MOST
 from openworld._errors import OpenworldError
-from openworld._types import checked
+from openworld._types import Range, Share, checked
 
 _RATIO = (3 / 4, 4 / 3)
 _ATTEMPTS = 10
@@ -20,11 +21,11 @@ _ATTEMPTS = 10
 @checked
 def random_resized_crop(
     image: Image.Image,
-    size: int,
+    size: Annotated[int, Range(1, MOST["side"])],
     generator: np.random.Generator,
     *,
     scale: tuple[float, float] = (0.08, 1.0),
-    flip: float = 0.5,
+    flip: Share = 0.5,
 ) -> Image.Image:
     """One augmented view of `image`.
 
@@ -49,10 +50,6 @@ def random_resized_crop(
         raise OpenworldError(
             f"scale is {smallest:g} to {largest:g}, expected two shares of the area in order, in (0, 1]."
         )
-    require_at_least(1, size=size)
-    require_at_most(MOST["side"], size=size)
-    require_at_least(0, flip=flip)
-    require_at_most(1, flip=flip)
     box = _crop_box(image.size, scale, generator)
     # Cut, then resized: with `resize(box=...)` the filter would reach over the edges of the crop.
     view = image.crop(box).resize((size, size), Image.Resampling.BICUBIC)

@@ -9,15 +9,15 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import NoReturn
+from typing import Annotated, NoReturn
 
 import numpy as np
 import torch
 
-from openworld._arrays import require_at_least
+from openworld._arrays import MOST
 from openworld._cache_folder import cache_folder
 from openworld._errors import OpenworldError
-from openworld._types import checked
+from openworld._types import Count, Positive, Range, checked
 from openworld.backbones.dual_encoder import DualEncoder, EncoderConfig
 from openworld.backbones.precision import tf32_allowed
 from openworld.datasets import DATASETS, ImageSet
@@ -51,14 +51,13 @@ class Encoding:
     (0.08, 1.0)
     """
 
-    views: int = 0
+    views: Annotated[int, Range(0, MOST["views"])] = 0
     crop_scale: tuple[float, float] = (0.08, 1.0)
     seed: int = 0
     patches: bool = False
     pixels: bool = False
 
     def __post_init__(self):
-        require_at_least(0, views=self.views, seed=self.seed)
         smallest, largest = self.crop_scale
         if not 0 < smallest <= largest <= 1:
             raise OpenworldError(f"crop_scale is {smallest:g} to {largest:g}, expected two shares in order, in (0, 1].")
@@ -227,8 +226,8 @@ def encode_shard(
     index: int,
     *,
     cache: Path | None = None,
-    allow_corrupt: int = 0,
-    cores: int | None = None,
+    allow_corrupt: Count = 0,
+    cores: Positive | None = None,
 ) -> None:
     """Do one shard of what `encode_together` with the same arguments does; what is on disk stays.
 
@@ -241,8 +240,6 @@ def encode_shard(
     Raises:
         OpenworldError: more unreadable images than that, an embedding that is not finite.
     """
-    require_at_least(0, allow_corrupt=allow_corrupt)
-    require_at_least(1, cores=1 if cores is None else cores)
     _require_shard(index, rows_of_shards(images))
     stores = _stores(clip, images, encodings, cache)
     corrupt = _write_shard(stores, clip, images, index, cores)
@@ -256,7 +253,7 @@ def _require_shard(index: int, rows: Sequence) -> None:
 
 
 @checked
-def encoded_size(config: EncoderConfig, encoding: Encoding, count: int) -> int:
+def encoded_size(config: EncoderConfig, encoding: Encoding, count: Count) -> int:
     """Bytes on disk of so many images in an encoding, at most: heads and checksums are taken for a little more.
 
     Args:
@@ -264,7 +261,6 @@ def encoded_size(config: EncoderConfig, encoding: Encoding, count: int) -> int:
 
     Per picture and view embeddings float32[D], patch rows float16[P, W] and pixels uint8[3, H, H].
     """
-    require_at_least(0, count=count)
     patches = 2 * config.image.grid**2 * config.image.width if encoding.patches else 0
     pixels = 3 * config.image.image_size**2 * encoding.pixels
     heads = 1500 + 1000 * -(-count // _SHARD_IMAGES)

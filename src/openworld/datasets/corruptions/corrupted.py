@@ -4,13 +4,14 @@ import hashlib
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Annotated
 
 import numpy as np
 from PIL import Image
 
-from openworld._arrays import require_at_least
 from openworld._errors import OpenworldError, unknown_name
 from openworld._plain import facts
+from openworld._types import Range, checked
 from openworld.datasets.corruptions import _formulas, _weather
 from openworld.datasets.corruptions._filters import SMALLEST, Draws, as_levels, pixels_of
 from openworld.datasets.image_set import Derived, ImageSet
@@ -98,7 +99,10 @@ _MARGIN = 8 / 7
 """ImageNet-C scales the shorter side to 256 pixels before it cuts 224."""
 
 
-def corrupted(images: ImageSet, name: str, severity: int, *, seed: int = 0, cut: int | None = None) -> ImageSet:
+@checked
+def corrupted(
+    images: ImageSet, name: str, severity: int, *, seed: int = 0, cut: Annotated[int, Range(SMALLEST)] | None = None
+) -> ImageSet:
     """Return the same images, corrupted when they are read (Hendrycks and Dietterich, 2019, section 3).
 
     What an image becomes depends on its pixels, the corruption (a key of CORRUPTIONS), the severity (1 to 5) and the
@@ -110,8 +114,6 @@ def corrupted(images: ImageSet, name: str, severity: int, *, seed: int = 0, cut:
         raise unknown_name("corruption", name, CORRUPTIONS)
     if severity not in SEVERITIES:
         raise OpenworldError(f"severity is {severity!r}; corruptions have the severities 1 to 5.")
-    require_at_least(0, seed=seed)
-    require_at_least(SMALLEST, cut=SMALLEST if cut is None else cut)
     recipe = f"{VERSION} {name} {severity} {seed} {cut}"
     return replace(
         images,

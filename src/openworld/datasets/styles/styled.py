@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from PIL import Image
 
-from openworld._arrays import require_at_least
 from openworld._errors import OpenworldError, unknown_name
+from openworld._types import checked
 from openworld.datasets.corruptions.corrupted import draws_of
 from openworld.datasets.image_set import Derived, ImageSet
 from openworld.datasets.styles._catalogue import STYLES
@@ -23,6 +23,7 @@ def styled(images: ImageSet, name: str, *, seed: int = 0) -> ImageSet:
     return replace(every, domain=f"{images.domain} {name}".strip())
 
 
+@checked
 def restyled(images: ImageSet, names: Sequence[str], *, seed: int = 0) -> ImageSet:
     """Return every image in every style: image i in style s is number i * len(names) + s.
 
@@ -40,7 +41,6 @@ def restyled(images: ImageSet, names: Sequence[str], *, seed: int = 0) -> ImageS
             raise unknown_name("style", name, STYLES)
     if not names or len(set(names)) < len(names):
         raise OpenworldError(f"the styles are {list(names)}, expected one or more names, each once.")
-    require_at_least(0, seed=seed)
     recipe = "\0".join((images.content, f"{VERSION} {seed}", *names))
     return replace(
         images,
