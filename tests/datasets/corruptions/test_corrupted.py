@@ -106,7 +106,7 @@ def test_a_cut_is_imagenet_cs():
     [
         ({"name": "fogg", "severity": 1}, "did you mean 'fog'"),
         ({"name": "fog", "severity": 0}, "severity is 0"),
-        ({"name": "fog", "severity": 1, "seed": -1}, "seed is -1"),
+        ({"name": "fog", "severity": 1, "seed": -1}, "seed: -1 came"),
         ({"name": "fog", "severity": 1, "cut": 8}, "cut is 8"),
     ],
 )

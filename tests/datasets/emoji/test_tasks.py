@@ -144,7 +144,7 @@ def test_reading_in_threads_or_after_a_copy_gives_the_same_pictures():
         ({"task": "concept"}, "did you mean 'concepts'"),
         ({"style": "twemojis"}, "did you mean 'twemoji'"),
         ({"part": "val"}, "unknown part"),
-        ({"part": "train", "shots": 0}, "shots is 0, expected 1 or more"),
+        ({"part": "train", "shots": 0}, "shots is 0, expected a number from 1 to"),
         ({"part": "train", "clean": True}, "no shots to draw"),
     ],
 )

@@ -73,5 +73,5 @@ def test_wrong_requests_are_refused(images):
         restyled(images, ("neon", "neon"))
     with pytest.raises(OpenworldError, match="one or more"):
         restyled(images, ())
-    with pytest.raises(OpenworldError, match="seed is -1"):
+    with pytest.raises(OpenworldError, match="seed: -1 came"):
         styled(images, "neon", seed=-1)
