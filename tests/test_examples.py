@@ -59,9 +59,9 @@ def test_the_example_of_accuracy_without_labels_leaves_nothing_out(repository):
         name for name, kind in ESTIMATORS.items() if kind.__module__.startswith("openworld.")
     }
     assert {target.domain for target in spec.targets} == set(datasets.drawings.STYLES)
-    kinds = [one.kind for one in spec.ground.conditions]
+    kinds = [one.kind for one in spec.conditions]
     assert (kinds.count("natural"), kinds.count("synthetic")) == (8, 5 * len(CORRUPTIONS))
-    assert all(len(one.images.load()) == spec.images for one in spec.ground.conditions)
+    assert all(len(one.images.load()) == spec.images for one in spec.conditions)
     assert (len(spec.models), len(spec.seeds), {len(one.checkpoints) for one in spec.models}) == (3, 3, {3})
 
 

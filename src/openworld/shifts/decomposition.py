@@ -58,14 +58,13 @@ class Decomposition:
         for half in HALVES:
             object.__setattr__(self, half, as_matrix(getattr(self, half), f"the {half} basis", "[D, A]"))
         for half, centre in zip(HALVES, self._centres, strict=True):
-            if centre is not None and centre.dim() != 1:
+            if centre is None:
+                continue
+            if centre.shape != (self.width,):
                 raise OpenworldError(
                     f"the {half} centre has shape {list(centre.shape)}, expected [{self.width}] like the features."
                 )
-            if centre is not None and as_matrix(centre[None], f"the {half} centre", "[1, D]").shape[1] != self.width:
-                raise OpenworldError(
-                    f"the {half} centre has {len(centre)} numbers, expected {self.width} like the features."
-                )
+            object.__setattr__(self, f"{half}_centre", as_matrix(centre[None], f"the {half} centre", "[1, D]")[0])
         if len(self.semantic) != len(self.covariate):
             raise OpenworldError(
                 f"the bases have shapes {list(self.semantic.shape)} and {list(self.covariate.shape)}, expected [D, A] "
