@@ -4,11 +4,11 @@ import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from openworld._arrays import require_at_least
+from openworld._arrays import MOST
 from openworld._errors import OpenworldError, unknown_name
-from openworld._types import checked
+from openworld._types import Range, checked
 from openworld.backbones.precision import Precision
 from openworld.datasets import Draw
 from openworld.evaluations.entries import LearnerSpec
@@ -34,18 +34,18 @@ class Changes:
 
     added: tuple[LearnerSpec, ...] = ()
     settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # method, or label -> over the published
-    shots: int | None = None  # training images of each class, at least 1; None for the paper's 16
-    views: int | Literal["fresh"] | None = None  # "fresh": one for every epoch; None for the usual 8
+    shots: Annotated[int, Range(1, MOST["shots"])] | None = (
+        None  # training images of each class, at least 1; None for the paper's 16
+    )
+    views: Annotated[int, Range(0, MOST["views"])] | Literal["fresh"] | None = (
+        None  # "fresh": one for every epoch; None for the usual 8
+    )
     precision: Precision = "float32"
     draw: Draw = "coop"
     published_names: bool = False
     crossing_sentences: Literal["target", "source"] = "target"  # of OpenworldAUC's new classes of another data set
 
     def __post_init__(self):
-        require_at_least(1, **({} if self.shots is None else {"shots": self.shots}))
-        require_at_least(0, **({} if self.views in (None, FRESH) else {"views": self.views}))
-        if self.crossing_sentences not in ("target", "source"):
-            raise unknown_name("whose sentences", self.crossing_sentences, ("target", "source"))
         labels = [entry.label.casefold() for entry in self.added]
         if len(set(labels)) < len(labels):
             given = ", ".join(learner.label for learner in self.added)

@@ -3,10 +3,11 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
+from typing import Annotated
 
-from openworld._arrays import MANY, require_at_least, require_at_most
+from openworld._arrays import LARGEST, MANY
 from openworld._errors import OpenworldError
-from openworld._types import checked
+from openworld._types import Count, Range, checked
 from openworld.metrics import PairedTest, holm, seeds_test
 from openworld.metrics.estimate import SIGNIFICANCE
 from openworld.results.value import SHARES, Interval, Metric, interval_of
@@ -54,14 +55,13 @@ class Comparison:
     reason: str = ""
     interval: Interval | None = None
     where: Mapping[str, str | int | float] = field(default_factory=dict)
-    shared: int | None = None
+    shared: Count | None = None
     equivalence_p: float | None = None
-    margin: float = MARGIN
+    margin: Annotated[float, Range(0, LARGEST)] = MARGIN
 
     def __post_init__(self) -> None:
         _require_p_value("p", self.p)
         _require_p_value("equivalence_p", self.equivalence_p)
-        require_at_least(0, margin=self.margin, shared=0 if self.shared is None else self.shared)
 
     @property
     def equivalent(self) -> bool:
@@ -162,8 +162,8 @@ def comparison_of(
     *,
     over: str = "images",
     where: Mapping[str, str | int | float] | None = None,
-    shared: int | None = None,
-    margin: float = MARGIN,
+    shared: Count | None = None,
+    margin: Annotated[float, Range(0, LARGEST)] = MARGIN,
 ) -> Comparison:
     """A test of `openworld.metrics` as a Comparison, not corrected yet; `over`: what was drawn in the test."""
     intervals = interval_of(test.interval(), over)
@@ -176,7 +176,9 @@ def comparison_of(
 
 
 @checked
-def correct_for_many(comparisons: Iterable[Comparison], among: int = 0) -> tuple[Comparison, ...]:
+def correct_for_many(
+    comparisons: Iterable[Comparison], among: Annotated[int, Range(0, MANY)] = 0
+) -> tuple[Comparison, ...]:
     """Correct the p-values together (Holm, 1979): those of differing as one family, of equivalence too.
 
     Args:
@@ -189,8 +191,6 @@ def correct_for_many(comparisons: Iterable[Comparison], among: int = 0) -> tuple
     [0.02, 0.03]
     """
     family = tuple(comparisons)
-    require_at_least(0, among=among)
-    require_at_most(MANY, among=among)
     others = [1.0] * (among - len(family))  # those that were not made, as if they showed nothing
     differing, equivalent = (
         holm([*(getattr(test, name) for test in family), *others])[: len(family)] for name in ("p", "equivalence_p")

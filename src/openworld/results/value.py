@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import isfinite
-from typing import Literal
+from typing import Annotated, Literal
 
-from openworld._arrays import require_at_least, require_at_most
+from openworld._arrays import LARGEST
 from openworld._errors import OpenworldError, unknown_name
-from openworld._types import checked
+from openworld._types import Count, Range, checked
 
 MINUS = "\u2212"
 DASH = "–"
@@ -47,10 +47,9 @@ class Interval:
     low: float
     high: float
     over: str
-    n: int | None = None
+    n: Count | None = None
 
     def __post_init__(self) -> None:
-        require_at_least(0, n=0 if self.n is None else self.n)
         if not (isfinite(self.low) and isfinite(self.high) and self.low <= self.high):
             raise OpenworldError(f"an interval from {self.low} to {self.high} came, expected two finite ends in order.")
         if not self.over.replace(" ", "").isalpha() or self.over != self.over.lower().strip():
@@ -82,10 +81,9 @@ class Value:
     value: int | float | None
     intervals: tuple[Interval, ...] = ()
     reason: str = ""
-    deviation: float | None = None
+    deviation: Annotated[float, Range(0, LARGEST)] | None = None
 
     def __post_init__(self) -> None:
-        require_at_least(0, deviation=0 if self.deviation is None else self.deviation)
         if self.value is None and not self.reason:
             raise OpenworldError("a value of None came without a reason; say in a few words why it is not defined.")
         kinds = [interval.over for interval in self.intervals]
@@ -114,15 +112,13 @@ class Metric:
     key: str
     title: str
     unit: str = "percent"
-    digits: int = 1
+    digits: Annotated[int, Range(0, _MOST_DIGITS)] = 1
     better: Literal[1, 0, -1] = 1
     bounds: tuple[float | None, float | None] = (0.0, 1.0)
 
     def __post_init__(self) -> None:
         if self.unit not in UNITS:
             raise unknown_name("unit", self.unit, UNITS)
-        require_at_least(0, digits=self.digits)
-        require_at_most(_MOST_DIGITS, digits=self.digits)
         low, high = self.bounds
         if low is not None and high is not None and low > high:
             raise OpenworldError(f"bounds are {low} and {high}, expected the least and the largest value in order.")

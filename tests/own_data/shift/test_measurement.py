@@ -146,9 +146,9 @@ def test_levels_of_before_are_kept_and_let_a_single_picture_be_measured(known):
     [
         (1, {}, "holds 1 image.s., expected two or more.*--levels-of"),
         (9, {"k": 59}, "neighbour 59 needs 61 or more"),
-        (9, {"k": 0}, "neighbour is 0"),
+        (9, {"k": 0}, "k is 0"),
         (9, {"levels": 2}, "levels is 2"),
-        (9, {"least": 0}, "smallest_cell is 0"),
+        (9, {"least": 0}, "least is 0"),
     ],
 )
 def test_refusals(known, count, options, sentence):

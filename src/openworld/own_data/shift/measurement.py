@@ -7,11 +7,13 @@ Memory: two blocks of features at a time, and some 100 bytes of each image.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Annotated
 
 import numpy as np
 
-from openworld._arrays import require_at_least
+from openworld._arrays import MOST
 from openworld._errors import OpenworldError
+from openworld._types import Positive, Range, checked
 from openworld.own_data.shift.decomposition import require_others, teachers_of
 from openworld.own_data.shift.images import ImageCollection, Reader
 from openworld.shifts import (
@@ -29,19 +31,16 @@ USUAL = 0.95
 SAME = 1e-6  # distance in both halves below which an image is one of the reference
 
 
+@checked
 @dataclass(frozen=True)
 class ShiftOptions:
     """What is wanted."""
 
-    k: int = 10  # which neighbour, from 1
-    levels: int = 8  # of each axis, at least 3
-    least: int = 10  # cells with fewer images are N/A
+    k: Positive = 10  # which neighbour, from 1
+    levels: Annotated[int, Range(3, MOST["levels"])] = 8  # of each axis, at least 3
+    least: Positive = 10  # cells with fewer images are N/A
     seed: int = 0  # of the sample of the reference
     cuts: Mapping[str, Levels] | None = None  # by half, cut before; None to cut them by these images
-
-    def __post_init__(self):
-        require_at_least(1, neighbour=self.k, smallest_cell=self.least)
-        require_at_least(3, levels=self.levels)
 
 
 @dataclass(frozen=True, eq=False)

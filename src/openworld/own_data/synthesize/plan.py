@@ -8,14 +8,15 @@ are unpublished; here they stand at the quantiles of its division of ImageNet-21
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import torch
 
-from openworld._arrays import require_at_least
+from openworld._arrays import MOST
 from openworld._errors import OpenworldError
 from openworld._plain import parse_json
+from openworld._types import Positive, Range, checked
 from openworld.own_data.shift.images import ImageCollection, Reader
 from openworld.own_data.shift.measurement import grid_of, require_neighbours
 from openworld.runs import digest, readable_json
@@ -29,22 +30,18 @@ from openworld.tables.parquet import decode_table, encode_table
 _TOGETHER = 4096  # prompts encoded at a time
 
 
+@checked
 @dataclass(frozen=True)
 class SynthesisOptions:
     """What is to be made."""
 
     labels: tuple[str, ...]  # distinct
     styles: tuple[synthesis.PromptStyle, ...]
-    each: int = 100  # images of every cell
-    k: int = 10  # degrees are distances to this neighbour
-    levels: int = 8  # of each axis, at least 3
-    least: int = 10  # cells of fewer prompts are N/A
+    each: Positive = 100  # images of every cell
+    k: Positive = 10  # degrees are distances to this neighbour
+    levels: Annotated[int, Range(3, MOST["levels"])] = 8  # of each axis, at least 3
+    least: Positive = 10  # cells of fewer prompts are N/A
     seed: int = 0  # of the draw and of all noise
-
-    def __post_init__(self):
-        require_at_least(1, each=self.each, neighbour=self.k, smallest_cell=self.least)
-        require_at_least(3, levels=self.levels)
-        require_at_least(0, seed=self.seed)
 
     @property
     def prompts(self) -> synthesis.Prompts:
