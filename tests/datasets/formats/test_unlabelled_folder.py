@@ -42,3 +42,14 @@ def test_a_pipe_and_a_name_that_is_not_text_are_refused(folder):
     os.rename(folder / "a.png", os.fsencode(folder) + b"/caf\xe9.png")
     with pytest.raises(OpenworldError, match="not UTF-8"):
         unlabelled_folder.find_pictures([folder])
+
+
+def test_hidden_files_and_folders_are_left_out_unless_they_are_named(folder):
+    (folder / ".ipynb_checkpoints").mkdir()
+    for name in (".ipynb_checkpoints/a.png", "below/._c.png"):
+        Image.new("RGB", (2, 2)).save(folder / name)
+    assert [path.name for path in unlabelled_folder.find_pictures([folder])] == ["a.png", "b.png", "c.png"]
+    assert unlabelled_folder.find_pictures([folder / "below" / "._c.png"]) == [folder / "below" / "._c.png"]
+    os.remove(folder / "below" / "c.png")
+    with pytest.raises(OpenworldError, match=r"no image but hidden ones \(._c.png, ...\)"):
+        unlabelled_folder.find_pictures([folder / "below"])

@@ -43,12 +43,12 @@ def load(paths: Sequence[Path], name: str = "these pictures", root: Path | None 
 
 
 def _below(folder: Path) -> list[Path]:
-    """Images in and below a folder by name, those of linked folders too; a folder is looked into once."""
-    found, seen, folders, links = [], set(), [str(folder)], []
+    """Images in and below a folder by name, those of linked folders too, hidden ones left out as by all readers."""
+    found, hidden, seen, folders, links = [], [], set(), [str(folder)], []
     while folders or links:
         place = folders.pop() if folders else links.pop(0)
         real = os.path.realpath(place)
-        if real in seen:  # a link to a folder that holds it would be followed without end
+        if real in seen:  # a folder is looked into once; a link to a folder that holds it would be followed without end
             continue
         seen.add(real)
         try:
@@ -56,10 +56,15 @@ def _below(folder: Path) -> list[Path]:
         except OSError as error:
             raise OpenworldError(f"{place} cannot be listed ({error.strerror}); mend its permissions.") from error
         for entry in entries:
-            if entry.is_dir():
+            is_image = os.path.splitext(entry.name)[1].lower() in FORMATS and entry.is_file()
+            if entry.name.startswith("."):
+                hidden += [entry.name] * is_image
+            elif entry.is_dir():
                 (links if entry.is_symlink() else folders).append(entry.path)
-            elif os.path.splitext(entry.name)[1].lower() in FORMATS and entry.is_file():
+            elif is_image:
                 found.append(Path(entry.path))
     if not found:
+        if hidden:
+            raise OpenworldError(f"{folder} holds no image but hidden ones ({hidden[0]}, ...); rename them.")
         raise OpenworldError(f"{folder} holds no image ending in {', '.join(FORMATS)}.")
     return sorted(found)

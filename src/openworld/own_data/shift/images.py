@@ -95,10 +95,7 @@ def gather(where: str | ImageSet | ScoreFile, name: str = "") -> ImageCollection
         )
     if not path.is_dir():
         return ImageCollection(where, labelled_images(where), True)
-    found = unlabelled_folder.find_pictures([path])
-    files = [file for file in found if not any(part.startswith(".") for part in file.relative_to(path).parts)]
-    if not files:
-        raise OpenworldError(f"{path} holds no image but hidden ones ({found[0].name}, ...); rename them.")
+    files = unlabelled_folder.find_pictures([path])
     name = path.resolve().name
     inside = [file.relative_to(path).parts for file in files]
     depths = {len(parts) for parts in inside}
