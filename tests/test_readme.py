@@ -64,6 +64,13 @@ def test_links_within_the_repository_lead_somewhere(repository, page):
             assert (file.parent / target).exists(), f"{file.name} links to {target}"
 
 
+def test_files_that_contributors_are_sent_to_exist(repository):
+    page = (repository / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"`([\w./-]+\.(?:py|toml|md))`", page))
+    there = [path.as_posix() for top in ("src", "tests", "docs", "examples") for path in (repository / top).rglob("*.*")]
+    assert len(named) > 20 and [name for name in named if not any(f"/{name}" in path for path in there)] == []
+
+
 def anchors_of(page: str) -> set[str]:
     """What a link may say behind `#`: the headings, in small letters, without signs, joined by hyphens."""
     headings = re.findall(r"^#+ (.+)$", re.sub(r"```.*?```", "", page, flags=re.DOTALL), re.MULTILINE)
