@@ -102,7 +102,7 @@ def detect(
         model: a classifier, a two-tower model, a learner or a head: see Model.
         id: images of the model's classes: see Images.
         ood: GROUP=IMAGES, GROUP:NAME=IMAGES, or a set known by name; in Python also {"near:cars": images}.
-        detector: NAME, NAME:setting=value, LIBRARY:NAME, profile:NAME, or all; of scores, only these.
+        detector: NAME, NAME:setting=value, profile:NAME, or all; of scores, only these.
         flag_rate: fraction: choose thresholds that flag so many in-distribution images.
         apply: folder that keeps thresholds: flag the images with them.
         out: folder that keeps page, numbers, scores and thresholds.
