@@ -14,8 +14,8 @@ from openworld.tables.table import Schema, TableColumn, open_table
 PARTS = {"test": "test", "validation": "validation", "val": "validation"}
 PREDICTIONS = Schema(
     (
-        TableColumn("side", "name", needed=True, choices={"base": "base", "new": "new"}),
-        TableColumn("score", needed=True),
+        TableColumn("side", "name", choices={"base": "base", "new": "new"}),
+        TableColumn("score"),
         TableColumn("correct", "other"),
         TableColumn("prediction", "name", empty=True),
         TableColumn("confidence", "fraction"),
@@ -68,7 +68,7 @@ def runs_of(table: Columns) -> Coded:
 
 
 def _require_columns(present: Sequence[str], path: Path) -> None:
-    missing = []
+    missing = [name for name in ("side", "score") if name not in present]
     if "correct" not in present and not {"label", "prediction"} <= set(present):
         missing.append("correct (or label and prediction)")
     if "joint_prediction" in present and "label" not in present:

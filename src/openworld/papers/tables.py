@@ -21,7 +21,9 @@ MODELS: dict[str, str] = {paper: about["model"] for paper, about in FACTS["paper
 """Paper -> the pretrained model behind its numbers."""
 
 SOURCE = "ImageNet"
-COOP_DATASETS, VARIANTS, SHIFTS = (tuple(_LISTS[name]) for name in ("coop", "variants", "shifts"))
+COOP_DATASETS = tuple(_LISTS["coop"])
+VARIANTS = tuple(_LISTS["variants"])
+SHIFTS = tuple(_LISTS["shifts"])
 
 
 @dataclass(frozen=True)
