@@ -41,7 +41,7 @@ REFUSED = {
     "degrees": (lambda: equal_width_levels([-BIG, 0, BIG], (0.1, 0.9)), "degrees holds a number of size"),
     "farthest": (lambda: farthest([-BIG, BIG], ["a", "a"]), "degrees holds a number of size"),
     "matrix": (lambda: deviation(torch.full((2, 2), 1e100, dtype=torch.float64)), "the matrix holds a number above"),
-    "tau": (lambda: FRAP(tau=5e-324), "tau is 5e-324"),
+    "tau": (lambda: FRAP(tau=5e-324), "tau: 5e-324"),
 }
 for kind, own in LOGITS.items():
     REFUSED[f"logits: {kind}"] = (lambda own=own: curve_stream([0, 0, 1, 1], own), "logits")

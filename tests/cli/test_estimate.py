@@ -168,7 +168,7 @@ WRONG = {
     "--chunks 700 is more than": ("source.npz", "bare.npz", "--chunks", 700),
     "unknown column of": ("source.npz", "bare.npz", "--chunks", 2, "--timestamps", "when"),
     "alert is 80": ("source.npz", "bare.npz", "--alert", 80),
-    "false alarms is 20": ("source.npz", "bare.npz", "--alert", 0.8, "--false-alarms", 20),
+    "false_alarms is 20": ("source.npz", "bare.npz", "--alert", 0.8, "--false-alarms", 20),
     "go in pairs": ("source.npz", "bare.npz", "--source-partner", "x.npz"),
 }
 
