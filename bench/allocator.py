@@ -40,9 +40,9 @@ def work(kept: bool, images: int, epochs: int) -> dict[str, float]:
     import torch
 
     from openworld import backbones, datasets
-    from openworld._allocator import keep_freed_memory
     from openworld.features import Encoding, encode
     from openworld.learners import LEARNERS
+    from openworld.runs.allocator import keep_freed_memory
 
     if kept:
         keep_freed_memory()

@@ -30,7 +30,7 @@ import numpy as np
 from label_coverage import temperature
 from scipy.special import logsumexp, softmax
 
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 from openworld.labels import (
     LabelAnswers,
     LabelPlan,

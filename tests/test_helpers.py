@@ -5,15 +5,15 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from openworld import _arrays, _csv, _html, _plain
-from openworld._errors import OpenworldError, naming, unknown_name
-from openworld._functions import find_function
-from openworld._memory import BatchSize
-from openworld._short_repr import short_repr
-from openworld._sizes import parse_size, size_in_words
-from openworld._spoken import spoken_name
-from openworld._terminal import one_line, visible
-from openworld._types import plain_types, shown
+from openworld.core import arrays, csv_files, notebook, plain_files
+from openworld.core.errors import OpenworldError, naming, unknown_name
+from openworld.core.functions import find_function
+from openworld.core.gpu_memory import BatchSize
+from openworld.core.reading import plain_types, shown
+from openworld.core.representation import short_repr
+from openworld.core.sizes import parse_size, size_in_words
+from openworld.core.spoken import spoken_name
+from openworld.core.terminal import one_line, visible
 from openworld.datasets.names import forms
 from openworld.datasets.names.wordnet import meaning_of, split_synset_ids
 from openworld.runs.spec import read_given
@@ -28,16 +28,19 @@ class Names:
 
 
 VALUES = (
-    (_html.block(["GMoP is <best>.", "So."]), "<div><p><b>GMoP is &lt;best&gt;.</b></p><p>So.</p></div>"),
-    (_html.percent(0.5, (0.25, 0.75)), "50.0 % [25.0 75.0]"),
-    (_html.percent(None), "–"),
+    (notebook.block(["GMoP is <best>.", "So."]), "<div><p><b>GMoP is &lt;best&gt;.</b></p><p>So.</p></div>"),
+    (notebook.percent(0.5, (0.25, 0.75)), "50.0 % [25.0 75.0]"),
+    (notebook.percent(None), "–"),
     (spoken_name("missile (again)"), "missile"),
     (repr(Names(("cat", "dog"))), "Names(names=('cat', 'dog'), seed=1)"),
     (repr(Names(tuple("abcdefg"))), "Names(names=('a', 'b', 'c', ... 7 in all), seed=1)"),
     (visible("cat\x1b[31m.png"), "cat␛[31m.png"),
     (one_line("a\nb\t.png"), "a␊b␉.png"),
-    (_csv.csv_text(["learner", "auroc"], [["GMoP", 0.5], ["=CoOp()", None]]), "learner,auroc\nGMoP,0.5\n'=CoOp(),\n"),
-    (_csv.as_cell("-1.5"), "-1.5"),
+    (
+        csv_files.csv_text(["learner", "auroc"], [["GMoP", 0.5], ["=CoOp()", None]]),
+        "learner,auroc\nGMoP,0.5\n'=CoOp(),\n",
+    ),
+    (csv_files.as_cell("-1.5"), "-1.5"),
     (parse_size("1.5 mb", "--limit"), 1_500_000),
     (size_in_words(14_200_000), "14 MB"),
     (size_in_words(14_200_000, at_least=True), "15 MB"),
@@ -51,9 +54,9 @@ VALUES = (
     (plain_types(int | None), {int, type(None)}),
     (shown("a" * 99), "'" + "a" * 76 + "..."),
     (read_given({"shots": 4}), {"shots": 4}),
-    (_plain.parse_json('{"shots": 4}'), {"shots": 4}),
-    (_arrays.as_array(np.array([1, 2], ">i2"), "labels").dtype.byteorder, "="),
-    (_arrays.as_groups(np.array(["a", "b"], dtype=object), "groups", 2).tolist(), ["a", "b"]),
+    (plain_files.parse_json('{"shots": 4}'), {"shots": 4}),
+    (arrays.as_array(np.array([1, 2], ">i2"), "labels").dtype.byteorder, "="),
+    (arrays.as_groups(np.array(["a", "b"], dtype=object), "groups", 2).tolist(), ["a", "b"]),
     (forms.readable_class_name("Wild_dog "), "Wild dog"),
     (forms.normalise_class_name("Wild_dog "), "wild dog"),
     (forms.numbered_names(2), ("class 0", "class 1")),
@@ -69,7 +72,7 @@ def test_by_hand(value, expected):
 
 
 def deep():
-    _plain.parse_json("[" * 100_000)
+    plain_files.parse_json("[" * 100_000)
 
 
 def full_disk():
@@ -79,17 +82,17 @@ def full_disk():
 
 REFUSALS = (
     (
-        lambda: _arrays.require_fraction("[)", margin=1),
+        lambda: arrays.require_fraction("[)", margin=1),
         OpenworldError,
         "from 0 to below 1: 1 is 100 %, and 1 % is 0.01.",
     ),
     (
-        lambda: _arrays.require_fraction(margin=0),
+        lambda: arrays.require_fraction(margin=0),
         OpenworldError,
         "margin is 0, expected a fraction above 0 and below 1.",
     ),
-    (lambda: _arrays.require_once(["side", "side"], "the table"), OpenworldError, "the table has two columns side"),
-    (lambda: _arrays.require_at_most(10, bins=15), OpenworldError, "bins is 15, expected 10 or less"),
+    (lambda: arrays.require_once(["side", "side"], "the table"), OpenworldError, "the table has two columns side"),
+    (lambda: arrays.require_at_most(10, bins=15), OpenworldError, "bins is 15, expected 10 or less"),
     (deep, ValueError, "nested too deep"),
     (full_disk, OSError, "runs/demo/run.json"),
 )

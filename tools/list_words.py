@@ -10,7 +10,7 @@ import csv
 import io
 from pathlib import Path
 
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 from openworld.datasets.names.class_names import listed_names
 from openworld.datasets.names.overlaps import WORDS
 from openworld.datasets.names.wordnet import find_wordnet, meaning_of

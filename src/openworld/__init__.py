@@ -21,8 +21,8 @@ The methods are in the packages `metrics`, `learners`, `detectors`, `estimators`
 
 from typing import TYPE_CHECKING
 
-from openworld._errors import OpenworldError
-from openworld._lazy import lazily
+from openworld.core.errors import OpenworldError
+from openworld.core.lazy import lazily
 
 if TYPE_CHECKING:
     from openworld import (

@@ -6,8 +6,8 @@ import torch
 from foreign_models import picture, pictures
 
 from openworld import backbones
-from openworld._errors import OpenworldError
 from openworld.backbones.published_files import EMBEDDED
+from openworld.core.errors import OpenworldError
 from openworld.datasets.names.audit import audit
 from openworld.features import Encoding, encode
 from openworld.learners import find_learner

@@ -11,9 +11,9 @@ from foreign_models import copied, picture, pictures
 from safetensors.torch import load_file, save_file
 
 from openworld import backbones
-from openworld._errors import OpenworldError
 from openworld.backbones import published_files
 from openworld.backbones.published_files import EMBEDDED
+from openworld.core.errors import OpenworldError
 from openworld.features import Encoding, encode
 
 SENTENCES = ["a photo of an owl.", "a lamp"]

@@ -9,8 +9,8 @@ from published_layouts import dfn, timm_conversion, training_checkpoint, write_o
 from safetensors.torch import load_file
 
 from openworld import backbones
-from openworld._errors import OpenworldError
 from openworld.backbones import BACKBONES, SHORT_NAMES
+from openworld.core.errors import OpenworldError
 
 SMALL = {"config.json", "preprocessor_config.json", "tokenizer.json"}
 

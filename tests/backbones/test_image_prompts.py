@@ -6,8 +6,8 @@ from tiny_clip import as_tensor, reference
 from tiny_clip import tiny_clip as build_tiny_clip
 
 from openworld import backbones
-from openworld._errors import OpenworldError
 from openworld.backbones.blocks import attend_all
+from openworld.core.errors import OpenworldError
 
 BARS = {"f64": (torch.float64, 1e-9), "f32": (torch.float32, 5e-5)}
 

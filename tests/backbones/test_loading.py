@@ -9,8 +9,8 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from openworld import backbones
-from openworld._errors import OpenworldError
 from openworld.backbones.layouts import export_state, load_state
+from openworld.core.errors import OpenworldError
 
 PIXELS = torch.randn(2, 3, 16, 16, generator=torch.Generator().manual_seed(1))
 

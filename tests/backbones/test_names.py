@@ -2,9 +2,9 @@
 
 import pytest
 
-from openworld._errors import OpenworldError
 from openworld.backbones import BACKBONES, SHORT_NAMES, known_name, load
 from openworld.backbones.names import OPEN_CLIP_NAMES
+from openworld.core.errors import OpenworldError
 
 BASE = "openai/clip-vit-base-patch16"
 

@@ -8,10 +8,10 @@ import transformers
 from foreign_models import picture, pictures
 
 from openworld import backbones
-from openworld._errors import OpenworldError
 from openworld.backbones.foreign.of_objects import encoder_of
 from openworld.backbones.names import is_foreign
 from openworld.backbones.published_files import EMBEDDED
+from openworld.core.errors import OpenworldError
 from openworld.features import encode
 
 SENTENCES = ["a photo of an owl.", "a lamp"]

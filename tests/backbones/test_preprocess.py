@@ -8,8 +8,8 @@ import torch
 from PIL import Image
 
 from openworld import backbones
-from openworld._errors import OpenworldError
 from openworld.backbones.preprocess import Preprocess, read_preprocess
+from openworld.core.errors import OpenworldError
 
 # Left out: margins of 4n + 3 pixels, whose half torchvision rounds up and transformers down.
 SIZES = [(16, 16), (40, 24), (24, 40), (64, 64), (18, 33), (5, 3), (300, 20)]

@@ -9,10 +9,10 @@ from tiny_clip import as_tensor, reference
 from tiny_clip import tiny_clip as build_tiny_clip
 
 from openworld import backbones
-from openworld._errors import OpenworldError
 from openworld.backbones import bounded
 from openworld.backbones.blocks import run_blocks
 from openworld.backbones.packing import lengthen
+from openworld.core.errors import OpenworldError
 
 LAYOUTS = [
     {"fixed": "of a"},

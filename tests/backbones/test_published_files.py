@@ -4,8 +4,8 @@ import shutil
 
 import pytest
 
-from openworld._errors import OpenworldError
 from openworld.backbones import needed_files
+from openworld.core.errors import OpenworldError
 
 
 @pytest.fixture(autouse=True)

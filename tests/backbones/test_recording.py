@@ -5,8 +5,8 @@ import torch
 import torch.nn.functional as F
 
 from openworld import backbones
-from openworld._errors import OpenworldError
 from openworld.backbones.blocks import join_heads, run_blocks, split_heads
+from openworld.core.errors import OpenworldError
 
 NAMES = ["owl", "golden retriever", "traffic light", "ice cream", "lamp (dog)"]
 SENTENCES = [f"a photo of a {name}." for name in NAMES]

@@ -9,9 +9,9 @@ from tokenizers.models import Unigram
 from transformers import CLIPTokenizer
 
 from openworld import backbones
-from openworld._errors import OpenworldError
 from openworld.backbones.config import TwoTowerConfig
 from openworld.backbones.tokenizer import Tokenizer, canonical, read_tokenizer
+from openworld.core.errors import OpenworldError
 
 HARD = [
     "",

@@ -9,7 +9,7 @@ import torch
 from tiny_clip import tiny_clip as build_tiny_clip
 
 from openworld import backbones
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 
 
 def test_the_fingerprint_follows_weights_and_configuration(tiny_clip):

@@ -11,7 +11,7 @@ from judging import new_folder
 from PIL import Image
 
 from openworld import datasets
-from openworld._arrays import ArrayLike
+from openworld.core.arrays import ArrayLike
 from openworld.datasets import ClassSplit, ImageSet
 
 FOLDER = new_folder()

@@ -16,7 +16,7 @@ import numpy as np
 from kinds import JUDGED, REFUSED, bad, odd
 from torch import Tensor
 
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 
 SECONDS = 30  # a call that takes longer hangs: all inputs are small
 CLOSE = 1e-5  # float32 in another order of summing

@@ -13,10 +13,10 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from openworld._types import hints_of
 from openworld.cli.app import COMMANDS, app
 from openworld.cli.command import on_command_line
 from openworld.cli.in_process import CliRunner
+from openworld.core.types import hints_of
 
 TEXTS = [
     "",

@@ -10,8 +10,8 @@ import pytest
 from in_process import openworld
 
 from openworld import OpenworldError
-from openworld._errors import failing
 from openworld.cli import console
+from openworld.core.errors import failing
 from openworld.results import Results
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "evaluations"))

@@ -7,9 +7,9 @@ from unittest import mock
 import pytest
 from in_process import openworld
 
-from openworld._types import hints_of
 from openworld.cli.app import COMMANDS, commands
 from openworld.cli.command import help_text, makes_answer, on_command_line
+from openworld.core.types import hints_of
 from openworld.runs.outputs import MARKS
 
 IDS = list(map(" ".join, COMMANDS))

@@ -224,7 +224,7 @@ def network(classes):
 def own_model(pictures, tmp_path, monkeypatch):
     """A torch module whose function stands in a file of the current folder, saved as the docs say; and what it gave."""
     from openworld import classifiers
-    from openworld._functions import find_function
+    from openworld.core.functions import find_function
 
     monkeypatch.setattr(sys, "path", list(sys.path))
     monkeypatch.chdir(tmp_path)

@@ -5,9 +5,9 @@ import sys
 
 import pytest
 
-from openworld import _plugins
 from openworld.cli.app import app
 from openworld.cli.in_process import CliRunner
+from openworld.core import plugins
 
 BASE = {
     "learners": "from openworld.learners import CoOp as Ours",
@@ -41,7 +41,7 @@ WIDTH = (
 @pytest.fixture
 def installed(tmp_path, monkeypatch):
     """Makes a package that looks installed, with a module for each of its plug-ins."""
-    there, modules = _plugins.entry_points, []
+    there, modules = plugins.entry_points, []
 
     def install(kind: str, codes: dict[str, str]):
         folder = tmp_path / "theirs-1.2.dist-info"
@@ -54,13 +54,13 @@ def installed(tmp_path, monkeypatch):
             (tmp_path / f"own_{name}.py").write_text(f"{BASE[kind]}\n{code}\n")
         monkeypatch.syspath_prepend(str(tmp_path))
         monkeypatch.setattr(
-            _plugins, "entry_points", lambda group: [one for one in there(group=group) if one.dist.name == "theirs"]
+            plugins, "entry_points", lambda group: [one for one in there(group=group) if one.dist.name == "theirs"]
         )
 
     yield install
     for module in modules:
         sys.modules.pop(module, None)
-    _plugins._loaded.cache_clear()
+    plugins._loaded.cache_clear()
 
 
 @pytest.mark.parametrize("kind", BASE)
@@ -89,6 +89,6 @@ def test_a_learner_that_asks_the_configuration_for_the_width_is_counted(installe
 
 def test_a_module_of_ones_own_that_leaves_python_is_a_sentence(tmp_path):
     (tmp_path / "own_net.py").write_text("import sys\nsys.exit(0)\n")
-    code = "from openworld._functions import find_function; find_function('own_net:net')"
+    code = "from openworld.core.functions import find_function; find_function('own_net:net')"
     done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 1 and "'own_net:net' cannot be imported (SystemExit: 0)" in done.stderr

@@ -11,10 +11,10 @@ from every_output import FIT, SHIFT
 from in_process import openworld
 
 import openworld as ow
-from openworld._errors import OpenworldError
-from openworld._types import hints_of
 from openworld.api.arguments import OutputFile, OutputFolder
 from openworld.cli.app import COMMANDS
+from openworld.core.errors import OpenworldError
+from openworld.core.types import hints_of
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="needs devices and pipes")
 

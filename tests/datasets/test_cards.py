@@ -1,6 +1,6 @@
 import pytest
 
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 from openworld.datasets import DATASETS, ImageSet, load
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from trees import ALL, picture, plant
 
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 from openworld.datasets import PUBLISHED, check
 
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 from openworld.datasets import ImageSet
 from openworld.datasets.corruptions import corrupted
 from openworld.datasets.pooling import few, pooled, remembered

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 from openworld.datasets import ClassSplit, base_new_split, few_shot, reseeded_few_shot
 
 LABELS = st.lists(st.integers(0, 5), min_size=1, max_size=60)

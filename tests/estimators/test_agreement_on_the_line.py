@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.stats import linregress, norm
 from simulated import outputs
 
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 from openworld.estimators import ALineD, ALineS, Outputs
 
 both = pytest.mark.parametrize("estimator", [ALineS(), ALineD()], ids=lambda one: one.name)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.special import softmax
 from simulated import CASES, outputs, stored
 
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 from openworld.estimators import AC, CBPE, IM, ATCMaxConfidence, ATCNegativeEntropy, DoC, Outputs
 from openworld.estimators.calibrated_confidence import isotonic
 from openworld.estimators.engine.temperature import source_temperature

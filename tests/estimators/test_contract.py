@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from simulated import outputs
 
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 from openworld.estimators import ESTIMATORS, Estimate, Outputs, ScoreRegression
 from openworld.runs import to_json
 

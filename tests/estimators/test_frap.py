@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.special import softmax
 from simulated import CASES, outputs, stored
 
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 from openworld.estimators import FRAP, Outputs, dirichlet_reference, uniform_reference
 from openworld.estimators.engine.threshold import share_below, threshold
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from simulated import CASES, outputs, stored
 
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 from openworld.estimators import AC, COT, COTT, Outputs
 
 seeds = st.integers(0, 10**6)

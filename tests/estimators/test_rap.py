@@ -3,7 +3,7 @@
 import pytest
 from simulated import CASES, outputs, stored
 
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 from openworld.estimators import FRAP, RAP
 
 

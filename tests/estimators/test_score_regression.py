@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import linregress
 from simulated import outputs
 
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 from openworld.estimators import MDE, MaNo, NuclearNorm, Outputs, ScoreRegression, SoftmaxCorr
 
 SCORES = [NuclearNorm(), MaNo(), SoftmaxCorr(), MDE()]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from simulated import CASES, outputs, stored
 
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 from openworld.estimators import Outputs, SoftmaxCorr
 
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from simulated import outputs
 
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 from openworld.estimators import AC, ESTIMATORS, FRAP, IM, Outputs
 from openworld.estimators.streaming import Sampler, estimate_stream, of_images, sample_rows, uniform_sample
 from openworld.runs import to_json

@@ -3,7 +3,7 @@
 import pytest
 from PIL import Image
 
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 from openworld.evaluations import DynamicSpec, RecognitionSpec
 from openworld.evaluations.class_lists import class_lists, require_data
 from openworld.evaluations.entries import LearnerSpec

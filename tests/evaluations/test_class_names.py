@@ -2,7 +2,7 @@
 
 import pytest
 
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 from openworld.datasets.names.findings import Audit, Finding, count_in_words
 from openworld.evaluations.finished_runs import read_report
 from openworld.report.class_names import FILE, keep_audits, names_sentences, read_audits

@@ -6,7 +6,7 @@ import pytest
 
 import openworld
 from openworld import OpenworldError
-from openworld._observer import Observer
+from openworld.core.progress import Observer
 from openworld.evaluations import read_protocol, running
 from openworld.evaluations.running import RunOptions, carry_out, headline
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 from openworld.features import default_cache
 from openworld.features.cache import look, remove
 from openworld.features.checksums import write_with_checksum

@@ -9,7 +9,7 @@ import time
 import numpy as np
 import pytest
 
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 from openworld.features.cache import IN_USE, hold, look, remove, reserve, shrink
 from openworld.features.store import FeatureStore
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from labelled_stream import simulated
 
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 from openworld.labels import (
     LabelPlan,
     PlanSettings,

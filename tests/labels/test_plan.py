@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from labelled_stream import simulated
 
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 from openworld.labels import (
     LabelPlan,
     PlanSettings,

@@ -8,8 +8,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from openworld import OpenworldError, _plugins
+from openworld import OpenworldError
 from openworld import learners as plugins
+from openworld.core import plugins as loading
 from openworld.learners import LEARNERS
 
 BROKEN = {
@@ -35,9 +36,9 @@ MODULES = {
 def installed(tmp_path, monkeypatch, repository):
     """Makes packages that look installed: each offers learners by entry points."""
     monkeypatch.syspath_prepend(str(repository / "examples" / "plug_in"))
-    made, there = [], _plugins.entry_points
+    made, there = [], loading.entry_points
     # Whatever else is installed on this machine does not count.
-    monkeypatch.setattr(_plugins, "entry_points", lambda group: [e for e in there(group=group) if e.dist.name in made])
+    monkeypatch.setattr(loading, "entry_points", lambda group: [e for e in there(group=group) if e.dist.name in made])
 
     def install(package: str, **offered: str):
         made.append(package)
@@ -54,7 +55,7 @@ def installed(tmp_path, monkeypatch, repository):
     yield install
     for module in (*MODULES, "halfway"):
         sys.modules.pop(module, None)
-    _plugins._loaded.cache_clear()
+    loading._loaded.cache_clear()
 
 
 def test_a_plug_in_is_a_learner_like_ours(installed):
@@ -67,7 +68,7 @@ def test_a_plug_in_is_a_learner_like_ours(installed):
 
 
 def test_ours_are_found_without_looking_at_plug_ins(monkeypatch):
-    monkeypatch.setattr(_plugins, "entry_points", None)
+    monkeypatch.setattr(loading, "entry_points", None)
     assert plugins.find_learner("GMoP") is LEARNERS["GMoP"]
     assert plugins.origin("GMoP") == ""
 
@@ -104,7 +105,7 @@ def test_two_packages_that_bring_one_name_are_both_refused(installed):
 def test_an_entry_point_without_a_package_is_named_by_its_value(monkeypatch):
     entry = SimpleNamespace(name="Loose", value="nowhere:Loose", dist=None, load=lambda: 1)
     with pytest.raises(OpenworldError, match="'Loose' of nowhere:Loose cannot be used: nowhere:Loose is no learner"):
-        _plugins._loaded.__wrapped__("learner", ("name",), "name", type, entry)
+        loading._loaded.__wrapped__("learner", ("name",), "name", type, entry)
 
 
 @pytest.mark.parametrize(
@@ -127,7 +128,7 @@ def test_an_interrupt_that_a_signal_brought_is_one(installed):
     installed("their-package", Halfway="halfway:Halfway")
     before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it
     try:
-        with pytest.raises(KeyboardInterrupt), _plugins.failures_named("learner", "Halfway", "their-package", "used"):
+        with pytest.raises(KeyboardInterrupt), loading.failures_named("learner", "Halfway", "their-package", "used"):
             signal.raise_signal(signal.SIGINT)
     finally:
         signal.signal(signal.SIGINT, before)

@@ -6,7 +6,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 from openworld.metrics import auroc
 
 levels = st.lists(st.integers(-4, 4).map(float), min_size=1, max_size=20)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 from openworld.metrics import CellRules, aupr_in, auroc, detection_by_cell, detection_metrics
 from openworld.metrics.by_cell import NOWHERE
 from openworld.metrics.estimate import unseen

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 from openworld.metrics.calibration import expected_calibration_error
 
 samples = st.lists(st.tuples(st.integers(0, 30), st.booleans()), min_size=1, max_size=40)

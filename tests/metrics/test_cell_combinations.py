@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 from openworld.metrics import auroc, paired_test, rank_sides, shift_trend, shift_weights
 from openworld.metrics.by_cell import NOWHERE
 from openworld.metrics.estimate import share_interval

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from metric_cases import CONTRACT
 
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 from openworld.metrics import METRICS
 
 metrics = pytest.mark.parametrize("name", METRICS)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 from openworld.metrics import level_errors
 
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 from openworld.metrics import Costs, accuracy, choose_threshold, miss_hit_curve, operating_point
 
 side = st.lists(st.tuples(st.integers(-3, 3), st.booleans()), min_size=1, max_size=12)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import stats
 
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 from openworld.metrics.ranks import final_ranks, friedman_ranks, friedman_test, level_ranks, nemenyi
 
 PUBLISHED = Path(__file__).parents[1] / "reference" / "openpl_excerpt.csv"

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 from openworld.metrics._robustness import CURVE_METRICS, Robustness, robustness, seed_spread
 
 PUBLISHED = Path(__file__).parents[1] / "reference" / "openpl_excerpt.csv"

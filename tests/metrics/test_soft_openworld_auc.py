@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 from openworld.metrics import SOFT_QUANTITIES, openworld_auc, outcomes, soft_openworld_auc
 
 image = st.tuples(st.integers(-4, 4), st.booleans(), st.booleans())

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from openworld import backbones, classifiers, datasets
-from openworld._errors import OpenworldError
 from openworld.backbones.foreign.of_embeddings import GivenEncoder
+from openworld.core.errors import OpenworldError
 from openworld.features import encode
 from openworld.learners import FittedLearner, ZeroShot
 from openworld.own_data.models import find_encoder, find_model, named_classes, require_building

@@ -2,7 +2,7 @@
 
 import pytest
 
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 from openworld.report.render import latex_table, markdown_table
 from openworld.report.result_table import result_table
 from openworld.results import METRICS, Interval, Result, Results, Value

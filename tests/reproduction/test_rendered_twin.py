@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from openworld import OpenworldError
-from openworld._observer import SILENT
+from openworld.core.progress import SILENT
 from openworld.evaluations.entries import PoolSpec
 from openworld.evaluations.image_selection import is_generated_set
 from openworld.evaluations.shift_images import ShiftGround

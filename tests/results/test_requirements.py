@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 from openworld.metrics import PairedTest, openworld_auc
 from openworld.report.checked_run import CheckedRun, check_report, junit_xml
 from openworld.results import METRICS, Interval, Pair, Result, Results, Value, comparison_of

@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 from openworld.runs.atomic import write_file, write_folder, writing
 
 

@@ -2,7 +2,7 @@ from dataclasses import replace
 
 from example_units import draws
 
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 from openworld.runs.board import ATTEMPTS, Board
 
 

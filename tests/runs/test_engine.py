@@ -1,7 +1,7 @@
 import pytest
 from example_units import draws
 
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 from openworld.runs import ENGINES, Event, RunStore, Unit, execute
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from example_units import draws
 
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 from openworld.runs import RunStore, Unit, execute
 
 

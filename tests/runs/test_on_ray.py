@@ -8,7 +8,7 @@ import pytest
 from driven import PATIENCE, finish, kill_between_units, no_leftovers, start, stop_with_ctrl_c
 from example_units import draws
 
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 from openworld.runs import RunStore, Unit, execute, on_ray
 
 real_ray = pytest.mark.slow

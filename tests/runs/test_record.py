@@ -3,7 +3,7 @@ import os
 import numpy as np
 import pytest
 
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 from openworld.runs import RunStore, Unit, UnitResult, load_record, record
 from openworld.runs.record import pack, require_names
 

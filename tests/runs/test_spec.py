@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 from openworld.runs import read_given, read_spec, to_json
 
 

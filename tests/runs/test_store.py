@@ -4,7 +4,7 @@ from dataclasses import dataclass
 import pytest
 from example_units import draw, draws
 
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 from openworld.runs import RunStore, Unit, UnitResult, execute
 from openworld.runs import store as store_module
 

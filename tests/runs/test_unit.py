@@ -2,9 +2,9 @@ import pickle
 
 import pytest
 
-from openworld._errors import OpenworldError
-from openworld._units import FUNCTIONS
+from openworld.core.errors import OpenworldError
 from openworld.runs import Unit, UnitResult, digest
+from openworld.runs.unit_names import FUNCTIONS
 
 
 def test_key_is_the_digest_of_all_that_decides_the_result():

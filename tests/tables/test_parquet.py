@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from pyarrow import parquet as arrow_parquet
 
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 from openworld.tables import parquet as tables
 from openworld.tables.coded import Coded
 from openworld.tables.parquet import decode_table, encode_table

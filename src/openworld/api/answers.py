@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import Any
 
-from openworld._console import Ending
-from openworld._terminal import as_text
+from openworld.core.console import Ending
+from openworld.core.terminal import as_text
 
 
 @dataclass(frozen=True, repr=False)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 
 
 @dataclass(frozen=True)

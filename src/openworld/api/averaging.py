@@ -5,11 +5,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
-from openworld._console import Ending
-from openworld._errors import OpenworldError
-from openworld._types import checked
 from openworld.api.arguments import EVERY, OutputFolder, Report, Runs
 from openworld.api.finished_run import folder_of
+from openworld.core.console import Ending
+from openworld.core.errors import OpenworldError
+from openworld.core.types import checked
 
 
 @checked

@@ -6,11 +6,11 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from openworld._errors import OpenworldError
-from openworld._sizes import parse_size, size_in_words
-from openworld._terminal import Head, TerminalTable, name
-from openworld._types import checked
 from openworld.api.answers import TextReport
+from openworld.core.errors import OpenworldError
+from openworld.core.sizes import parse_size, size_in_words
+from openworld.core.terminal import Head, TerminalTable, name
+from openworld.core.types import checked
 
 NOTHING = "Nothing was removed."
 
@@ -101,7 +101,7 @@ def _agreed(listed: TextReport, option: str, what: str) -> bool:
     """Whether the person at the terminal agrees, who sees first what it is about."""
     from rich.prompt import Confirm
 
-    from openworld._console import output
+    from openworld.core.console import output
 
     if not sys.stdin.isatty():
         raise OpenworldError(f"{option} asks before it removes anything, and nobody can answer here; add --yes.")

@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
-from openworld._console import Ending
-from openworld._errors import OpenworldError
-from openworld._types import checked
 from openworld.api.arguments import OutputFile, Places, Report, Run
 from openworld.api.finished_run import as_run, folder_of
+from openworld.core.console import Ending
+from openworld.core.errors import OpenworldError
+from openworld.core.types import checked
 
 SUMMARY = "GITHUB_STEP_SUMMARY"
 

@@ -3,11 +3,11 @@
 from collections.abc import Iterable, Iterator
 from importlib import import_module
 
-from openworld._errors import OpenworldError, unknown_name
-from openworld._plugins import Plugins
-from openworld._types import checked
 from openworld.api.arguments import Report, Run
 from openworld.api.finished_run import as_run
+from openworld.core.errors import OpenworldError, unknown_name
+from openworld.core.plugins import Plugins
+from openworld.core.types import checked
 
 PLUGGED = ("learners", "detectors", "estimators", "evaluations")
 """Kinds of which other packages may bring some."""

@@ -6,11 +6,11 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Annotated, Any
 
-from openworld._console import Ending
-from openworld._errors import OpenworldError
-from openworld._types import checked
 from openworld.api.answers import TextReport, line
 from openworld.api.arguments import OutputFolder
+from openworld.core.console import Ending
+from openworld.core.errors import OpenworldError
+from openworld.core.types import checked
 
 _SHOWN = 8  # parts of a data set that are counted one by one
 

@@ -3,9 +3,9 @@
 from pathlib import Path
 from typing import Annotated
 
-from openworld._types import checked
 from openworld.api.arguments import OutputFile, Report, Run
 from openworld.api.finished_run import folder_of
+from openworld.core.types import checked
 
 
 @checked

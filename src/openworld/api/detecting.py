@@ -6,9 +6,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
-from openworld._console import ALERTED, Ending, observing
-from openworld._errors import OpenworldError
-from openworld._types import Count, Positive, Range, checked
 from openworld.api.arguments import (
     Images,
     Model,
@@ -21,6 +18,9 @@ from openworld.api.arguments import (
     SeveralImages,
 )
 from openworld.api.work import made_by
+from openworld.core.console import ALERTED, Ending, observing
+from openworld.core.errors import OpenworldError
+from openworld.core.types import Count, Positive, Range, checked
 
 OF_THE_MODEL = ("model", "member", "architecture", "backbone")
 """What says which model it is; beside --apply, where it is not the one that the thresholds name."""
@@ -139,7 +139,7 @@ def detect(
     0.75
     """
     question = _question(locals())
-    from openworld._arrays import require_fraction
+    from openworld.core.arrays import require_fraction
 
     require_fraction(flag_rate=flag_rate)
     if replicates == 1:

@@ -1,9 +1,9 @@
 """What is installed here, and what a model is and which methods run on it: `openworld doctor`."""
 
-from openworld._console import Ending, observing
-from openworld._errors import OpenworldError
-from openworld._types import checked
 from openworld.api.answers import TextReport
+from openworld.core.console import Ending, observing
+from openworld.core.errors import OpenworldError
+from openworld.core.types import checked
 
 
 @checked

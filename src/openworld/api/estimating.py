@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
-from openworld._types import Count
 from openworld.api.arguments import Model, Models, Names, OutputFolder, Report, Scores, ScoresOfModels, ScoresOrImages
 from openworld.api.work import done_by
+from openworld.core.types import Count
 
 
 @done_by("label_free.estimate.command:estimate")

@@ -7,10 +7,10 @@ from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 
 from openworld import __version__
-from openworld._errors import unknown_name
-from openworld._types import checked
 from openworld.api.citing import cite
 from openworld.api.finished_run import as_run
+from openworld.core.errors import unknown_name
+from openworld.core.types import checked
 from openworld.papers.bibliography import names_used
 from openworld.report.provenance import command
 from openworld.report.render import markdown_table, plain

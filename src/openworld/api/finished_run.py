@@ -3,7 +3,8 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from openworld._types import checked, wrong
+from openworld.core.reading import wrong
+from openworld.core.types import checked
 
 if TYPE_CHECKING:
     from openworld.api.arguments import Run

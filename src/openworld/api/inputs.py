@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 from openworld.tables.entries import as_column, column_names, is_table, require_filled
 from openworld.tables.files import scores_of
 

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
-from openworld._types import Range
 from openworld.api.arguments import Names, OutputFolder, Report, Stream
 from openworld.api.work import done_by
+from openworld.core.types import Range
 
 
 @done_by("own_data.label.report:plan_labels")

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
-from openworld._errors import unknown_name
-from openworld._terminal import Head, TerminalTable, name, words
-from openworld._types import checked
 from openworld.api.answers import TextReport
+from openworld.core.errors import unknown_name
+from openworld.core.terminal import Head, TerminalTable, name, words
+from openworld.core.types import checked
 
 
 @checked

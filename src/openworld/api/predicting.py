@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
-from openworld._types import Count, Positive
 from openworld.api.arguments import OutputFile, PredictingModel, Report, ScoresOrImages
 from openworld.api.work import done_by
+from openworld.core.types import Count, Positive
 
 
 @done_by("own_data.predict:predict")

@@ -6,12 +6,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
-from openworld._console import Ending
-from openworld._errors import OpenworldError, failing
-from openworld._types import checked
 from openworld.api.arguments import OutputFolder, Report, Run, Scores
 from openworld.api.finished_run import folder_of
 from openworld.api.work import made_by
+from openworld.core.console import Ending
+from openworld.core.errors import OpenworldError, failing
+from openworld.core.types import checked
 
 TABLE = "predictions.parquet"
 

@@ -3,10 +3,10 @@
 import io
 from pathlib import Path
 
-from openworld._console import observing
-from openworld._errors import OpenworldError, unknown_name
-from openworld._types import checked
 from openworld.api.arguments import OutputFile
+from openworld.core.console import observing
+from openworld.core.errors import OpenworldError, unknown_name
+from openworld.core.types import checked
 
 HUB_FORMS = ("hub", "card")
 """What goes into a model card: evaluation entries, and a section."""
@@ -84,7 +84,7 @@ def _table(folder: Path, out: Path | None, form: str, of: str) -> str:
 
 
 def _content(folder: Path, form: str, of: str) -> str | bytes:
-    from openworld._console import output
+    from openworld.core.console import output
     from openworld.evaluations.finished_runs import read_report
 
     if form in HUB_FORMS:

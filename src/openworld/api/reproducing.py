@@ -6,13 +6,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from openworld._console import ALERTED, Ending, observing
-from openworld._errors import OpenworldError, failing
-from openworld._types import Count, Positive, Range, checked
 from openworld.api.answers import TextReport
 from openworld.api.arguments import Listed, Numbers, OutputFolder, Report, Views
 from openworld.api.finished_run import open_run
 from openworld.api.work import made_by
+from openworld.core.console import ALERTED, Ending, observing
+from openworld.core.errors import OpenworldError, failing
+from openworld.core.types import Count, Positive, Range, checked
 
 MANY = 13
 """Tables beyond which a terminal shows a line of each, and the page the tables themselves."""
@@ -250,7 +250,7 @@ def _comparison(planned: Any, folder: Path, failures: Mapping[str, str], error: 
 
 def _acceptance(planned: Any, options: Any, failures: Mapping[str, str], error: str) -> TextReport:
     """Return and write (OUT/tables/acceptance.csv) the numbers, and whether each is within its tolerance."""
-    from openworld._csv import csv_text
+    from openworld.core.csv_files import csv_text
     from openworld.evaluations.running import machine_of
     from openworld.report.render import terminal_table
     from openworld.reproduction.acceptance import REASONS, accept

@@ -5,12 +5,12 @@ from dataclasses import is_dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from openworld._console import Ending, observing
-from openworld._errors import OpenworldError, failing
-from openworld._types import Count, Range, checked
 from openworld.api.answers import TextReport
 from openworld.api.arguments import EVERY, OutputFolder, Spec
 from openworld.api.work import made_by
+from openworld.core.console import Ending, observing
+from openworld.core.errors import OpenworldError, failing
+from openworld.core.types import Count, Range, checked
 
 if TYPE_CHECKING:
     from openworld.evaluations.running import RunOptions

@@ -3,9 +3,9 @@
 from pathlib import Path
 from typing import Annotated
 
-from openworld._types import Count, Positive, Range
 from openworld.api.arguments import Backbone, Images, Names, OutputFolder, Report, ScoresOrImages
 from openworld.api.work import done_by
+from openworld.core.types import Count, Positive, Range
 
 
 @done_by("own_data.shift.command:shift")

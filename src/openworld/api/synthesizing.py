@@ -3,9 +3,9 @@
 from pathlib import Path
 from typing import Annotated
 
-from openworld._types import Count, Positive, Range
 from openworld.api.arguments import OutputFolder, Report, ScoresOrImages, SeveralImages
 from openworld.api.work import done_by
+from openworld.core.types import Count, Positive, Range
 
 
 @done_by("own_data.synthesize.report:synthesize")

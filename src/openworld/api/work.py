@@ -13,8 +13,8 @@ from functools import wraps
 from importlib import import_module
 from typing import Any
 
-from openworld._console import observing
-from openworld._types import checked
+from openworld.core.console import observing
+from openworld.core.types import checked
 
 COMMAND: ContextVar[tuple[str, ...]] = ContextVar("command", default=())
 """The command line, while one runs."""

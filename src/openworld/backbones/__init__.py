@@ -5,8 +5,8 @@ The cards are light; everything that needs torch is imported when first asked fo
 
 from typing import TYPE_CHECKING
 
-from openworld._lazy import lazily
 from openworld.backbones.names import BACKBONES, SHORT_NAMES, BackboneCard
+from openworld.core.lazy import lazily
 
 if TYPE_CHECKING:
     from openworld.backbones.config import SHAPES, ImageConfig, TextConfig, TwoTowerConfig

@@ -10,9 +10,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
-from openworld._errors import OpenworldError
-from openworld._plain import facts, read_plain
 from openworld.backbones.config import ImageConfig, TextConfig, TwoTowerConfig
+from openworld.core.errors import OpenworldError
+from openworld.core.plain_files import facts, read_plain
 
 Description = TypeVar("Description")
 ACTIVATION_NAMES = {"quick_gelu": "quick_gelu", "gelu": "gelu", "gelu_pytorch_tanh": "gelu_tanh"}

@@ -7,8 +7,8 @@ a logit bias). Nothing here reads a file; `loading` fills these from a checkpoin
 
 from dataclasses import dataclass, fields
 
-from openworld._errors import OpenworldError
-from openworld._types import checked
+from openworld.core.errors import OpenworldError
+from openworld.core.types import checked
 
 ACTIVATIONS = ("quick_gelu", "gelu", "gelu_tanh")
 

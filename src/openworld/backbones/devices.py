@@ -2,7 +2,7 @@
 
 import torch
 
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 
 AUTO = "auto"
 

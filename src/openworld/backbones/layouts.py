@@ -16,8 +16,8 @@ from pathlib import Path
 import torch
 from torch import Tensor, nn
 
-from openworld._errors import OpenworldError
-from openworld._plain import facts, read_plain
+from openworld.core.errors import OpenworldError
+from openworld.core.plain_files import facts, read_plain
 
 _log = logging.getLogger(__name__)
 

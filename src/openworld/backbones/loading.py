@@ -13,8 +13,6 @@ import torch
 from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
-from openworld._errors import OpenworldError, unknown_name
-from openworld._types import checked
 from openworld.backbones import foreign
 from openworld.backbones.checkpoint_config import described, from_hugging_face, from_open_clip
 from openworld.backbones.config import TwoTowerConfig
@@ -41,6 +39,8 @@ from openworld.backbones.published_files import (
 )
 from openworld.backbones.tokenizer import Tokenizer, read_tokenizer
 from openworld.backbones.two_tower import TwoTower
+from openworld.core.errors import OpenworldError, unknown_name
+from openworld.core.types import checked
 
 _OPENAI_VOCABULARY = 49408
 _READ = {"hugging_face": from_hugging_face, "open_clip": from_open_clip}

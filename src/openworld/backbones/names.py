@@ -9,9 +9,9 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from openworld._errors import OpenworldError, unknown_name
-from openworld._plain import facts
-from openworld._types import checked
+from openworld.core.errors import OpenworldError, unknown_name
+from openworld.core.plain_files import facts
+from openworld.core.types import checked
 
 
 @dataclass(frozen=True)

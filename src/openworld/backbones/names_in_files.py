@@ -7,9 +7,9 @@ this machine, a model of another library) are taken from whoever starts the comm
 
 from pathlib import Path
 
-from openworld._errors import OpenworldError
 from openworld.backbones.names import LIBRARIES, is_embeddings, is_function, known_name
 from openworld.backbones.published_files import needed_files, vocabulary_lies_here
+from openworld.core.errors import OpenworldError
 
 _FETCHING = (*LIBRARIES, "timm", "hf")
 

@@ -13,10 +13,10 @@ import torch
 from PIL import Image
 from torch import Tensor
 
-from openworld._errors import OpenworldError
-from openworld._types import checked
 from openworld.backbones.checkpoint_config import described
 from openworld.backbones.published_files import PREPROCESSING
+from openworld.core.errors import OpenworldError
+from openworld.core.types import checked
 
 _LARGEST_SIDE = 2**14
 OPENAI_MEAN, OPENAI_STD = (0.48145466, 0.4578275, 0.40821073), (0.26862954, 0.26130258, 0.27577711)

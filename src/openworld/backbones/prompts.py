@@ -12,11 +12,11 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from openworld._errors import OpenworldError, unknown_name
-from openworld._short_repr import short_repr
-from openworld._spoken import spoken_name
 from openworld.backbones.packed_sentences import PackedSentences, encode_packed, pack_sentences
 from openworld.backbones.towers import TextTower
+from openworld.core.errors import OpenworldError, unknown_name
+from openworld.core.representation import short_repr
+from openworld.core.spoken import spoken_name
 
 PLACEHOLDER = "X"
 CHUNK = 512

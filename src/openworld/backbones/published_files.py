@@ -14,9 +14,6 @@ from dataclasses import dataclass
 from fnmatch import fnmatch
 from pathlib import Path
 
-from openworld._errors import unknown_name
-from openworld._plain import facts
-from openworld._types import checked
 from openworld.backbones.names import (
     BACKBONES,
     is_embeddings,
@@ -26,6 +23,9 @@ from openworld.backbones.names import (
     local_path,
     require_ours,
 )
+from openworld.core.errors import unknown_name
+from openworld.core.plain_files import facts
+from openworld.core.types import checked
 
 EMBEDDED = Path(__file__).parent / "embedded"
 VOCABULARY = "bpe_simple_vocab_16e6.txt.gz"

@@ -12,12 +12,12 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from openworld._errors import OpenworldError
-from openworld._short_repr import short_repr
 from openworld.backbones.blocks import Attend, Block, KeysAndValues, attend_all, join_heads, run_blocks, split_heads
 from openworld.backbones.bounded import run_parts, spans
 from openworld.backbones.prompts import CHUNK, pad_tokens
 from openworld.backbones.towers import ImageTower, TextTower
+from openworld.core.errors import OpenworldError
+from openworld.core.representation import short_repr
 
 
 @dataclass(frozen=True)

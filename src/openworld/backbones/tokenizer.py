@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from openworld._errors import OpenworldError
 from openworld.backbones.config import TwoTowerConfig
 from openworld.backbones.published_files import VOCABULARY
+from openworld.core.errors import OpenworldError
 
 _MERGES = 49152 - 256 - 2
 CLIP_WORDS = r"<\|startoftext\|>|<\|endoftext\|>|'s|'t|'re|'ve|'m|'ll|'d|[\p{L}]+|[\p{N}]|[^\s\p{L}\p{N}]+"

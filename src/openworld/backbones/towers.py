@@ -9,7 +9,6 @@ from collections.abc import Mapping
 import torch
 from torch import Tensor, nn
 
-from openworld._errors import OpenworldError
 from openworld.backbones.blocks import (
     Attend,
     Block,
@@ -21,6 +20,7 @@ from openworld.backbones.blocks import (
     select_rows,
 )
 from openworld.backbones.config import ImageConfig, TextConfig
+from openworld.core.errors import OpenworldError
 
 
 class ImageTower(nn.Module):

@@ -10,7 +10,6 @@ from dataclasses import asdict
 import torch
 from torch import Tensor, nn
 
-from openworld._errors import OpenworldError
 from openworld.backbones import prompts as text_passes
 from openworld.backbones import recording as read_only
 from openworld.backbones import upper_blocks
@@ -21,6 +20,7 @@ from openworld.backbones.recording import Recording
 from openworld.backbones.tokenizer import Tokenizer
 from openworld.backbones.towers import ImageTower, TextTower, insert_prompts, require_class_token
 from openworld.backbones.upper_blocks import EnteredText, PackedText
+from openworld.core.errors import OpenworldError
 
 
 class TwoTower(nn.Module):

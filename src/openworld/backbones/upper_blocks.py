@@ -11,13 +11,13 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from openworld._errors import OpenworldError
-from openworld._short_repr import short_repr
 from openworld.backbones.blocks import attend_all, attend_earlier, run_blocks
 from openworld.backbones.packed_sentences import SPARE, PackedSentences, encode_packed, record_keys_and_values
 from openworld.backbones.packing import pack_lengths, plan_attention
 from openworld.backbones.prompts import common_prefix, pad_tokens, require_causal
 from openworld.backbones.towers import ImageTower, TextTower, require_class_token
+from openworld.core.errors import OpenworldError
+from openworld.core.representation import short_repr
 
 _WHAT = "passes through upper blocks need"
 

@@ -8,9 +8,9 @@ from collections.abc import Mapping
 
 from torch import Tensor, nn
 
-from openworld._errors import OpenworldError
 from openworld.backbones.foreign.encoder import import_library
 from openworld.backbones.preprocess import RESAMPLING, Preprocess
+from openworld.core.errors import OpenworldError
 
 PREFIX = "timm:"
 

@@ -8,11 +8,11 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import relu
 
-from openworld._arrays import MANY, MOST
-from openworld._errors import OpenworldError, unknown_name
-from openworld._functions import FORM, find_function
-from openworld._types import Range, checked
 from openworld.classifiers import _timm
+from openworld.core.arrays import MANY, MOST
+from openworld.core.errors import OpenworldError, unknown_name
+from openworld.core.functions import FORM, find_function
+from openworld.core.types import Range, checked
 
 
 def convnet(classes: int, side: int) -> nn.Sequential:

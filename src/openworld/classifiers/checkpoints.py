@@ -13,8 +13,6 @@ from pathlib import Path
 
 from torch import Tensor, nn
 
-from openworld._errors import OpenworldError
-from openworld._types import checked
 from openworld.backbones.layouts import read_weights, require_finite
 from openworld.backbones.preprocess import RESAMPLING, Preprocess
 from openworld.classifiers import _timm
@@ -22,6 +20,8 @@ from openworld.classifiers.architectures import build
 from openworld.classifiers.classifier import Classifier
 from openworld.classifiers.exported import described, description_of, require_description
 from openworld.classifiers.torchvision_networks import network_of, plain_names
+from openworld.core.errors import OpenworldError
+from openworld.core.types import checked
 from openworld.datasets.names.forms import are_numbered, numbered_names
 
 ENDINGS = (".pth", ".pth.tar", ".ckpt", ".safetensors")

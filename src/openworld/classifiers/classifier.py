@@ -15,11 +15,11 @@ import torch
 from PIL import Image
 from torch import nn
 
-from openworld._errors import OpenworldError
-from openworld._memory import cores_of_one_thread
-from openworld._short_repr import short_repr
-from openworld._types import checked
 from openworld.backbones.preprocess import Preprocess
+from openworld.core.errors import OpenworldError
+from openworld.core.gpu_memory import cores_of_one_thread
+from openworld.core.representation import short_repr
+from openworld.core.types import checked
 from openworld.datasets.training_images import SeenPictures, hashes_of
 
 _BATCH = 128  # images at a time

@@ -15,13 +15,13 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from openworld._errors import OpenworldError
-from openworld._plain import sha256_of
-from openworld._types import checked
 from openworld.backbones.foreign.encoder import import_library
 from openworld.backbones.names_in_files import not_said
 from openworld.backbones.preprocess import Preprocess
 from openworld.classifiers.classifier import Classifier
+from openworld.core.errors import OpenworldError
+from openworld.core.plain_files import sha256_of
+from openworld.core.types import checked
 from openworld.runs.atomic import write_file
 from openworld.runs.sealed import read_saved
 

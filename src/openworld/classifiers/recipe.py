@@ -12,10 +12,10 @@ import math
 from dataclasses import dataclass, replace
 from typing import Annotated, Literal
 
-from openworld._arrays import LARGEST, MOST, require_at_least
-from openworld._errors import OpenworldError
-from openworld._plain import facts
-from openworld._types import Count, Positive, Range, Share, checked
+from openworld.core.arrays import LARGEST, MOST, require_at_least
+from openworld.core.errors import OpenworldError
+from openworld.core.plain_files import facts
+from openworld.core.types import Count, Positive, Range, Share, checked
 
 Optimiser = Literal["sgd", "adam"]
 Decay = Literal["steps", "epochs", "cosine", "none"]

@@ -8,15 +8,15 @@ from pathlib import Path
 
 from torch import nn
 
-from openworld._errors import OpenworldError
-from openworld._functions import FORM
-from openworld._plain import read_plain
-from openworld._types import checked
 from openworld.backbones.names_in_files import not_said
 from openworld.backbones.preprocess import Preprocess
 from openworld.classifiers import _timm, checkpoints, exported
 from openworld.classifiers.architectures import ARCHITECTURES, build
 from openworld.classifiers.classifier import Classifier
+from openworld.core.errors import OpenworldError
+from openworld.core.functions import FORM
+from openworld.core.plain_files import read_plain
+from openworld.core.types import checked
 from openworld.datasets.training_images import SeenPictures
 from openworld.runs.atomic import write_file
 from openworld.runs.outputs import CLASSIFIER, require_folder

@@ -16,7 +16,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import relu
 
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 
 Weights = Mapping[str, Tensor]
 

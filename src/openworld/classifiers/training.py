@@ -12,14 +12,14 @@ import torch
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
-from openworld._errors import OpenworldError
-from openworld._types import checked
 from openworld.backbones.devices import require_device
 from openworld.backbones.preprocess import RESAMPLING, Preprocess
 from openworld.classifiers import _timm
 from openworld.classifiers.architectures import build
 from openworld.classifiers.classifier import Classifier
 from openworld.classifiers.recipe import Recipe
+from openworld.core.errors import OpenworldError
+from openworld.core.types import checked
 from openworld.datasets.training_images import SeenPictures, hashes_of
 
 _LARGEST = 4 * 2**30  # bytes of pixels kept in memory; beyond, every epoch reads the files again

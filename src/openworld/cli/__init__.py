@@ -2,9 +2,9 @@
 
 import os
 
-from openworld._allocator import keep_freed_memory
 from openworld.cli import console
 from openworld.cli.app import app
+from openworld.runs.allocator import keep_freed_memory
 
 
 def main() -> None:

@@ -14,10 +14,10 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from cyclopts import App, Group, Parameter
 
-from openworld._errors import OpenworldError
-from openworld._types import hints_of
 from openworld.api.arguments import OnCommandLine
 from openworld.cli import console
+from openworld.core.errors import OpenworldError
+from openworld.core.types import hints_of
 
 MACHINE = ("device", "workers", "engine", "cache", "cache_limit", "allow_corrupt", "root")
 OPTIONS, ON_MACHINE = Group("Options", sort_key=1), Group("Machine and storage", sort_key=98)

@@ -10,10 +10,10 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-from openworld._console import output
-from openworld._errors import OpenworldError
-from openworld._terminal import visible
 from openworld.api.work import COMMAND
+from openworld.core.console import output
+from openworld.core.errors import OpenworldError
+from openworld.core.terminal import visible
 
 _UTF8 = "PYTHONUTF8=1"
 

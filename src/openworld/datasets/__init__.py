@@ -10,7 +10,7 @@ pets = datasets.load("oxford_pets", root="path/to/data", part="train", shots=16,
 
 from typing import TYPE_CHECKING
 
-from openworld._lazy import lazily
+from openworld.core.lazy import lazily
 
 if TYPE_CHECKING:
     from openworld.datasets import emoji, splits, templates

@@ -4,8 +4,8 @@ import glob
 from collections.abc import Callable
 from pathlib import Path
 
-from openworld._errors import OpenworldError, unknown_name
-from openworld._types import checked
+from openworld.core.errors import OpenworldError, unknown_name
+from openworld.core.types import checked
 from openworld.datasets import emoji
 from openworld.datasets.emoji.drawings import STYLES
 from openworld.datasets.formats import embeddings, folder, hub, listing, tars

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import numpy as np
 
-from openworld._errors import OpenworldError
-from openworld._plain import is_text
-from openworld._types import checked
+from openworld.core.errors import OpenworldError
+from openworld.core.plain_files import is_text
+from openworld.core.types import checked
 from openworld.datasets.formats.files import MISSING, FileReader, first, sizes_of
 from openworld.datasets.formats.split_files import Split
 from openworld.datasets.published.catalogue import (

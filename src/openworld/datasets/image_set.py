@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from PIL import Image
 
-from openworld._arrays import ArrayLike, as_labels
-from openworld._errors import OpenworldError
-from openworld._plain import require_text
-from openworld._short_repr import short_repr
-from openworld._types import checked
+from openworld.core.arrays import ArrayLike, as_labels
+from openworld.core.errors import OpenworldError
+from openworld.core.plain_files import require_text
+from openworld.core.representation import short_repr
+from openworld.core.types import checked
 from openworld.datasets.names.forms import normalise_class_name, readable_class_name
 from openworld.datasets.splits import ClassSplit
 

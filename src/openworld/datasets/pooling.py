@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from PIL import Image
 
-from openworld._errors import OpenworldError
-from openworld._types import Positive, checked
+from openworld.core.errors import OpenworldError
+from openworld.core.types import Positive, checked
 from openworld.datasets.image_set import Derived, ImageSet, embeddings_of
 from openworld.datasets.names.forms import normalise_class_name
 from openworld.datasets.splits import ClassSplit

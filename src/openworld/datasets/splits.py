@@ -7,10 +7,10 @@ from typing import Annotated, Literal
 
 import numpy as np
 
-from openworld._arrays import MOST, ArrayLike, as_labels
-from openworld._errors import OpenworldError, unknown_name
-from openworld._short_repr import short_repr
-from openworld._types import Range, checked
+from openworld.core.arrays import MOST, ArrayLike, as_labels
+from openworld.core.errors import OpenworldError, unknown_name
+from openworld.core.representation import short_repr
+from openworld.core.types import Range, checked
 from openworld.datasets.names.forms import normalise_class_name
 
 Draw = Literal["coop", "openworldauc"]

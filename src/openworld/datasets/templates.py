@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from openworld._errors import OpenworldError
-from openworld._plain import facts
-from openworld._spoken import spoken_name
+from openworld.core.errors import OpenworldError
+from openworld.core.plain_files import facts
+from openworld.core.spoken import spoken_name
 from openworld.datasets.names.forms import readable_class_name
 
 PHOTO = "a photo of a {}."

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from PIL import Image
 
-from openworld._errors import OpenworldError
-from openworld._short_repr import short_repr
+from openworld.core.errors import OpenworldError
+from openworld.core.representation import short_repr
 
 NEW, ALIKE, SAME = 0, 1, 2
 """What `SeenPictures.find` says of a picture: not seen, much like one that was, one that was."""

@@ -27,8 +27,8 @@ is made of `openworld.detectors.plugin_api`.
 from collections.abc import Mapping
 from typing import Any
 
-from openworld._plugins import Plugins
-from openworld._types import checked
+from openworld.core.plugins import Plugins
+from openworld.core.types import checked
 from openworld.detectors.adaneg import AdaNeg
 from openworld.detectors.adascale import AdaSCALE
 from openworld.detectors.ash import ASH

@@ -11,7 +11,7 @@ from typing import Annotated, Literal
 import torch
 from torch import Tensor
 
-from openworld._types import AboveZero, NotNegative, Positive, Range, Share, checked
+from openworld.core.types import AboveZero, NotNegative, Positive, Range, Share, checked
 from openworld.detectors.neglabel import name_groups, share_of_classes
 from openworld.detectors.plugin_api import Activations, DetectorCard, Fittable
 

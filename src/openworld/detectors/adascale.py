@@ -7,8 +7,8 @@ from typing import Annotated, Literal
 import torch
 from torch import Tensor
 
-from openworld._errors import OpenworldError
-from openworld._types import NotNegative, Percent, Range, checked
+from openworld.core.errors import OpenworldError
+from openworld.core.types import NotNegative, Percent, Range, checked
 from openworld.detectors.ash import ratio
 from openworld.detectors.engine.perturbation import Perturbation
 from openworld.detectors.plugin_api import Activations, Collected, DetectorCard, Fittable, Head

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 import torch
 from torch import Tensor
 
-from openworld._types import Range, checked
+from openworld.core.types import Range, checked
 from openworld.detectors.plugin_api import Activations, DetectorCard, Fittable
 
 Variant = Literal["b", "s", "p"]

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import normalize
 
-from openworld._types import Range, checked
+from openworld.core.types import Range, checked
 from openworld.detectors.plugin_api import Activations, DetectorCard, Fittable, Head, Moments, Products
 
 

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import normalize
 
-from openworld._types import AboveZero, Range, checked
+from openworld.core.types import AboveZero, Range, checked
 from openworld.detectors.cop import Components, components
 from openworld.detectors.engine.statistics import Moments, Products
 from openworld.detectors.plugin_api import Activations, DetectorCard, Fittable, Head

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
-from openworld._types import AboveZero, Positive, checked
+from openworld.core.types import AboveZero, Positive, checked
 from openworld.detectors.neglabel import name_groups, share_of_classes
 from openworld.detectors.plugin_api import Activations, DetectorCard, Fittable
 

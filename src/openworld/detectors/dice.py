@@ -12,7 +12,7 @@ from functools import cached_property
 import torch
 from torch import Tensor
 
-from openworld._types import Percent, checked
+from openworld.core.types import Percent, checked
 from openworld.detectors.engine.statistics import Mean, Moments, percentile
 from openworld.detectors.plugin_api import Activations, DetectorCard, Fittable, Head
 

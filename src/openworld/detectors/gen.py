@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from openworld._types import AboveZero, Positive, checked
+from openworld.core.types import AboveZero, Positive, checked
 from openworld.detectors.plugin_api import Activations, DetectorCard, Fittable
 
 

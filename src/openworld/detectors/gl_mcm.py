@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from torch import Tensor
 from torch.nn.functional import normalize
 
-from openworld._types import AboveZero, NotNegative, checked
+from openworld.core.types import AboveZero, NotNegative, checked
 from openworld.detectors.plugin_api import Activations, DetectorCard, Fittable
 
 

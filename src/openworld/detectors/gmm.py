@@ -8,8 +8,8 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from openworld._errors import OpenworldError
-from openworld._types import AboveZero, checked
+from openworld.core.errors import OpenworldError
+from openworld.core.types import AboveZero, checked
 from openworld.detectors.plugin_api import Activations, Bank, DetectorCard, Fittable, Head, Rows
 
 Covariance = Literal["class", "tied"]

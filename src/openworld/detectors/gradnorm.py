@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
-from openworld._types import checked
+from openworld.core.types import checked
 from openworld.detectors.plugin_api import Activations, DetectorCard, Fittable
 
 

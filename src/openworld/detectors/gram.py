@@ -8,9 +8,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from openworld._arrays import require_at_least
-from openworld._errors import OpenworldError
-from openworld._types import Range, checked
+from openworld.core.arrays import require_at_least
+from openworld.core.errors import OpenworldError
+from openworld.core.types import Range, checked
 from openworld.detectors.engine.activations import Layer
 from openworld.detectors.engine.statistics import LayerTotals, PerLayer
 from openworld.detectors.plugin_api import Activations, DetectorCard, Fittable, Head

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from torch import Tensor
 from torch.nn.functional import normalize
 
-from openworld._types import Positive, checked
+from openworld.core.types import Positive, checked
 from openworld.detectors.engine.bank import require_neighbours
 from openworld.detectors.plugin_api import Activations, Bank, DetectorCard, Fittable, Head, Rows, largest_products
 

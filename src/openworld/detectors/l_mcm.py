@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from torch import Tensor
 from torch.nn.functional import normalize
 
-from openworld._types import AboveZero, checked
+from openworld.core.types import AboveZero, checked
 from openworld.detectors.plugin_api import Activations, DetectorCard, Fittable
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
-from openworld._types import AboveZero, checked
+from openworld.core.types import AboveZero, checked
 from openworld.detectors.plugin_api import Activations, DetectorCard, Fittable
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
-from openworld._types import Share, checked
+from openworld.core.types import Share, checked
 from openworld.detectors.engine.gaussian import Gaussian, concerns, gaussian, within_classes
 from openworld.detectors.engine.statistics import ClassSums, ClassTotals, Moments, Products
 from openworld.detectors.plugin_api import Activations, DetectorCard, Fittable, Head

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from openworld._errors import OpenworldError
-from openworld._types import Share, checked
+from openworld.core.errors import OpenworldError
+from openworld.core.types import Share, checked
 from openworld.detectors.engine.gaussian import Gaussian, concerns, gaussian, within_classes
 from openworld.detectors.engine.linear_probe import linear_probe
 from openworld.detectors.engine.statistics import ClassSums, LayerTotals, PerLayer, Products

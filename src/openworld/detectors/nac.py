@@ -7,7 +7,7 @@ from typing import Annotated
 import torch
 from torch import Tensor
 
-from openworld._types import Positive, Range, checked
+from openworld.core.types import Positive, Range, checked
 from openworld.detectors.engine.statistics import LayerTotals, PerLayer
 from openworld.detectors.plugin_api import Activations, Bank, DetectorCard, Fittable, Head
 

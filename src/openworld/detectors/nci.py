@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
-from openworld._types import NotNegative, checked
+from openworld.core.types import NotNegative, checked
 from openworld.detectors.plugin_api import Activations, DetectorCard, Fittable, Head, Mean, Moments
 
 

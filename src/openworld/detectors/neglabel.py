@@ -8,8 +8,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from openworld._errors import OpenworldError
-from openworld._types import AboveZero, Positive, checked
+from openworld.core.errors import OpenworldError
+from openworld.core.types import AboveZero, Positive, checked
 from openworld.detectors.plugin_api import Activations, DetectorCard, Fittable
 
 

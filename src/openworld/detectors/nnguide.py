@@ -7,7 +7,7 @@ from typing import Annotated
 from torch import Tensor
 from torch.nn.functional import normalize
 
-from openworld._types import Positive, Range, checked
+from openworld.core.types import Positive, Range, checked
 from openworld.detectors.engine.bank import require_neighbours
 from openworld.detectors.plugin_api import Activations, Bank, DetectorCard, Fittable, Head, Rows, largest_products
 

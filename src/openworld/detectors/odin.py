@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
-from openworld._types import AboveZero, NotNegative, checked
+from openworld.core.types import AboveZero, NotNegative, checked
 from openworld.detectors.engine.perturbation import Perturbation
 from openworld.detectors.plugin_api import Activations, DetectorCard, Fittable
 

@@ -7,8 +7,8 @@ from typing import Annotated
 import torch
 from torch import Tensor
 
-from openworld._errors import OpenworldError
-from openworld._types import Positive, Range, checked
+from openworld.core.errors import OpenworldError
+from openworld.core.types import Positive, Range, checked
 from openworld.detectors.plugin_api import Activations, Bank, DetectorCard, Fittable, Head, Rows
 
 SHIFT = 10_000.0  # libMR moves distances by so much before it fits, which makes the Weibull's place parameter 0

@@ -1,7 +1,7 @@
 """Sets of detectors to start from: what a paper compares, and what tends to work for a family of models."""
 
-from openworld._errors import unknown_name
-from openworld._types import checked
+from openworld.core.errors import unknown_name
+from openworld.core.types import checked
 from openworld.detectors.ash import ASH
 from openworld.detectors.dice import DICE
 from openworld.detectors.energy import Energy

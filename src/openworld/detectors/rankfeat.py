@@ -7,7 +7,7 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from openworld._types import AboveZero, checked
+from openworld.core.types import AboveZero, checked
 from openworld.detectors.engine.activations import Maps
 from openworld.detectors.plugin_api import Activations, DetectorCard, Fittable
 

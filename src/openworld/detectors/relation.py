@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import normalize
 
-from openworld._types import AboveZero, checked
+from openworld.core.types import AboveZero, checked
 from openworld.detectors.engine.bank import PRODUCTS
 from openworld.detectors.plugin_api import Activations, Bank, DetectorCard, Fittable, Head, Rows
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
-from openworld._types import Positive, checked
+from openworld.core.types import Positive, checked
 from openworld.detectors.plugin_api import Activations, DetectorCard, Fittable, Head, Moments, Products
 from openworld.detectors.vim import Residual, null_space
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
-from openworld._errors import OpenworldError
-from openworld._types import Percent, checked
+from openworld.core.errors import OpenworldError
+from openworld.core.types import Percent, checked
 from openworld.detectors.ash import ratio
 from openworld.detectors.plugin_api import Activations, DetectorCard, Fittable
 

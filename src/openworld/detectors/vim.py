@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
-from openworld._errors import OpenworldError
-from openworld._types import Positive, checked
+from openworld.core.errors import OpenworldError
+from openworld.core.types import Positive, checked
 from openworld.detectors.engine.fitted import OODDetector
 from openworld.detectors.plugin_api import Activations, Bank, DetectorCard, Fittable, Head, Moments, Products, Rows
 

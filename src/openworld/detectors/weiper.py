@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import conv1d, normalize, pad
 
-from openworld._types import AboveZero, NotNegative, Positive, Range, checked
+from openworld.core.types import AboveZero, NotNegative, Positive, Range, checked
 from openworld.detectors.plugin_api import Activations, Bank, DetectorCard, Fittable, Head, Rows
 
 FEATURE_FLOOR, LOGIT_FLOOR = 0.01, 0.025  # added to each bin of a histogram, as in the authors' code

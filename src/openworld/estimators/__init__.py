@@ -15,7 +15,7 @@ Those that answer from a target image by image are written as `read(known, state
 `FittedEstimator` does the rest.
 """
 
-from openworld._plugins import Plugins
+from openworld.core.plugins import Plugins
 from openworld.estimators.agreement_on_the_line import ALineD, ALineS
 from openworld.estimators.average_confidence import AC
 from openworld.estimators.calibrated_confidence import CBPE

@@ -14,8 +14,8 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from openworld._errors import OpenworldError
-from openworld._types import checked
+from openworld.core.errors import OpenworldError
+from openworld.core.types import checked
 from openworld.estimators.engine.fitted import FittedEstimator, RawEstimate, SourceSummary, counts, look_at
 from openworld.estimators.engine.outputs import Outputs
 from openworld.estimators.score_regression import StraightLine

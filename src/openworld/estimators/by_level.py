@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from openworld._arrays import ArrayLike, as_groups, as_table
-from openworld._errors import OpenworldError
-from openworld._types import checked
+from openworld.core.arrays import ArrayLike, as_groups, as_table
+from openworld.core.errors import OpenworldError
+from openworld.core.types import checked
 from openworld.estimators.engine.fitted import Estimate, Estimator
 from openworld.estimators.engine.outputs import Outputs
 from openworld.metrics import LevelErrors, level_errors

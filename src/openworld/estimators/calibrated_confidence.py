@@ -17,7 +17,7 @@ from typing import ClassVar
 import numpy as np
 from scipy.optimize import isotonic_regression
 
-from openworld._types import checked
+from openworld.core.types import checked
 from openworld.estimators.engine.fitted import FittedEstimator, RawEstimate, SourceSummary, look_at, means
 from openworld.estimators.engine.outputs import Outputs
 from openworld.estimators.engine.temperature import blocks, probabilities

@@ -8,8 +8,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from openworld._errors import OpenworldError
-from openworld._types import Count, checked
+from openworld.core.errors import OpenworldError
+from openworld.core.types import Count, checked
 from openworld.estimators.engine.fitted import FittedEstimator, RawEstimate, SourceSummary, means
 from openworld.estimators.engine.outputs import Outputs
 

@@ -22,9 +22,9 @@ from typing import Annotated, ClassVar, Literal
 import numpy as np
 from scipy.special import expit, logsumexp
 
-from openworld._arrays import LARGEST, MANY, as_distributions, require_at_most
-from openworld._errors import OpenworldError
-from openworld._types import Positive, Range, checked
+from openworld.core.arrays import LARGEST, MANY, as_distributions, require_at_most
+from openworld.core.errors import OpenworldError
+from openworld.core.types import Positive, Range, checked
 from openworld.estimators.engine.fitted import FittedEstimator, RawEstimate, SourceSummary, look_at, means, shares
 from openworld.estimators.engine.outputs import Outputs
 from openworld.estimators.engine.reference_calibration import ReferenceTemperature, divergence, reference_temperature

@@ -20,9 +20,9 @@ from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 
-from openworld._arrays import MANY
-from openworld._errors import OpenworldError
-from openworld._types import Range, checked
+from openworld.core.arrays import MANY
+from openworld.core.errors import OpenworldError
+from openworld.core.types import Range, checked
 from openworld.estimators.engine.fitted import FittedEstimator, RawEstimate, SourceSummary, look_at
 from openworld.estimators.engine.outputs import Outputs
 from openworld.estimators.engine.temperature import confidences_of

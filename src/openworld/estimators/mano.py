@@ -10,8 +10,8 @@ from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 
-from openworld._arrays import LARGEST
-from openworld._types import Range, checked
+from openworld.core.arrays import LARGEST
+from openworld.core.types import Range, checked
 from openworld.estimators.engine.outputs import Outputs
 from openworld.estimators.engine.temperature import probabilities
 

@@ -12,7 +12,7 @@ from typing import Annotated, ClassVar
 import numpy as np
 from scipy.special import logsumexp
 
-from openworld._types import Range, checked
+from openworld.core.types import Range, checked
 from openworld.estimators.engine.outputs import Outputs
 
 EXTREME = 1e50  # a temperature above it, or below its inverse, takes energies out of float64

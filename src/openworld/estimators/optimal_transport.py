@@ -11,8 +11,8 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from openworld._errors import OpenworldError
-from openworld._types import Share, checked
+from openworld.core.errors import OpenworldError
+from openworld.core.types import Share, checked
 from openworld.estimators.engine.fitted import FittedEstimator, RawEstimate, SourceSummary, look_at, means
 from openworld.estimators.engine.outputs import Outputs
 from openworld.estimators.engine.temperature import probabilities, response

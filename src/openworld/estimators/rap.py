@@ -8,7 +8,7 @@ tau = 1 would nearly equal ATC, as their columns of tau = 0.05 and of a random r
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from openworld._types import checked
+from openworld.core.types import checked
 from openworld.estimators.engine.fitted import FittedEstimator, RawEstimate, SourceSummary
 from openworld.estimators.engine.outputs import Outputs
 from openworld.estimators.engine.threshold import Rule

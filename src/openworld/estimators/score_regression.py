@@ -11,8 +11,9 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from openworld._errors import OpenworldError
-from openworld._types import checked, wrong
+from openworld.core.errors import OpenworldError
+from openworld.core.reading import wrong
+from openworld.core.types import checked
 from openworld.estimators.engine.fitted import FittedEstimator, RawEstimate, SourceSummary
 from openworld.estimators.engine.outputs import Outputs
 

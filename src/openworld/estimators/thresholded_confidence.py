@@ -7,7 +7,7 @@ unless `calibrate` is False. Entropies are natural, which changes the threshold 
 from dataclasses import dataclass
 from typing import ClassVar
 
-from openworld._types import checked
+from openworld.core.types import checked
 from openworld.estimators.engine.fitted import FittedEstimator, RawEstimate, SourceSummary, look_at
 from openworld.estimators.engine.outputs import Outputs
 from openworld.estimators.engine.temperature import confidences_of, negative_entropies_of

@@ -16,7 +16,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from openworld._types import checked
+from openworld.core.types import checked
 from openworld.estimators.engine.fitted import FittedEstimator, RawEstimate, SourceSummary, counts, look_at
 from openworld.estimators.engine.outputs import Outputs
 from openworld.estimators.engine.reference_check import ReferenceCheck, check_reference

@@ -12,9 +12,9 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from openworld._errors import unknown_name
-from openworld._plugins import Plugins
-from openworld._units import EVALUATIONS, folder_of
+from openworld.core.errors import unknown_name
+from openworld.core.plugins import Plugins
+from openworld.runs.unit_names import EVALUATIONS, folder_of
 
 if TYPE_CHECKING:
     from openworld.evaluations.evaluation import Evaluation

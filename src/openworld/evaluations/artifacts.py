@@ -13,7 +13,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Protocol
 
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 from openworld.evaluations.runtime import Machine
 from openworld.features import default_cache
 from openworld.features.checksums import is_intact, require_intact, write_with_checksum

@@ -10,12 +10,12 @@ from pathlib import Path
 import torch
 
 from openworld import classifiers
-from openworld._errors import OpenworldError
-from openworld._plain import parse_json
 from openworld.classifiers import Classifier, Recipe
 from openworld.classifiers.checkpoints import is_checkpoint
 from openworld.classifiers.exported import description_of, is_exported
 from openworld.classifiers.serialization import DESCRIPTION, WEIGHTS
+from openworld.core.errors import OpenworldError
+from openworld.core.plain_files import parse_json
 from openworld.evaluations.artifacts import MANIFEST, folder_of, hash_of_files, keep
 from openworld.evaluations.entries import ReferenceSpec
 from openworld.evaluations.held import is_held

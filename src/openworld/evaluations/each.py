@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 from openworld.evaluations import read_protocol
 from openworld.evaluations.class_lists import require_data
 

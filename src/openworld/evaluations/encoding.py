@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 import torch
 
-from openworld._errors import OpenworldError
-from openworld._sizes import size_in_words
+from openworld.core.errors import OpenworldError
+from openworld.core.sizes import size_in_words
 from openworld.evaluations.artifacts import Crew, Progress, Stage
 from openworld.evaluations.image_selection import ImageSelection
 from openworld.evaluations.learning import Learning

@@ -5,8 +5,8 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
-from openworld._errors import OpenworldError, unknown_name
 from openworld.backbones import known_name
+from openworld.core.errors import OpenworldError, unknown_name
 from openworld.datasets.corruptions import CORRUPTIONS, SEVERITIES
 from openworld.estimators import ScoreRegression, find_estimator
 from openworld.evaluations.image_selection import DatasetSpec

@@ -8,7 +8,7 @@ from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 from openworld.evaluations import report_of
 from openworld.report.report import Report
 from openworld.report.run_comparison import RunComparison

@@ -6,7 +6,7 @@ things are held again, by the same command or by the same call in Python.
 
 from typing import Any
 
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 
 MARK = "held:"
 _HELD: dict[str, Any] = {}

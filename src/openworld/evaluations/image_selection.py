@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from openworld import datasets
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 from openworld.datasets import DATASETS, PUBLISHED, SHIFTED, ClassSplit, Draw, ImageSet, emoji, reseeded_few_shot
 from openworld.datasets.corruptions import corrupted
 from openworld.datasets.formats import folder

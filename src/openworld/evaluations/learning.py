@@ -6,9 +6,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from openworld._arrays import require_at_least, require_seeds
-from openworld._errors import OpenworldError
 from openworld.backbones import known_name
+from openworld.core.arrays import require_at_least, require_seeds
+from openworld.core.errors import OpenworldError
 from openworld.datasets import DATASETS, Draw
 from openworld.evaluations.entries import LearnerSpec, require_distinct, settle
 from openworld.evaluations.evaluation import Spec, entry_of

@@ -10,9 +10,9 @@ import numpy as np
 import torch
 from safetensors.numpy import save
 
-from openworld._errors import OpenworldError
 from openworld.classifiers import Classifier
 from openworld.classifiers.checkpoints import named_after
+from openworld.core.errors import OpenworldError
 from openworld.datasets import ImageSet
 from openworld.datasets.pooling import remembered
 from openworld.evaluations.artifacts import cache_of, folder_of, keep

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from openworld import datasets
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 from openworld.datasets import ImageSet
 from openworld.datasets.names.class_names import class_names
 from openworld.datasets.names.forms import normalise_class_name

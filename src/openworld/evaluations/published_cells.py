@@ -14,8 +14,8 @@ from pathlib import Path, PurePosixPath
 
 import numpy as np
 
-from openworld._errors import OpenworldError
-from openworld._plain import read_plain
+from openworld.core.errors import OpenworldError
+from openworld.core.plain_files import read_plain
 from openworld.datasets import ImageSet
 from openworld.datasets.formats.files import image_set
 from openworld.datasets.formats.split_files import ImageRows, require_below

@@ -8,7 +8,7 @@ was: learner, seed, training, counts. The rows of a run are those of its units, 
 from collections.abc import Iterable
 from dataclasses import replace
 
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 from openworld.results import Result, Results, RunFolder
 from openworld.runs import Record
 

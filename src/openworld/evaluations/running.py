@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from openworld import __version__
-from openworld._errors import OpenworldError, failing
-from openworld._observer import SILENT, Observer
-from openworld._sizes import parse_size
+from openworld.core.errors import OpenworldError, failing
+from openworld.core.progress import SILENT, Observer
+from openworld.core.sizes import parse_size
 from openworld.evaluations import evaluation_of
 from openworld.runs import RunStore, to_json
 from openworld.runs.outputs import RUN, require_folder

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from openworld import backbones
-from openworld._arrays import require_at_least
-from openworld._errors import OpenworldError
 from openworld.backbones.devices import require_device
 from openworld.backbones.loading import load_once as backbone
 from openworld.backbones.precision import Precision, allow_tf32
+from openworld.core.arrays import require_at_least
+from openworld.core.errors import OpenworldError
 from openworld.datasets import ImageSet
 from openworld.features import Encoding, Features, encode, is_encoded, stream
 

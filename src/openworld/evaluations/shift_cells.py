@@ -6,8 +6,8 @@ from functools import cached_property
 
 import numpy as np
 
-from openworld._arrays import require_at_least, require_seeds
-from openworld._errors import OpenworldError, unknown_name
+from openworld.core.arrays import require_at_least, require_seeds
+from openworld.core.errors import OpenworldError, unknown_name
 from openworld.evaluations.artifacts import Stage
 from openworld.evaluations.entries import DecompositionSpec, require_distinct, settle
 from openworld.evaluations.image_selection import ImageSelection

@@ -5,7 +5,7 @@ from typing import Literal
 
 import numpy as np
 
-from openworld._errors import OpenworldError, unknown_name
+from openworld.core.errors import OpenworldError, unknown_name
 from openworld.datasets import PUBLISHED, ClassSplit, ImageSet
 from openworld.datasets.names.class_names import class_names
 from openworld.datasets.names.forms import normalise_class_name

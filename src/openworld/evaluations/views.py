@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 import torch
 
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 from openworld.datasets.names.forms import normalise_class_name
 from openworld.features import Features, View
 from openworld.learners import Answer, FittedLearner

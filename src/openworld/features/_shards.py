@@ -17,9 +17,9 @@ import numpy as np
 import torch
 from PIL import Image
 
-from openworld._errors import OpenworldError
-from openworld._memory import BatchSize, cores_of_one_thread
 from openworld.backbones import DualEncoder
+from openworld.core.errors import OpenworldError
+from openworld.core.gpu_memory import BatchSize, cores_of_one_thread
 from openworld.datasets import ImageSet
 from openworld.features.augment import random_resized_crop
 

@@ -10,9 +10,9 @@ from typing import Annotated
 import numpy as np
 from PIL import Image, ImageOps
 
-from openworld._arrays import MOST
-from openworld._errors import OpenworldError
-from openworld._types import Range, Share, checked
+from openworld.core.arrays import MOST
+from openworld.core.errors import OpenworldError
+from openworld.core.types import Range, Share, checked
 
 _RATIO = (3 / 4, 4 / 3)
 _ATTEMPTS = 10

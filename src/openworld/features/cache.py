@@ -17,9 +17,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from openworld._errors import OpenworldError
-from openworld._plain import parse_json
-from openworld._sizes import size_in_words
+from openworld.core.errors import OpenworldError
+from openworld.core.plain_files import parse_json
+from openworld.core.sizes import size_in_words
 from openworld.runs.lock import SharedLock, file_lock
 
 # The time of this file tells when a set was used last. Whoever reads or writes the set holds a share of its lock, and a

@@ -9,8 +9,8 @@ import logging
 from functools import cache
 from pathlib import Path
 
-from openworld._errors import OpenworldError
-from openworld._plain import sha256_of
+from openworld.core.errors import OpenworldError
+from openworld.core.plain_files import sha256_of
 from openworld.runs.atomic import write_file
 
 SUFFIX = ".sha256"

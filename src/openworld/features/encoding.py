@@ -14,16 +14,16 @@ from typing import Annotated, NoReturn
 import numpy as np
 import torch
 
-from openworld._arrays import MOST
-from openworld._cache_folder import cache_folder
-from openworld._errors import OpenworldError
-from openworld._types import Count, Positive, Range, checked
 from openworld.backbones.dual_encoder import DualEncoder, EncoderConfig
 from openworld.backbones.precision import tf32_allowed
+from openworld.core.arrays import MOST
+from openworld.core.errors import OpenworldError
+from openworld.core.types import Count, Positive, Range, checked
 from openworld.datasets import DATASETS, ImageSet
 from openworld.features._shards import compute_shards
 from openworld.features.cache import hold, reserve
 from openworld.features.store import Features, FeatureStore
+from openworld.runs.cache_folder import cache_folder
 from openworld.runs.lock import SharedLock
 
 _SHARD_IMAGES = 1024

@@ -13,10 +13,10 @@ from pathlib import Path
 
 import numpy as np
 
-from openworld._errors import OpenworldError
-from openworld._plain import parse_json
-from openworld._short_repr import short_repr
-from openworld._types import checked
+from openworld.core.errors import OpenworldError
+from openworld.core.plain_files import parse_json
+from openworld.core.representation import short_repr
+from openworld.core.types import checked
 from openworld.datasets.splits import ClassSplit
 from openworld.features.cache import hold
 from openworld.features.checksums import is_intact, noted, remove_with_checksum, write_with_checksum

@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from openworld._errors import OpenworldError
-from openworld._types import checked
 from openworld.backbones import DualEncoder
+from openworld.core.errors import OpenworldError
+from openworld.core.types import checked
 from openworld.datasets import ImageSet
 from openworld.features import _shards
 from openworld.features.encoding import Encoding, encode, fingerprint_of, rows_of_shards

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from openworld._arrays import as_labels
-from openworld._errors import OpenworldError
-from openworld._short_repr import short_repr
-from openworld._types import checked
+from openworld.core.arrays import as_labels
+from openworld.core.errors import OpenworldError
+from openworld.core.representation import short_repr
+from openworld.core.types import checked
 
 
 @checked

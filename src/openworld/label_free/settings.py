@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from openworld._errors import OpenworldError
-from openworld._types import Share, checked
+from openworld.core.errors import OpenworldError
+from openworld.core.types import Share, checked
 from openworld.estimators import find_estimator
 from openworld.estimators.quote.alarm import Rate
 

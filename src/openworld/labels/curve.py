@@ -18,10 +18,10 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from openworld._arrays import ArrayLike, as_array, as_fractions, as_groups, as_table
-from openworld._errors import OpenworldError
-from openworld._short_repr import short_repr
-from openworld._types import Fraction, Positive, checked
+from openworld.core.arrays import ArrayLike, as_array, as_fractions, as_groups, as_table
+from openworld.core.errors import OpenworldError
+from openworld.core.representation import short_repr
+from openworld.core.types import Fraction, Positive, checked
 from openworld.labels.estimate import ENOUGH, ENOUGH_TO_WEIGH, LabelledNumber
 from openworld.labels.inclusion import (
     CERTAIN,

@@ -14,10 +14,10 @@ from math import ceil
 
 import numpy as np
 
-from openworld._arrays import ArrayLike, as_groups
-from openworld._errors import OpenworldError, unknown_name
-from openworld._short_repr import short_repr
-from openworld._types import Fraction, Share, checked
+from openworld.core.arrays import ArrayLike, as_groups
+from openworld.core.errors import OpenworldError, unknown_name
+from openworld.core.representation import short_repr
+from openworld.core.types import Fraction, Share, checked
 from openworld.labels.answers import LabelAnswers
 from openworld.labels.inclusion import CERTAIN
 from openworld.labels.label_plan import LabelPlan

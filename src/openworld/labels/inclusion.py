@@ -9,7 +9,7 @@ are drawn at random, in strata of fixed size, or one by one (Poisson).
 
 import numpy as np
 
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 from openworld.labels.scored_stream import ScoredStream, same_names
 from openworld.metrics import Outcomes
 

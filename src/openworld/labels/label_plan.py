@@ -9,9 +9,9 @@ from typing import Annotated, Literal
 
 import numpy as np
 
-from openworld._errors import OpenworldError
-from openworld._short_repr import short_repr
-from openworld._types import Count, Range, checked
+from openworld.core.errors import OpenworldError
+from openworld.core.representation import short_repr
+from openworld.core.types import Count, Range, checked
 from openworld.labels.scored_stream import NAMES, ScoredStream
 from openworld.metrics import Outcomes
 

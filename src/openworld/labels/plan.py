@@ -26,9 +26,9 @@ from typing import Annotated
 
 import numpy as np
 
-from openworld._arrays import ArrayLike, as_fractions, as_labels, require_length
-from openworld._errors import OpenworldError, unknown_name
-from openworld._types import Range, checked
+from openworld.core.arrays import ArrayLike, as_fractions, as_labels, require_length
+from openworld.core.errors import OpenworldError, unknown_name
+from openworld.core.types import Range, checked
 from openworld.labels.answers import LabelAnswers
 from openworld.labels.inclusion import (
     CERTAIN,

@@ -14,7 +14,7 @@ from typing import Annotated
 
 import numpy as np
 
-from openworld._types import Fraction, Range, checked
+from openworld.core.types import Fraction, Range, checked
 from openworld.labels.estimate import ENOUGH, ENOUGH_TO_WEIGH, FIXED_TRUST, SIDES, LabelledNumber, estimate
 from openworld.labels.inclusion import CERTAIN, count_of_strata, influence_spread
 from openworld.labels.label_plan import AUTO, LabelPlan, PlanSettings

@@ -25,7 +25,7 @@ from functools import cached_property
 
 import numpy as np
 
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 from openworld.labels.answers import LabelAnswers
 from openworld.labels.inclusion import CERTAIN
 from openworld.labels.label_plan import LabelPlan

@@ -10,10 +10,10 @@ from hashlib import sha256
 
 import numpy as np
 
-from openworld._arrays import SUM_ROUNDING, ArrayLike, as_fractions, as_groups, as_scores, require_length
-from openworld._errors import OpenworldError
-from openworld._short_repr import short_repr
-from openworld._types import checked
+from openworld.core.arrays import SUM_ROUNDING, ArrayLike, as_fractions, as_groups, as_scores, require_length
+from openworld.core.errors import OpenworldError
+from openworld.core.representation import short_repr
+from openworld.core.types import checked
 from openworld.metrics import Outcomes, Ranking, SoftOpenworldAUC, of_outcomes
 
 NAMES = ("base_name", "new_name", "joint_name")

@@ -25,7 +25,7 @@ pixels)` what they make of images, and finds it in `Images.rows`, computed once 
 (and patch rows) or "pixels" (and the pixels themselves).
 """
 
-from openworld._plugins import Plugins
+from openworld.core.plugins import Plugins
 from openworld.learners.cocoop import CoCoOp
 from openworld.learners.coop import CoOp
 from openworld.learners.decoop import DeCoOp

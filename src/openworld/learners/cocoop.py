@@ -11,8 +11,8 @@ import torch
 from torch import Generator, Tensor
 from torch.nn.functional import cross_entropy, normalize, relu
 
-from openworld._types import checked
 from openworld.backbones import PromptedNames, TwoTower
+from openworld.core.types import checked
 from openworld.learners.engine.images import Answer, Images, Tensors
 from openworld.learners.engine.linear import apply_linear, start_linear
 from openworld.learners.engine.prompt_learner import PromptLearner

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from openworld._types import checked
+from openworld.core.types import checked
 from openworld.learners.engine.prompt_learner import PromptLearner
 from openworld.learners.engine.text_features import Length, Words
 from openworld.learners.engine.training import Schedule

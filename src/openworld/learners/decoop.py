@@ -16,8 +16,8 @@ import torch
 from torch import Generator, Tensor
 from torch.nn.functional import cross_entropy, kl_div, normalize, relu
 
-from openworld._types import NotNegative, Range, checked
 from openworld.backbones import DualEncoder, TwoTower
+from openworld.core.types import NotNegative, Range, checked
 from openworld.datasets.templates import ENSEMBLE
 from openworld.features import Features
 from openworld.learners.engine.detector_prompts import Detectors, detectors_among, detectors_of, divide_classes

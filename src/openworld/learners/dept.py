@@ -12,8 +12,8 @@ import torch
 from torch import Generator, Tensor
 from torch.nn.functional import cross_entropy, normalize
 
-from openworld._types import NotNegative, Share, checked
 from openworld.backbones import PromptedNames, TwoTower
+from openworld.core.types import NotNegative, Share, checked
 from openworld.datasets.names.forms import normalise_class_name
 from openworld.datasets.templates import KGCOOP, PHOTO
 from openworld.learners.engine.images import Answer, Images, Tensors

@@ -8,9 +8,9 @@ import torch
 from torch import Generator, Tensor
 from torch.nn.functional import cross_entropy, normalize
 
-from openworld._arrays import require_at_least
-from openworld._types import Range, checked
 from openworld.backbones import PromptedNames, TwoTower
+from openworld.core.arrays import require_at_least
+from openworld.core.types import Range, checked
 from openworld.learners.engine.images import Answer, Images, Tensors
 from openworld.learners.engine.prompt_learner import PromptLearner
 from openworld.learners.engine.settings import PublishedSetting, unified

@@ -15,8 +15,8 @@ import torch
 from torch import Generator, Tensor
 from torch.nn.functional import cross_entropy, normalize
 
-from openworld._types import Count, NotNegative, Range, checked
 from openworld.backbones import TwoTower
+from openworld.core.types import Count, NotNegative, Range, checked
 from openworld.datasets.templates import APPENDIX_C4, PHOTO, TEMPLATES
 from openworld.learners.engine.detector_prompts import Detectors, Partitions, detectors_among, divide_classes
 from openworld.learners.engine.images import Answer, Images, Tensors

@@ -6,8 +6,8 @@ from typing import Annotated
 
 from torch import Generator, Tensor
 
-from openworld._types import Range, checked
 from openworld.backbones import PromptedNames, TwoTower
+from openworld.core.types import Range, checked
 from openworld.learners.engine.images import Images, Tensors
 from openworld.learners.engine.prompt_learner import PromptLearner
 from openworld.learners.engine.prompts import (

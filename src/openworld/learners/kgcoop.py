@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from torch import Tensor
 from torch.nn.functional import cross_entropy, normalize
 
-from openworld._types import NotNegative, checked
 from openworld.backbones import PromptedNames, TwoTower
+from openworld.core.types import NotNegative, checked
 from openworld.datasets.templates import KGCOOP, PHOTO
 from openworld.learners.engine.images import Images, Tensors
 from openworld.learners.engine.prompt_learner import PromptLearner

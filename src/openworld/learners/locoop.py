@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from torch import Tensor
 from torch.nn.functional import cross_entropy, normalize
 
-from openworld._errors import OpenworldError
-from openworld._types import NotNegative, Positive, checked
 from openworld.backbones import PromptedNames, TwoTower
+from openworld.core.errors import OpenworldError
+from openworld.core.types import NotNegative, Positive, checked
 from openworld.learners.engine.images import Images, Tensors
 from openworld.learners.engine.prompt_learner import PromptLearner
 from openworld.learners.engine.text_bank import TextBank, cosine_logits, whole_and_surest_patch

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Generator, Tensor
 
-from openworld._types import checked
 from openworld.backbones import PromptedNames, TwoTower
+from openworld.core.types import checked
 from openworld.learners.engine.images import Images, Tensors
 from openworld.learners.engine.linear import start_linear
 from openworld.learners.engine.prompt_learner import PromptLearner

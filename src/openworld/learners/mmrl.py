@@ -13,8 +13,8 @@ import torch
 from torch import Generator, Tensor
 from torch.nn.functional import cosine_similarity, cross_entropy, normalize
 
-from openworld._types import NotNegative, Share, checked
 from openworld.backbones import PackedText, TwoTower
+from openworld.core.types import NotNegative, Share, checked
 from openworld.datasets.templates import PHOTO, TEMPLATES, fill
 from openworld.learners.engine.images import Answer, Images, Tensors
 from openworld.learners.engine.linear import start_linear

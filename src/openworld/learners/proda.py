@@ -8,8 +8,8 @@ import torch
 from torch import Generator, Tensor
 from torch.nn.functional import cross_entropy, normalize
 
-from openworld._types import NotNegative, Range, checked
 from openworld.backbones import PromptedNames, TwoTower
+from openworld.core.types import NotNegative, Range, checked
 from openworld.learners.engine.images import Answer, Images, Tensors
 from openworld.learners.engine.prompt_learner import PromptLearner
 from openworld.learners.engine.text_bank import NameSets, TextBank, answer_of

@@ -11,9 +11,9 @@ import torch
 from torch import Generator, Tensor
 from torch.nn.functional import cross_entropy, normalize
 
-from openworld._errors import OpenworldError
-from openworld._types import AboveZero, NotNegative, checked
 from openworld.backbones import PromptedNames, TwoTower
+from openworld.core.errors import OpenworldError
+from openworld.core.types import AboveZero, NotNegative, checked
 from openworld.datasets.templates import PHOTO, PROGRAD
 from openworld.learners.engine.images import Images, Tensors
 from openworld.learners.engine.prompt_learner import PromptLearner

@@ -12,8 +12,8 @@ import torch
 from torch import Generator, Tensor
 from torch.nn.functional import cross_entropy, kl_div, l1_loss, normalize
 
-from openworld._types import AboveZero, NotNegative, checked
 from openworld.backbones import PromptedNames, TwoTower
+from openworld.core.types import AboveZero, NotNegative, checked
 from openworld.datasets.templates import PROMPTSRC, fill
 from openworld.learners.engine.images import Images, Tensors
 from openworld.learners.engine.prompt_learner import PromptLearner

@@ -8,9 +8,9 @@ import torch
 from torch import Generator, Tensor
 from torch.nn.functional import normalize
 
-from openworld._spoken import spoken_name
-from openworld._types import NotNegative, checked
 from openworld.backbones import Recording, TwoTower
+from openworld.core.spoken import spoken_name
+from openworld.core.types import NotNegative, checked
 from openworld.datasets.templates import PHOTO, fill
 from openworld.learners.engine.images import Images, Tensors
 from openworld.learners.engine.prompt_learner import PromptLearner

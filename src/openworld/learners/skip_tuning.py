@@ -16,8 +16,8 @@ import torch
 from torch import Generator, Tensor
 from torch.nn.functional import cross_entropy
 
-from openworld._types import AboveZero, NotNegative, Positive, Range, checked
 from openworld.backbones import EnteredText, TwoTower
+from openworld.core.types import AboveZero, NotNegative, Positive, Range, checked
 from openworld.datasets.templates import PHOTO, SKIP_TUNING, fill
 from openworld.learners.engine.images import Images, Tensors
 from openworld.learners.engine.prompt_learner import PromptLearner

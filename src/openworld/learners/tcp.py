@@ -10,10 +10,10 @@ from dataclasses import dataclass, replace
 from torch import Generator, Tensor
 from torch.nn.functional import cross_entropy, normalize
 
-from openworld._errors import OpenworldError
-from openworld._types import NotNegative, checked
 from openworld.backbones import PromptedNames, TwoTower
 from openworld.backbones.blocks import quick_gelu
+from openworld.core.errors import OpenworldError
+from openworld.core.types import NotNegative, checked
 from openworld.datasets.templates import PHOTO, TCP_BEHIND, TCP_TEACHER
 from openworld.learners.engine.images import Images, Tensors
 from openworld.learners.engine.linear import apply_linear, start_linear

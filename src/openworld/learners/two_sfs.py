@@ -17,10 +17,10 @@ from torch import Generator, Tensor
 from torch.nn import LayerNorm
 from torch.nn.functional import cross_entropy, normalize
 
-from openworld._errors import OpenworldError
-from openworld._memory import BatchSize
-from openworld._types import Range, checked
 from openworld.backbones import TwoTower
+from openworld.core.errors import OpenworldError
+from openworld.core.gpu_memory import BatchSize
+from openworld.core.types import Range, checked
 from openworld.datasets.names.forms import normalise_class_name
 from openworld.datasets.templates import PHOTO, TEMPLATES, fill
 from openworld.features import Features

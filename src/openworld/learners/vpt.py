@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from torch import Generator, Tensor
 
-from openworld._types import checked
 from openworld.backbones import TwoTower
+from openworld.core.types import checked
 from openworld.datasets.templates import PHOTO
 from openworld.learners.engine.images import Images, Tensors
 from openworld.learners.engine.prompt_learner import PromptLearner

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from openworld._types import checked
 from openworld.backbones import DualEncoder
+from openworld.core.types import checked
 from openworld.datasets import templates as sentences
 from openworld.features import Features
 from openworld.learners.engine.fitted import FittedLearner

@@ -5,7 +5,7 @@ An undefined number is a result whose `value` is None with a `reason`. METRICS h
 
 from typing import TYPE_CHECKING
 
-from openworld._lazy import lazily
+from openworld.core.lazy import lazily
 
 if TYPE_CHECKING:
     from openworld.metrics._accuracy import Accuracy, PerClass, accuracy, harmonic_mean, macro_f1, per_class_accuracy

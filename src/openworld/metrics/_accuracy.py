@@ -11,10 +11,10 @@ from typing import Annotated
 
 import numpy as np
 
-from openworld._arrays import MANY, ArrayLike, as_correct, as_labels, as_scores, require_at_most
-from openworld._errors import OpenworldError
-from openworld._short_repr import short_repr
-from openworld._types import Fraction, Range, checked
+from openworld.core.arrays import MANY, ArrayLike, as_correct, as_labels, as_scores, require_at_most
+from openworld.core.errors import OpenworldError
+from openworld.core.representation import short_repr
+from openworld.core.types import Fraction, Range, checked
 from openworld.metrics._design import Side, design
 from openworld.metrics.estimate import Influence, spread, student_quantile
 

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from openworld._arrays import ArrayLike, as_scores
-from openworld._types import checked
+from openworld.core.arrays import ArrayLike, as_scores
+from openworld.core.types import checked
 from openworld.metrics._design import Design, design
 from openworld.metrics._sweep import count_wins, win_shares
 from openworld.metrics.estimate import Influence, MetricEstimate

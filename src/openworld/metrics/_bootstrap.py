@@ -13,9 +13,9 @@ from typing import Annotated
 
 import numpy as np
 
-from openworld._arrays import MANY, MOST
-from openworld._short_repr import short_repr
-from openworld._types import Fraction, Range, checked
+from openworld.core.arrays import MANY, MOST
+from openworld.core.representation import short_repr
+from openworld.core.types import Fraction, Range, checked
 from openworld.metrics._design import Design
 from openworld.metrics._multinomial import Multinomial
 from openworld.metrics._openworld_auc import LINEARISED, OpenworldAUC, Samples

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from openworld._arrays import ArrayLike, require_length
-from openworld._errors import OpenworldError
-from openworld._types import Fraction, checked
+from openworld.core.arrays import ArrayLike, require_length
+from openworld.core.errors import OpenworldError
+from openworld.core.types import Fraction, checked
 from openworld.metrics._level_errors import LevelErrors
 from openworld.metrics._robustness import area_above, area_weights, as_levels
 from openworld.metrics.estimate import NO_VARIANCE, Spread, share_interval, student_quantile

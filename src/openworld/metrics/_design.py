@@ -5,8 +5,8 @@ from functools import cached_property
 
 import numpy as np
 
-from openworld._arrays import as_groups, as_scores, require_length
-from openworld._errors import OpenworldError
+from openworld.core.arrays import as_groups, as_scores, require_length
+from openworld.core.errors import OpenworldError
 
 ALONE = 1e-12  # effective groups above 1 by less: one outweighs all others
 DENSE = 2  # times as many whole numbers in their range as there are labels: they are counted

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from openworld._arrays import ArrayLike, as_answers, as_fractions, as_groups, as_table, require_size
-from openworld._errors import OpenworldError
-from openworld._short_repr import short_repr
-from openworld._types import checked
+from openworld.core.arrays import ArrayLike, as_answers, as_fractions, as_groups, as_table, require_size
+from openworld.core.errors import OpenworldError
+from openworld.core.representation import short_repr
+from openworld.core.types import checked
 from openworld.metrics.estimate import NO_VARIANCE, Spread
 
 ROUNDING = 1e-13  # of a variance, against what its terms add up to without their signs: they cancel

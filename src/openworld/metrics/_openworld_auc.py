@@ -15,10 +15,10 @@ from functools import cached_property
 
 import numpy as np
 
-from openworld import _html
-from openworld._arrays import ArrayLike, as_correct, as_labels, as_scores, as_table, require_length
-from openworld._errors import OpenworldError, unknown_name
-from openworld._types import Fraction, checked
+from openworld.core import notebook
+from openworld.core.arrays import ArrayLike, as_correct, as_labels, as_scores, as_table, require_length
+from openworld.core.errors import OpenworldError, unknown_name
+from openworld.core.types import Fraction, checked
 from openworld.metrics._accuracy import harmonic_mean
 from openworld.metrics._auroc import auroc_of
 from openworld.metrics._design import Design, Side, design
@@ -139,10 +139,10 @@ class OpenworldAUC(Estimated):
 
     def _repr_html_(self) -> str:
         parts = ("base_accuracy", "new_accuracy", "harmonic_mean", "auroc", "correct_auroc")
-        values = [(name.replace("_", " "), _html.percent(self.estimate(name).value)) for name in parts]
+        values = [(name.replace("_", " "), notebook.percent(self.estimate(name).value)) for name in parts]
         counts = ("images", f"{self.n_base} base, {self.n_new} new, {self.n_groups} groups")
-        whole = self.reason if self.value is None else _html.percent(self.value, self.interval())
-        return _html.facts(f"OpenworldAUC {whole}", [*values, counts])
+        whole = self.reason if self.value is None else notebook.percent(self.value, self.interval())
+        return notebook.facts(f"OpenworldAUC {whole}", [*values, counts])
 
     @checked
     def to_dict(self, level: Fraction = 0.95) -> dict:

@@ -11,7 +11,7 @@ from typing import Annotated
 
 import numpy as np
 
-from openworld._arrays import (
+from openworld.core.arrays import (
     ArrayLike,
     as_correct,
     as_fractions,
@@ -19,9 +19,9 @@ from openworld._arrays import (
     require_length,
     require_size,
 )
-from openworld._errors import OpenworldError
-from openworld._short_repr import short_repr
-from openworld._types import Fraction, Range, Share, checked
+from openworld.core.errors import OpenworldError
+from openworld.core.representation import short_repr
+from openworld.core.types import Fraction, Range, Share, checked
 from openworld.metrics._accuracy import Accuracy, accuracy
 from openworld.metrics._sweep import Sweep
 

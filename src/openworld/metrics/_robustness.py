@@ -10,10 +10,10 @@ from math import inf, sqrt
 
 import numpy as np
 
-from openworld._arrays import ArrayLike, as_fractions, as_scores, require_size
-from openworld._errors import OpenworldError, unknown_name
-from openworld._short_repr import short_repr
-from openworld._types import Fraction, Limit, checked
+from openworld.core.arrays import ArrayLike, as_fractions, as_scores, require_size
+from openworld.core.errors import OpenworldError, unknown_name
+from openworld.core.representation import short_repr
+from openworld.core.types import Fraction, Limit, checked
 from openworld.metrics.estimate import ROUNDING, student_quantile
 
 NARROWEST = 1e-12  # a step between levels of less is rounding, and the slope over it has no meaning

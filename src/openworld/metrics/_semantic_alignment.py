@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from openworld._arrays import ArrayLike, as_distributions, as_fractions, as_labels
-from openworld._errors import OpenworldError
-from openworld._types import checked
+from openworld.core.arrays import ArrayLike, as_distributions, as_fractions, as_labels
+from openworld.core.errors import OpenworldError
+from openworld.core.types import checked
 
 
 @dataclass(frozen=True)

@@ -23,10 +23,10 @@ from functools import cached_property
 
 import numpy as np
 
-from openworld._arrays import ArrayLike, as_labels, as_scores, require_length, require_size
-from openworld._errors import OpenworldError, unknown_name
-from openworld._short_repr import short_repr
-from openworld._types import checked
+from openworld.core.arrays import ArrayLike, as_labels, as_scores, require_length, require_size
+from openworld.core.errors import OpenworldError, unknown_name
+from openworld.core.representation import short_repr
+from openworld.core.types import checked
 from openworld.metrics._sweep import place
 from openworld.metrics.estimate import ROUNDING
 

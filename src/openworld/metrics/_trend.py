@@ -10,10 +10,10 @@ from math import ldexp
 
 import numpy as np
 
-from openworld._arrays import ArrayLike, as_answers, as_mask, as_table, require_length, require_size
-from openworld._errors import OpenworldError
-from openworld._short_repr import short_repr
-from openworld._types import checked
+from openworld.core.arrays import ArrayLike, as_answers, as_mask, as_table, require_length, require_size
+from openworld.core.errors import OpenworldError
+from openworld.core.representation import short_repr
+from openworld.core.types import checked
 
 ROUNDING = 1e-12  # means of equal cells may differ in the last bit; that is no trend
 

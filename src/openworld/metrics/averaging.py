@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from statistics import fmean
 
-from openworld._arrays import ArrayLike, as_scores, require_size
-from openworld._errors import OpenworldError
-from openworld._short_repr import short_repr
-from openworld._types import Fraction, checked
+from openworld.core.arrays import ArrayLike, as_scores, require_size
+from openworld.core.errors import OpenworldError
+from openworld.core.representation import short_repr
+from openworld.core.types import Fraction, checked
 from openworld.metrics._openworld_auc import OpenworldAUC
 from openworld.metrics._robustness import seed_spread
 from openworld.metrics.estimate import Estimated, MetricEstimate, combine

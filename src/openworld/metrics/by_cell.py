@@ -12,7 +12,7 @@ from typing import Annotated
 
 import numpy as np
 
-from openworld._arrays import (
+from openworld.core.arrays import (
     MANY,
     ArrayLike,
     as_array,
@@ -20,8 +20,8 @@ from openworld._arrays import (
     as_scores,
     require_length,
 )
-from openworld._errors import OpenworldError
-from openworld._types import Fraction, Positive, Range, checked
+from openworld.core.errors import OpenworldError
+from openworld.core.types import Fraction, Positive, Range, checked
 from openworld.metrics._auroc import auroc
 from openworld.metrics._sweep import Sweep
 from openworld.metrics.detection import (

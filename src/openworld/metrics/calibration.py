@@ -9,10 +9,10 @@ from typing import Annotated
 
 import numpy as np
 
-from openworld._arrays import MANY, ArrayLike, as_correct, as_scores
-from openworld._errors import OpenworldError
-from openworld._short_repr import short_repr
-from openworld._types import Range, checked
+from openworld.core.arrays import MANY, ArrayLike, as_correct, as_scores
+from openworld.core.errors import OpenworldError
+from openworld.core.representation import short_repr
+from openworld.core.types import Range, checked
 
 ROUNDING = 1e-6  # a float32 softmax may sum to 1.0000001; beyond this a confidence above 1 is an error
 

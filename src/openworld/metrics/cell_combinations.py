@@ -12,10 +12,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from openworld._arrays import ArrayLike, as_table, require_length, require_size
-from openworld._errors import OpenworldError
-from openworld._short_repr import short_repr
-from openworld._types import checked
+from openworld.core.arrays import ArrayLike, as_table, require_length, require_size
+from openworld.core.errors import OpenworldError
+from openworld.core.representation import short_repr
+from openworld.core.types import checked
 from openworld.metrics._design import Design, design
 from openworld.metrics._sweep import place
 from openworld.metrics.by_cell import split_cells

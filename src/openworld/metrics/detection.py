@@ -14,8 +14,8 @@ from typing import Annotated
 
 import numpy as np
 
-from openworld._arrays import ArrayLike, as_scores
-from openworld._types import Range, checked
+from openworld.core.arrays import ArrayLike, as_scores
+from openworld.core.types import Range, checked
 from openworld.metrics._sweep import BLOCK, Sweep
 from openworld.metrics.estimate import MetricEstimate
 

@@ -17,8 +17,8 @@ from statistics import NormalDist
 
 import numpy as np
 
-from openworld._errors import OpenworldError
-from openworld._types import Fraction, checked
+from openworld.core.errors import OpenworldError
+from openworld.core.types import Fraction, checked
 from openworld.metrics._design import Design
 
 ROUNDING = 1e-12  # a standard error below this is rounding: the samples agree exactly

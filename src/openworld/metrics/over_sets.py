@@ -9,9 +9,9 @@ from statistics import fmean
 
 import numpy as np
 
-from openworld._arrays import as_groups
-from openworld._errors import OpenworldError
-from openworld._types import checked
+from openworld.core.arrays import as_groups
+from openworld.core.errors import OpenworldError
+from openworld.core.types import checked
 from openworld.metrics._design import Design, design
 from openworld.metrics.estimate import Influence, MetricEstimate
 from openworld.metrics.paired import estimate_of

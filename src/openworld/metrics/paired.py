@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from openworld._arrays import (
+from openworld.core.arrays import (
     ArrayLike,
     as_array,
     as_fractions,
@@ -14,8 +14,8 @@ from openworld._arrays import (
     require_length,
     require_size,
 )
-from openworld._errors import OpenworldError
-from openworld._types import Fraction, NotNegative, checked
+from openworld.core.errors import OpenworldError
+from openworld.core.types import Fraction, NotNegative, checked
 from openworld.metrics.estimate import (
     NO_CLOSED_FORM,
     ROUNDING,

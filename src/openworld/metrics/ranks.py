@@ -10,10 +10,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from openworld._arrays import ArrayLike, as_table, require_size
-from openworld._errors import OpenworldError
-from openworld._short_repr import short_repr
-from openworld._types import checked
+from openworld.core.arrays import ArrayLike, as_table, require_size
+from openworld.core.errors import OpenworldError
+from openworld.core.representation import short_repr
+from openworld.core.types import checked
 
 MINIMUM_METHODS = 3  # for two methods Friedman's test is a sign test: use a paired test
 MINIMUM_BLOCKS = 5  # below, the chi-square approximation says nothing (own rule; Demsar advises more than 10)

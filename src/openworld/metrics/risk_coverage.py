@@ -7,8 +7,8 @@ AURC is the mean of the risk over the coverages 1/n, 2/n, ..., 1 (Geifman, Uziel
 
 import numpy as np
 
-from openworld._arrays import ArrayLike, as_correct, as_scores
-from openworld._types import checked
+from openworld.core.arrays import ArrayLike, as_correct, as_scores
+from openworld.core.types import checked
 from openworld.metrics.estimate import MetricEstimate
 
 

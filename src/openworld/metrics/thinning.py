@@ -9,8 +9,8 @@ from typing import Annotated
 
 import numpy as np
 
-from openworld._arrays import as_labels
-from openworld._types import Range, checked
+from openworld.core.arrays import as_labels
+from openworld.core.types import Range, checked
 
 
 @checked

@@ -16,8 +16,8 @@ import torch
 from safetensors.numpy import load, save
 
 from openworld import detectors
-from openworld._errors import OpenworldError
-from openworld._plain import parse_json
+from openworld.core.errors import OpenworldError
+from openworld.core.plain_files import parse_json
 from openworld.detectors import FitStatistics, FittedDetector, load_gathered, load_together, save_together
 from openworld.detectors.engine.fit_statistics import statistics_of
 from openworld.evaluations.artifacts import MANIFEST, cache_of, keep

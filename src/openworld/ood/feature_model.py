@@ -10,8 +10,8 @@ import numpy as np
 import torch
 
 from openworld import detectors
-from openworld._arrays import as_labels
-from openworld._errors import OpenworldError
+from openworld.core.arrays import as_labels
+from openworld.core.errors import OpenworldError
 from openworld.datasets import ImageSet
 from openworld.datasets.formats.numbered_list import UNLABELLED
 from openworld.datasets.image_set import Picked

@@ -12,7 +12,7 @@ from typing import Any
 
 import torch
 
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 from openworld.datasets import ImageSet, templates
 from openworld.datasets.names.forms import are_numbered
 from openworld.detectors import origin

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 from openworld.ood.scored_sets import FULL, OTHER_CLASSES, SAME_CLASSES, ScoredSets, SetScores
 from openworld.report.album import Album, AlbumImage, AlbumPart
 from openworld.report.data_files import thumbnail_address

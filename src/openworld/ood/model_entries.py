@@ -3,11 +3,11 @@
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
 
-from openworld._arrays import require_at_least
-from openworld._errors import OpenworldError, unknown_name
 from openworld.backbones import known_name
 from openworld.classifiers import Recipe, published
 from openworld.classifiers.exported import LOADED_AS, is_exported
+from openworld.core.arrays import require_at_least
+from openworld.core.errors import OpenworldError, unknown_name
 from openworld.datasets.names.word_lists import WordList, word_list
 from openworld.detectors import PROFILES, DetectorCandidates, candidates, make_detector, published_grid
 from openworld.detectors.engine.name_pools import OF_NEGATIVE_NAMES, require_words

@@ -14,9 +14,9 @@ import numpy as np
 import torch
 
 from openworld import detectors
-from openworld._errors import OpenworldError
 from openworld.classifiers import Classifier
 from openworld.classifiers.exported import ExportedModule
+from openworld.core.errors import OpenworldError
 from openworld.datasets import ImageSet
 from openworld.datasets.formats.numbered_list import UNLABELLED
 from openworld.datasets.names.forms import are_numbered, readable_class_name

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from openworld._errors import OpenworldError, unknown_name
+from openworld.core.errors import OpenworldError, unknown_name
 from openworld.report.shift_axes import AXES
 from openworld.tables.coded import Coded
 from openworld.tables.entries import Columns, finite_numbers

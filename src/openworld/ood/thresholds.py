@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 
 from openworld import __version__
-from openworld._arrays import require_fraction
-from openworld._errors import OpenworldError, unknown_name
-from openworld._plain import sha256_of
+from openworld.core.arrays import require_fraction
+from openworld.core.errors import OpenworldError, unknown_name
+from openworld.core.plain_files import sha256_of
 from openworld.metrics import accuracy
 from openworld.ood.scored_sets import ScoredSets
 from openworld.report.sentences import counted

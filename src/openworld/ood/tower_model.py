@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 from openworld import detectors
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 from openworld.datasets import ImageSet
 from openworld.datasets.names.word_lists import WordList
 from openworld.detectors import Activations, FitStatistics, Head, Texts

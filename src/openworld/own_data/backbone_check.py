@@ -10,10 +10,10 @@ import numpy as np
 import torch
 
 from openworld import backbones, datasets
-from openworld._errors import OpenworldError
 from openworld.backbones import DualEncoder, TwoTower, needed_files
 from openworld.backbones.published_files import fetch_commands
 from openworld.backbones.towers import require_class_token
+from openworld.core.errors import OpenworldError
 from openworld.datasets.templates import PHOTO, TEMPLATES
 from openworld.features import encode
 from openworld.learners import all_learners

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from openworld import datasets
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 from openworld.datasets import DATASETS, ImageSet
 from openworld.datasets.formats import unlabelled_folder
 from openworld.datasets.formats.numbered_list import UNLABELLED

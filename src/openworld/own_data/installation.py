@@ -7,9 +7,9 @@ from dataclasses import asdict, dataclass
 from importlib.metadata import requires
 
 from openworld import __version__
-from openworld._cache_folder import VARIABLES
 from openworld.report.table import Column, Row, Table
 from openworld.results import TEXT
+from openworld.runs.cache_folder import VARIABLES
 from openworld.runs.provenance import installed_version
 
 _REQUIREMENT = re.compile(r"([\w.-]+)[^;]*?>=([\w.]+)[^;]*(?:;.*extra == ['\"]([\w-]+)['\"])?")

@@ -13,7 +13,6 @@ from typing import Any
 
 from torch import nn
 
-from openworld._errors import OpenworldError
 from openworld.backbones import DualEncoder
 from openworld.backbones.foreign.of_embeddings import GivenEncoder
 from openworld.backbones.foreign.of_objects import encoder_of, is_encoder, made_by
@@ -23,6 +22,7 @@ from openworld.classifiers import Classifier, from_timm
 from openworld.classifiers import load as load_classifier
 from openworld.classifiers.checkpoints import is_checkpoint, named_after
 from openworld.classifiers.serialization import function_of, is_classifier, without_function
+from openworld.core.errors import OpenworldError
 from openworld.datasets.names.forms import are_numbered
 from openworld.learners import FittedLearner
 from openworld.learners import load as load_learner

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from openworld._arrays import require_fraction
-from openworld._console import Ending
-from openworld._csv import csv_text
-from openworld._errors import OpenworldError, failing
-from openworld._observer import SILENT, Observer
-from openworld._plain import read_lines
-from openworld._types import wrong
+from openworld.core.arrays import require_fraction
+from openworld.core.console import Ending
+from openworld.core.csv_files import csv_text
+from openworld.core.errors import OpenworldError, failing
+from openworld.core.plain_files import read_lines
+from openworld.core.progress import SILENT, Observer
+from openworld.core.reading import wrong
 from openworld.report.layout import METRIC, Brief, Layout, Pivot
 from openworld.report.report import Report
 from openworld.report.sentences import counted

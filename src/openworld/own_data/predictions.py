@@ -5,8 +5,8 @@ from pathlib import Path
 
 import numpy as np
 
-from openworld._arrays import as_correct
-from openworld._errors import OpenworldError
+from openworld.core.arrays import as_correct
+from openworld.core.errors import OpenworldError
 from openworld.tables.coded import Coded
 from openworld.tables.entries import Columns, empty_entries
 from openworld.tables.table import Schema, TableColumn, open_table

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import numpy as np
 
-from openworld._errors import OpenworldError, failing
-from openworld._plain import sha256_of
+from openworld.core.errors import OpenworldError, failing
+from openworld.core.plain_files import sha256_of
 from openworld.evaluations.recognition_metrics import image_counts, recognition_rows
 from openworld.evaluations.record_images import with_names
 from openworld.evaluations.rows import rows_of_unit

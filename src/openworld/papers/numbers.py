@@ -8,7 +8,7 @@ from importlib.resources import files
 from math import isfinite
 from typing import Any
 
-from openworld._errors import OpenworldError, unknown_name
+from openworld.core.errors import OpenworldError, unknown_name
 from openworld.papers.tables import FACTS, TABLES, PaperTable
 from openworld.results import METRICS as OURS
 from openworld.results import Metric

@@ -7,8 +7,8 @@ depends on the machine (WordNet is not installed everywhere).
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from openworld._errors import OpenworldError
-from openworld._plain import parse_json
+from openworld.core.errors import OpenworldError
+from openworld.core.plain_files import parse_json
 from openworld.datasets.names.findings import Audit, count_in_words
 from openworld.report.data_files import json_text
 from openworld.runs.atomic import write_file

@@ -8,9 +8,9 @@ from typing import Protocol
 
 from markupsafe import Markup
 
-from openworld import _html
-from openworld._csv import csv_text
-from openworld._errors import OpenworldError
+from openworld.core import notebook
+from openworld.core.csv_files import csv_text
+from openworld.core.errors import OpenworldError
 from openworld.report.data_files import csv_address
 from openworld.report.series_style import SeriesStyle
 from openworld.report.standalone import standalone
@@ -103,7 +103,7 @@ class Figure:
 
     def _repr_html_(self) -> str:
         drawings = (standalone(panel.svg, dict(self.styles)) for panel in self.panels)
-        return _html.block([self.title, *self.caption], *map(_html.image, drawings))
+        return notebook.block([self.title, *self.caption], *map(notebook.image, drawings))
 
     def draw(self, axes) -> None:
         """Draw on matplotlib axes of your own; `axes.legend()` then names the series.

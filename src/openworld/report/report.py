@@ -6,11 +6,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from openworld import _html
-from openworld._console import Ending
-from openworld._errors import OpenworldError, unknown_name
-from openworld._terminal import as_text
-from openworld._types import checked
+from openworld.core import notebook
+from openworld.core.console import Ending
+from openworld.core.errors import OpenworldError, unknown_name
+from openworld.core.terminal import as_text
+from openworld.core.types import checked
 from openworld.report.data_files import json_text
 from openworld.report.figure import FORMATS, Figure
 from openworld.report.page import Page, figures_of, render, write_page
@@ -350,4 +350,4 @@ class Report:
 
     def _repr_html_(self) -> str:
         sentences = (*self.verdict[:1], *(self.verdict[1:] if self.text is None else self.text), *self.notes)
-        return _html.block(sentences, *map(plain_html_table, self.terminal_tables[:1]))
+        return notebook.block(sentences, *map(plain_html_table, self.terminal_tables[:1]))

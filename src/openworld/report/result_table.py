@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from openworld._errors import OpenworldError, unknown_name
+from openworld.core.errors import OpenworldError, unknown_name
 from openworld.report.table import Column, Row, Table, cell_of
 from openworld.results import Result, Results
 from openworld.results.requirements import titles

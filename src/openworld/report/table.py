@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 from openworld.results import Comparison, Metric, Result, Value
 
 SHOWS = ("value", "interval", "deviation")

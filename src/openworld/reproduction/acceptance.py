@@ -14,7 +14,7 @@ from pathlib import Path
 from statistics import stdev
 from typing import Any
 
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 from openworld.metrics import harmonic_mean
 from openworld.papers import METRICS, paper_table, published_numbers
 from openworld.papers.misprints import COCOOP

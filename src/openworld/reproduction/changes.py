@@ -6,10 +6,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from openworld._arrays import MOST
-from openworld._errors import OpenworldError, unknown_name
-from openworld._types import Range, checked
 from openworld.backbones.precision import Precision
+from openworld.core.arrays import MOST
+from openworld.core.errors import OpenworldError, unknown_name
+from openworld.core.types import Range, checked
 from openworld.datasets import Draw
 from openworld.evaluations.entries import LearnerSpec
 from openworld.evaluations.learning import FRESH

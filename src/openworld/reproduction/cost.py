@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from openworld._sizes import size_in_words
+from openworld.core.sizes import size_in_words
 from openworld.datasets import PUBLISHED, SHIFTED
 from openworld.evaluations import evaluation_of
 from openworld.evaluations.encoding import EncodedSet, with_room

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from openworld._sizes import size_in_words
+from openworld.core.sizes import size_in_words
 from openworld.datasets.checking import first_missing
 from openworld.datasets.published.catalogue import DatasetCard, cards, with_needs
 from openworld.evaluations import evaluation_of

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from openworld import backbones
-from openworld._errors import OpenworldError
 from openworld.classifiers import SEEDS
+from openworld.core.errors import OpenworldError
 from openworld.evaluations.entries import EstimatorSpec, ReferenceSpec
 from openworld.label_free.benchmark.spec import AccuracyEstimationSpec, ModelSpec
 from openworld.papers import TABLES, PaperTable, published_numbers

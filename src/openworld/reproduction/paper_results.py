@@ -7,11 +7,11 @@ every row, and `CELLS`: task -> which rows its tables hold, and the setting that
 from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
 
-from openworld._errors import OpenworldError
-from openworld._units import folder_of
+from openworld.core.errors import OpenworldError
 from openworld.papers import AVERAGE, AVERAGED, METRICS, PaperTable, paper_table, published_numbers
 from openworld.papers.numbers import SOURCE_SETTING
 from openworld.papers.results import Cells, PaperResult, PaperRow, PaperRun, average_of, paper_result
+from openworld.runs.unit_names import folder_of
 
 COMPLEXITY = "size"
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import ModuleType
 
-from openworld._errors import OpenworldError, unknown_name
+from openworld.core.errors import OpenworldError, unknown_name
 from openworld.datasets import PUBLISHED, SHIFTED
 from openworld.papers import PAPERS as TITLES
 from openworld.papers import SOURCE, PaperTable, published_tables

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from openworld._observer import Observer
+from openworld.core.progress import Observer
 
 FOLDER = "syn-is-twin"  # of the set, below that of the runs; specs of planned runs call it by this name
 

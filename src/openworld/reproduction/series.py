@@ -5,9 +5,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from openworld import datasets
-from openworld._errors import OpenworldError
-from openworld._observer import Observer
-from openworld._sizes import duration
+from openworld.core.errors import OpenworldError
+from openworld.core.progress import Observer
+from openworld.core.sizes import duration
 from openworld.datasets.checking import first_missing, require_places
 from openworld.evaluations.finished_runs import read_report
 from openworld.evaluations.running import RunOptions, SeriesProgress, carry_out

@@ -7,8 +7,8 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from openworld._arrays import require_at_least
 from openworld.backbones import known_name
+from openworld.core.arrays import require_at_least
 from openworld.datasets import PUBLISHED
 from openworld.evaluations import evaluation_of
 from openworld.evaluations.entries import LearnerSpec

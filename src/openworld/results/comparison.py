@@ -5,9 +5,9 @@ from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Annotated
 
-from openworld._arrays import LARGEST, MANY
-from openworld._errors import OpenworldError
-from openworld._types import Count, Range, checked
+from openworld.core.arrays import LARGEST, MANY
+from openworld.core.errors import OpenworldError
+from openworld.core.types import Count, Range, checked
 from openworld.metrics import PairedTest, holm, seeds_test
 from openworld.metrics.estimate import SIGNIFICANCE
 from openworld.results.value import SHARES, Interval, Metric, interval_of

@@ -7,8 +7,8 @@ from statistics import fmean
 
 import numpy as np
 
-from openworld._errors import OpenworldError
-from openworld._types import checked
+from openworld.core.errors import OpenworldError
+from openworld.core.types import checked
 from openworld.results.results import Place, Result
 from openworld.results.seeds import mean, over_seeds
 from openworld.results.value import Interval, Value

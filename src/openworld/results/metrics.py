@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from difflib import get_close_matches
 from importlib.resources import files
 
-from openworld._errors import OpenworldError, unknown_name
+from openworld.core.errors import OpenworldError, unknown_name
 from openworld.metrics import LIMITS
 from openworld.results.value import Metric
 

@@ -13,7 +13,7 @@ from itertools import combinations
 
 import numpy as np
 
-from openworld._short_repr import short_repr
+from openworld.core.representation import short_repr
 from openworld.metrics import friedman_test, nemenyi, seeds_test
 from openworld.results.comparison import Comparison, comparison_of, correct_for_many, find_comparison
 from openworld.results.results import Result

@@ -5,8 +5,8 @@ Numbers are paired by entity and place, and tested over the seeds that both runs
 
 from dataclasses import dataclass, replace
 
-from openworld._errors import OpenworldError
-from openworld._types import checked
+from openworld.core.errors import OpenworldError
+from openworld.core.types import checked
 from openworld.metrics import PairedTest, seeds_test
 from openworld.results.comparison import Comparison, comparison_of, correct_for_many
 from openworld.results.metrics import unknown_metric

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import ceil, inf, isfinite
 
-from openworld._arrays import require_fraction
-from openworld._errors import OpenworldError, unknown_name
+from openworld.core.arrays import require_fraction
+from openworld.core.errors import OpenworldError, unknown_name
 from openworld.results.metrics import unknown_metric
 from openworld.results.paired_runs import Pair
 from openworld.results.results import Place, Result, Results

@@ -8,10 +8,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from openworld import _html
-from openworld._errors import OpenworldError, unknown_name
-from openworld._terminal import visible
-from openworld._types import checked
+from openworld.core import notebook
+from openworld.core.errors import OpenworldError, unknown_name
+from openworld.core.terminal import visible
+from openworld.core.types import checked
 from openworld.results import tidy
 from openworld.results.comparison import Comparison
 from openworld.results.metrics import unknown_metric
@@ -186,7 +186,7 @@ class Results:
             for row in self.rows[:SHOWN]
         )
         more = f"The first {SHOWN} of {len(self)}; .to_pandas() has all." if len(self) > SHOWN else ""
-        return _html.block([f"Results of {self.evaluation}"], _html.table(heads, rows, more))
+        return notebook.block([f"Results of {self.evaluation}"], notebook.table(heads, rows, more))
 
     def to_pandas(self):
         """A pandas `DataFrame`; needs pip install pandas."""

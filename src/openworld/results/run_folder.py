@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 
 if TYPE_CHECKING:
     from openworld.runs import Record

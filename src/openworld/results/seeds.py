@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from math import inf
 from statistics import fmean
 
-from openworld._types import checked
+from openworld.core.types import checked
 from openworld.metrics import seed_spread
 from openworld.metrics.estimate import LEVEL
 from openworld.results.value import Interval, Metric, Value

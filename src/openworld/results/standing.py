@@ -17,8 +17,8 @@ from typing import Literal
 
 import numpy as np
 
-from openworld._arrays import ArrayLike, as_table
-from openworld._types import checked
+from openworld.core.arrays import ArrayLike, as_table
+from openworld.core.types import checked
 from openworld.metrics.estimate import LEVEL
 from openworld.results.comparison import Comparison, correct_for_many
 from openworld.results.results import Result

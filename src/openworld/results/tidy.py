@@ -10,8 +10,8 @@ from graphlib import CycleError, TopologicalSorter
 from itertools import pairwise
 from typing import Any
 
-from openworld._csv import csv_text
-from openworld._errors import OpenworldError
+from openworld.core.csv_files import csv_text
+from openworld.core.errors import OpenworldError
 from openworld.results.value import Interval
 
 FIRST = ("evaluation", "entity")

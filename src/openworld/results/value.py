@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import Annotated, Literal
 
-from openworld._arrays import LARGEST
-from openworld._errors import OpenworldError, unknown_name
-from openworld._types import Count, Range, checked
+from openworld.core.arrays import LARGEST
+from openworld.core.errors import OpenworldError, unknown_name
+from openworld.core.types import Count, Range, checked
 
 MINUS = "\u2212"
 DASH = "–"

@@ -8,7 +8,7 @@ records = execute(units_of(spec), store, workers=2)         resumes what is ther
 
 from typing import TYPE_CHECKING
 
-from openworld._lazy import lazily
+from openworld.core.lazy import lazily
 from openworld.runs.provenance import git_revision, installed_version, provenance
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from pathlib import Path
 from secrets import token_hex
 from typing import BinaryIO
 
-from openworld._errors import naming
+from openworld.core.errors import naming
 from openworld.runs.lock import fcntl
 from openworld.runs.outputs import require_replaceable
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 from openworld.runs.unit import Unit
 
 ATTEMPTS = 3  # times a unit is begun before the death of its worker counts as its own fault

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 
 
 def to_json(value: Any, path: str = "value") -> Any:

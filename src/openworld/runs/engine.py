@@ -3,8 +3,8 @@
 from collections.abc import Callable, Sequence
 from typing import Literal
 
-from openworld._errors import OpenworldError, unknown_name
-from openworld._types import checked
+from openworld.core.errors import OpenworldError, unknown_name
+from openworld.core.types import checked
 from openworld.runs.board import Board, Event
 from openworld.runs.local import run_local
 from openworld.runs.on_ray import run_on_ray

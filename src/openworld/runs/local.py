@@ -16,8 +16,8 @@ from multiprocessing import connection, get_context, parent_process
 from pathlib import Path
 from types import ModuleType
 
-from openworld._allocator import keep_freed_memory
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
+from openworld.runs.allocator import keep_freed_memory
 from openworld.runs.board import Board
 from openworld.runs.store import RunStore
 from openworld.runs.unit import Unit

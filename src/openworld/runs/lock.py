@@ -10,7 +10,7 @@ try:
 except ImportError:  # Windows
     fcntl = None
 
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 
 
 @contextmanager

@@ -20,10 +20,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from types import ModuleType
 
-from openworld._allocator import keep_freed_memory
-from openworld._cache_folder import cache_folder
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
+from openworld.runs.allocator import keep_freed_memory
 from openworld.runs.board import Board
+from openworld.runs.cache_folder import cache_folder
 from openworld.runs.store import RunStore
 from openworld.runs.unit import Unit
 from openworld.runs.work import Word, steps_elsewhere

@@ -16,7 +16,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 
 RUN, GENERATED = "a run", "a generated set of images"
 LABEL_PLAN, LABELLED = "a plan of labels", "what labels say"

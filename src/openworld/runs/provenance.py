@@ -8,7 +8,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from openworld._types import checked
+from openworld.core.types import checked
 
 PACKAGES = (
     "openworld",

@@ -16,10 +16,10 @@ from typing import Any
 
 import numpy as np
 
-from openworld._errors import OpenworldError, unknown_name
-from openworld._plain import parse_json, read_plain
-from openworld._short_repr import short_repr
-from openworld._types import checked
+from openworld.core.errors import OpenworldError, unknown_name
+from openworld.core.plain_files import parse_json, read_plain
+from openworld.core.representation import short_repr
+from openworld.core.types import checked
 from openworld.runs.canonical import to_json
 from openworld.runs.sealed import seal, unseal
 from openworld.runs.unit import Unit, UnitResult

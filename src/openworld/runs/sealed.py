@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
-from openworld._errors import OpenworldError
-from openworld._plain import parse_json, read_plain
+from openworld.core.errors import OpenworldError
+from openworld.core.plain_files import parse_json, read_plain
 from openworld.runs.canonical import digest, readable_json
 from openworld.runs.spec import read_spec
 

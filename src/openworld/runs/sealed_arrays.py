@@ -15,8 +15,8 @@ import numpy as np
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save, save_file
 
-from openworld._errors import OpenworldError
-from openworld._plain import parse_json
+from openworld.core.errors import OpenworldError
+from openworld.core.plain_files import parse_json
 from openworld.runs.atomic import writing
 from openworld.runs.canonical import canonical_json, to_json
 from openworld.runs.spec import read_spec

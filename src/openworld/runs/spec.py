@@ -14,9 +14,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar, get_type_hints
 
-from openworld._errors import OpenworldError, unknown_name
-from openworld._plain import read_text
-from openworld._types import at, checked, describe, is_plain, join, plain_types, read, wrong
+from openworld.core.errors import OpenworldError, unknown_name
+from openworld.core.plain_files import read_text
+from openworld.core.reading import at, describe, is_plain, join, plain_types, read, wrong
+from openworld.core.types import checked
 from openworld.runs.canonical import to_json
 
 Schema = TypeVar("Schema")

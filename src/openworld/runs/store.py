@@ -23,9 +23,9 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from openworld._errors import OpenworldError
-from openworld._plain import parse_json, read_plain
-from openworld._types import checked
+from openworld.core.errors import OpenworldError
+from openworld.core.plain_files import parse_json, read_plain
+from openworld.core.types import checked
 from openworld.runs.atomic import remove, write_file, write_folder
 from openworld.runs.canonical import canonical_json, readable_json, to_json
 from openworld.runs.lock import file_lock

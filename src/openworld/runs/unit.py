@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from openworld._errors import OpenworldError, unknown_name
-from openworld._short_repr import short_repr
-from openworld._types import checked
-from openworld._units import FUNCTIONS
+from openworld.core.errors import OpenworldError, unknown_name
+from openworld.core.representation import short_repr
+from openworld.core.types import checked
 from openworld.runs.canonical import digest, to_json
+from openworld.runs.unit_names import FUNCTIONS
 
 _FUNCTION = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*")
 
@@ -42,8 +42,8 @@ class UnitResult:
 class Unit:
     """One piece of a run: `function(**arguments, **resources)`, plus `inputs=` where there are any.
 
-    function: a name of `openworld._units.FUNCTIONS`, or "package.module:name" of another package's plain function;
-    it returns a UnitResult.
+    function: a name of `runs.unit_names.FUNCTIONS`, or "package.module:name" of another package's plain function; it
+    returns a UnitResult.
     arguments: what to compute, JSON; part of the key.
     inputs: {what: fingerprint} of the weights and data it reads; part of the key.
     version: version of the algorithm, raised when its numbers change; part of the key.

@@ -7,7 +7,7 @@ import traceback
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 from openworld.runs.store import NO_RECORD, RunStore
 from openworld.runs.unit import Unit
 

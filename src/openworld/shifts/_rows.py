@@ -4,8 +4,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from openworld._arrays import LARGEST, as_array
-from openworld._errors import OpenworldError
+from openworld.core.arrays import LARGEST, as_array
+from openworld.core.errors import OpenworldError
 
 SQUARE = "[D, D]"
 CHUNK = 2**12  # rows looked at or multiplied at a time, so that no second matrix of that size is made

@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 from openworld.shifts._rows import CHUNK, unit
 
 GROUP = 32

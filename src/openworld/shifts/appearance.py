@@ -13,8 +13,8 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from openworld._errors import OpenworldError, unknown_name
-from openworld._types import Fraction, checked
+from openworld.core.errors import OpenworldError, unknown_name
+from openworld.core.types import Fraction, checked
 from openworld.datasets import ImageSet
 from openworld.datasets.corruptions import CORRUPTIONS, corrupted
 from openworld.datasets.styles import STYLES, styled

@@ -14,10 +14,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from openworld._errors import OpenworldError
-from openworld._plain import parse_json
-from openworld._short_repr import short_repr
-from openworld._types import checked
+from openworld.core.errors import OpenworldError
+from openworld.core.plain_files import parse_json
+from openworld.core.representation import short_repr
+from openworld.core.types import checked
 from openworld.metrics.by_cell import HALVES as HALVES
 from openworld.runs.atomic import write_file
 from openworld.shifts._rows import (

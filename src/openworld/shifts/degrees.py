@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from openworld._arrays import as_scores, require_size
-from openworld._errors import OpenworldError
-from openworld._short_repr import short_repr
-from openworld._types import checked
+from openworld.core.arrays import as_scores, require_size
+from openworld.core.errors import OpenworldError
+from openworld.core.representation import short_repr
+from openworld.core.types import checked
 from openworld.shifts.decomposition import HALVES, Decomposition
 from openworld.shifts.nearest import Nearest, merge_nearest, nearest
 

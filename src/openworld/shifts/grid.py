@@ -18,16 +18,16 @@ from typing import Annotated
 
 import numpy as np
 
-from openworld._arrays import (
+from openworld.core.arrays import (
     MANY,
     as_labels,
     as_scores,
     require_length,
     require_size,
 )
-from openworld._errors import OpenworldError
-from openworld._short_repr import short_repr
-from openworld._types import Positive, Range, checked
+from openworld.core.errors import OpenworldError
+from openworld.core.representation import short_repr
+from openworld.core.types import Positive, Range, checked
 from openworld.shifts.degrees import ShiftDegrees
 
 LEVELS = 8

@@ -15,10 +15,10 @@ import torch
 from torch import Tensor
 from torch.nn.functional import cosine_similarity
 
-from openworld._arrays import LARGEST, MOST
-from openworld._errors import OpenworldError
-from openworld._short_repr import short_repr
-from openworld._types import Positive, Range, checked
+from openworld.core.arrays import LARGEST, MOST
+from openworld.core.errors import OpenworldError
+from openworld.core.representation import short_repr
+from openworld.core.types import Positive, Range, checked
 from openworld.shifts._rows import as_matrix, as_texts, unit
 from openworld.shifts.decomposition import HALVES, Decomposition, split_at
 from openworld.shifts.matrices import (

@@ -11,10 +11,10 @@ from typing import Annotated
 import torch
 from torch import Tensor
 
-from openworld._arrays import LARGEST
-from openworld._errors import OpenworldError
-from openworld._short_repr import short_repr
-from openworld._types import Range, checked
+from openworld.core.arrays import LARGEST
+from openworld.core.errors import OpenworldError
+from openworld.core.representation import short_repr
+from openworld.core.types import Range, checked
 from openworld.shifts._rows import as_matrix, as_rows, as_tensor, as_texts, unit
 from openworld.shifts.decomposition import Decomposition
 

@@ -14,9 +14,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from openworld._errors import OpenworldError, unknown_name
-from openworld._short_repr import short_repr
-from openworld._types import Count, Positive, checked
+from openworld.core.errors import OpenworldError, unknown_name
+from openworld.core.representation import short_repr
+from openworld.core.types import Count, Positive, checked
 from openworld.shifts._rows import as_rows, exact_unit, sum_in_order, unit
 from openworld.shifts._search import Engine, SearchReference, faiss_search, matrix_search
 

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from openworld._arrays import as_correct, as_groups, as_labels, as_scores, require_length
-from openworld._short_repr import short_repr
-from openworld._types import checked
+from openworld.core.arrays import as_correct, as_groups, as_labels, as_scores, require_length
+from openworld.core.representation import short_repr
+from openworld.core.types import checked
 from openworld.metrics import OpenworldAUC, openworld_auc
 from openworld.shifts.grid import ShiftGrid
 

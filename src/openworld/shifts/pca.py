@@ -11,8 +11,8 @@ from typing import Annotated, ClassVar
 import torch
 from torch import Tensor
 
-from openworld._errors import OpenworldError
-from openworld._types import Range, checked
+from openworld.core.errors import OpenworldError
+from openworld.core.types import Range, checked
 from openworld.shifts._rows import as_texts, unit
 from openworld.shifts.decomposition import Decomposition
 

@@ -13,10 +13,11 @@ from pathlib import Path
 import numpy as np
 from torch import Tensor
 
-from openworld._arrays import as_array, require_at_least
-from openworld._errors import OpenworldError
-from openworld._plain import sha256_of
-from openworld._types import Positive, checked, wrong
+from openworld.core.arrays import as_array, require_at_least
+from openworld.core.errors import OpenworldError
+from openworld.core.plain_files import sha256_of
+from openworld.core.reading import wrong
+from openworld.core.types import Positive, checked
 from openworld.runs import Event, RunStore, Unit, UnitResult, execute
 from openworld.shifts.decomposition import HALVES, Decomposition, load_decomposition
 from openworld.shifts.degrees import K, ShiftDegrees, join_degrees, merge_degrees, shift_degrees

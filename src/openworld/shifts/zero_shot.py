@@ -10,9 +10,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from openworld._arrays import as_labels, require_length
-from openworld._errors import OpenworldError
-from openworld._types import checked
+from openworld.core.arrays import as_labels, require_length
+from openworld.core.errors import OpenworldError
+from openworld.core.types import checked
 from openworld.metrics import Accuracy, accuracy
 from openworld.shifts._rows import CHUNK, as_rows, at_least_float32, unit
 from openworld.shifts.decomposition import HALVES, Decomposition

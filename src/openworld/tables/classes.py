@@ -9,8 +9,8 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from openworld._errors import OpenworldError, unknown_name
-from openworld._plain import parse_json
+from openworld.core.errors import OpenworldError, unknown_name
+from openworld.core.plain_files import parse_json
 from openworld.tables.entries import empty_entries
 from openworld.tables.files import ScoreFile
 

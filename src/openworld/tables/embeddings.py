@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 from openworld.tables.entries import require_one_length
 from openworld.tables.files import ScoreFile, open_scores, scores_of
 from openworld.tables.table import Schema, TableColumn, open_table

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from openworld._arrays import as_array, as_entries, require_once
-from openworld._errors import OpenworldError
+from openworld.core.arrays import as_array, as_entries, require_once
+from openworld.core.errors import OpenworldError
 from openworld.tables.coded import Coded
 
 Columns = dict[str, np.ndarray]

@@ -20,10 +20,10 @@ from typing import IO, Any
 import numpy as np
 from safetensors import SafetensorError, safe_open
 
-from openworld._arrays import require_once
-from openworld._csv import csv_names
-from openworld._errors import OpenworldError
-from openworld._plain import parse_json, read_text
+from openworld.core.arrays import require_once
+from openworld.core.csv_files import csv_names
+from openworld.core.errors import OpenworldError
+from openworld.core.plain_files import parse_json, read_text
 from openworld.tables.entries import (
     Columns,
     as_column,

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 from openworld.tables.coded import Coded, narrow
 
 _LARGE = 2**24  # bytes of a table after which Arrow gives back what it holds ready for the next

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 from openworld.tables.classes import listed
 
 EXACT = 1e-6

@@ -22,8 +22,8 @@ from typing import Any
 
 import numpy as np
 
-from openworld._errors import OpenworldError
-from openworld._short_repr import short_repr
+from openworld.core.errors import OpenworldError
+from openworld.core.representation import short_repr
 from openworld.tables.coded import Coded
 from openworld.tables.files import ScoreFile
 from openworld.tables.stream_names import BASE, NEW, StreamLabels, StreamNames, ordered_classes, stream_labels

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import numpy as np
 
-from openworld._errors import OpenworldError, unknown_name
-from openworld._short_repr import short_repr
+from openworld.core.errors import OpenworldError, unknown_name
+from openworld.core.representation import short_repr
 from openworld.tables.classes import listed_names, normalise_class_name
 from openworld.tables.coded import Coded
 from openworld.tables.entries import Columns, empty_entries

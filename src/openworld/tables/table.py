@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from openworld._arrays import LARGEST_LABEL, as_fractions
-from openworld._csv import from_cell
-from openworld._errors import OpenworldError, unknown_name
+from openworld.core.arrays import LARGEST_LABEL, as_fractions
+from openworld.core.csv_files import from_cell
+from openworld.core.errors import OpenworldError, unknown_name
 from openworld.tables.classes import FileClasses, class_columns, classes_of, labels_as_numbers, listed
 from openworld.tables.coded import Coded
 from openworld.tables.entries import Columns, empty_entries, require_one_length

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from openworld._csv import csv_text
-from openworld._errors import OpenworldError
+from openworld.core.csv_files import csv_text
+from openworld.core.errors import OpenworldError
 from openworld.tables.files import TEXTS
 from openworld.tables.parquet import encode_table
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 from openworld.detectors import (
     NEEDS,
     Activations,

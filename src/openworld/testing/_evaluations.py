@@ -19,7 +19,7 @@ from contextlib import chdir
 from dataclasses import dataclass
 from pathlib import Path
 
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 from openworld.results import Results
 from openworld.runs import RunStore
 from openworld.testing._promises import by_name, check_all

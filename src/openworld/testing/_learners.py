@@ -15,7 +15,7 @@ from unittest.mock import patch
 import numpy as np
 import torch
 
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 from openworld.learners import LEARNERS, TASKS, FittedLearner, Loop, configure, fit_together, load
 from openworld.learners.engine.fitted import batches_of, trainable
 from openworld.learners.engine.images import Consumes

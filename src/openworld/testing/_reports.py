@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from html.parser import HTMLParser
 
-from openworld._csv import is_number
+from openworld.core.csv_files import is_number
 from openworld.report.charts.cells import CellChart
 from openworld.report.page import figures_of
 from openworld.report.render import as_tex, csv_table, latex_table, markdown_table, plain, terminal_table, texts

@@ -11,7 +11,7 @@ import pytest
 from PIL import Image
 
 from openworld import datasets
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 from openworld.datasets.corruptions import CORRUPTIONS, corrupted
 from openworld.datasets.corruptions.corrupted import middle_square
 

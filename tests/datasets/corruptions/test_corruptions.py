@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image
 
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 from openworld.datasets.corruptions import CORRUPTIONS, SEVERITIES, SIDES, nearest_side
 from openworld.datasets.published.catalogue import PUBLISHED_CORRUPTIONS
 

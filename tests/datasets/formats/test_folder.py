@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from PIL import Image
 
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 from openworld.datasets import few_shot, load
 from openworld.datasets.formats import folder, unlabelled_folder
 from openworld.ood.detect.places import images_at

@@ -7,7 +7,7 @@ import sys
 import pytest
 from PIL import Image
 
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 from openworld.datasets import few_shot, load
 from openworld.datasets.formats import hub
 

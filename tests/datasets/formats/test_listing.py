@@ -6,7 +6,7 @@ import pyarrow.parquet
 import pytest
 from trees import picture
 
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 from openworld.datasets import few_shot, has_part, load
 from openworld.datasets.formats import listing
 

@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 from openworld.datasets.formats.split_files import read_split_file, read_variants, require_below
 
 WHOLE = {"train": [["a/1.jpg", 1, "cat"], ["b/1.jpg", 0, "dog"]], "val": [], "test": [["a/2.jpg", 1, "cat"]]}

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import pytest
 from mini_wordnet import write_wordnet
 
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 from openworld.datasets.names.audit import audit
 from openworld.datasets.names.findings import Audit, Finding
 from openworld.datasets.names.wordnet import WordNet

@@ -2,7 +2,7 @@
 
 import pytest
 
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 from openworld.datasets import PUBLISHED
 from openworld.datasets.names.class_names import ClassNames, class_names, listed_names
 from openworld.datasets.names.overlaps import Overlap, imagenet_words, overlaps, overlaps_with

@@ -3,7 +3,7 @@
 import pytest
 from mini_wordnet import write_wordnet
 
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 from openworld.datasets.names.class_names import class_names
 from openworld.datasets.names.overlaps import Overlap, as_csv, normalised, overlaps
 from openworld.datasets.names.wordnet import WordNet

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mini_wordnet import write_wordnet
 
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 from openworld.datasets.names import wordnet
 from openworld.datasets.names.taxonomy import path_and_wup, read_edges, taxonomy_similarity, wordnet_similarity
 from openworld.datasets.names.wordnet import WordNet

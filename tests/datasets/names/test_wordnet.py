@@ -3,7 +3,7 @@
 import pytest
 from mini_wordnet import write_wordnet
 
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 from openworld.datasets.names import wordnet
 from openworld.datasets.names.wordnet import WordNet, find_wordnet, meaning_of, split_synset_ids
 

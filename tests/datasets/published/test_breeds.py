@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import shifted_trees as trees
 
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 from openworld.datasets.published.breeds import ROOT, BreedsTask, Hierarchy, superclasses
 
 REFERENCE = json.loads((Path(__file__).parents[2] / "reference" / "breeds.json").read_text())

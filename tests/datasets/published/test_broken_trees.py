@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from trees import ALL, FOLDER_SETS, SPLIT_SETS, picture, plant
 
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 from openworld.datasets import PUBLISHED, check, load
 
 LISTED = (*SPLIT_SETS, "fgvc_aircraft")

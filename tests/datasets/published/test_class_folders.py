@@ -3,7 +3,7 @@ import shutil
 import pytest
 from trees import picture, plant
 
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 from openworld.datasets import load
 from openworld.datasets.published.class_folders import read_names
 

@@ -6,7 +6,7 @@ import shifted_trees as trees
 from PIL import Image
 from trees import WORDNET, write_names
 
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 from openworld.datasets import DATASETS, SHIFTED, check, load
 from openworld.datasets.corruptions import CORRUPTIONS, SEVERITIES
 from openworld.datasets.published.catalogue import CONDITIONS, PUBLISHED_CORRUPTIONS

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from trees import ALL, FOLDER_SETS, SUBSETS, WORDNET, picture, plant, write_names
 
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 from openworld.datasets import PUBLISHED, coop_draw, few_shot, imagenet_labels, load
 
 

@@ -6,7 +6,7 @@ import pytest
 import shifted_trees
 import trees
 
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 from openworld.datasets import DATASETS, SHIFTED, check, load
 from openworld.datasets.published.breeds import ROOT, TASKS, BreedsTask
 

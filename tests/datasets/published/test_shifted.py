@@ -12,7 +12,7 @@ import pytest
 import shifted_trees as trees
 from PIL import Image
 
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 from openworld.datasets import DATASETS, PUBLISHED, SHIFTED, check, load
 from openworld.datasets.formats.pickles import read_pickle
 from openworld.datasets.published import small_images

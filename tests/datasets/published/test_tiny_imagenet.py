@@ -6,7 +6,7 @@ import pytest
 import trees
 from tiny_trees import IDS, NAMES, plant_folders_c, plant_tiny
 
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 from openworld.datasets import SHIFTED, check, load
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from openworld import datasets
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 from openworld.datasets.styles import STYLES, restyled, styled
 
 ANOTHER = """

@@ -5,7 +5,7 @@ from typing import get_args
 import numpy as np
 import pytest
 
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 from openworld.estimators.engine import fitted as bootstrap
 from openworld.estimators.engine.threshold import Rule, below_threshold, share_below, threshold
 

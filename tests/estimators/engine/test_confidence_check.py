@@ -5,7 +5,7 @@ import pytest
 from simulated import outputs
 from sklearn.metrics import roc_auc_score
 
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 from openworld.estimators import Outputs
 from openworld.estimators.engine.confidence_check import check_confidence
 from openworld.estimators.engine.temperature import confidences, source_temperature

@@ -5,7 +5,7 @@ import pickle
 import numpy as np
 import pytest
 
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 from openworld.estimators import Outputs
 
 TWO = [[1.0, 0.0], [0.0, 1.0]]

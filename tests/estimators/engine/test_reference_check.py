@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from simulated import outputs
 
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 from openworld.estimators import FRAP, RAP, Outputs, TwoViews, check_reference
 from openworld.estimators.engine import reference_check
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 from openworld.estimators import dirichlet_reference, uniform_reference
 
 

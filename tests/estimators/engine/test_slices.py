@@ -10,7 +10,7 @@ from scipy.optimize import minimize
 from scipy.special import logsumexp
 from simulated import CASES, outputs, stored
 
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 from openworld.estimators import IM, Outputs
 from openworld.estimators.engine.temperature import confidences
 from openworld.estimators.importance import tilted

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 from openworld.estimators.engine.threshold import between, share_below, threshold, threshold_warnings
 
 scores_and_mistakes = st.lists(st.floats(-5, 5), min_size=1, max_size=40).flatmap(

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 from openworld.estimators.open_world import (
     BOUND_MARGIN,
     SHARE_MARGIN,

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 from openworld.estimators import Chunk, Null, find_alarms
 from openworld.estimators.quote.alarm import add_step, alarm_limit
 

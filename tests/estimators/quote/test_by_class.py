@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from simulated import outputs
 
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 from openworld.estimators import AC, ESTIMATORS, ATCMaxConfidence, Estimate, Outputs, PseudoLabelShift
 from openworld.estimators.quote.by_class import by_class, chances
 

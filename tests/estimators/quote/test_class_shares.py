@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from simulated import outputs
 
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 from openworld.estimators import Outputs
 from openworld.estimators.engine.temperature import probabilities, source_temperature
 from openworld.estimators.quote.class_shares import class_weights, explain_by_shares, moved_shares

@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import t as student
 from simulated import outputs
 
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 from openworld.estimators import ESTIMATORS, Outputs, check_reference, measure_null
 from openworld.estimators.engine.confidence_check import ConfidenceCheck, check_confidence
 from openworld.estimators.quote import ALONE, Evidence, Limits, decide, evidence, quote

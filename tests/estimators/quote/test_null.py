@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from simulated import outputs
 
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 from openworld.estimators import AC, COTT, GDE, ATCMaxConfidence, DoC, Outputs, measure_null
 
 ASKED = {"COTT": COTT(), "ATC-MC": ATCMaxConfidence(), "DoC": DoC()}

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from simulated import outputs
 
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 from openworld.estimators import Outputs
 from openworld.estimators.quote import shift_alarm
 from openworld.estimators.quote.alarm import AlarmLimit

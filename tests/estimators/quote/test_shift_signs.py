@@ -8,7 +8,7 @@ from scipy.spatial.distance import cdist
 from scipy.stats import energy_distance
 from simulated import outputs
 
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 from openworld.estimators import Outputs
 from openworld.estimators.quote import shift_signs as module
 from openworld.estimators.quote.shift_signs import ShiftSign, ShiftSigns, add_sign, energy, pairwise, shift_signs

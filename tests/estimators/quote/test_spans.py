@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from simulated import outputs
 
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 from openworld.estimators.streaming import spans
 
 TARGET = outputs(0, 30, 3)

@@ -6,10 +6,10 @@ import subprocess
 
 import pytest
 
-from openworld._errors import OpenworldError
 from openworld.api.finished_run import open_run
 from openworld.cli.app import app
 from openworld.cli.in_process import CliRunner
+from openworld.core.errors import OpenworldError
 from openworld.evaluations.finished_runs import compare_runs, read_report
 from openworld.report.layout.layout import REST
 from openworld.report.render import as_tex, plain

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 from openworld.evaluations.recognition.comparison import compare_outcomes
 from openworld.evaluations.recognition.outcome import load
 from openworld.metrics import average, holm, paired_test

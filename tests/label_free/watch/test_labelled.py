@@ -9,7 +9,7 @@ import pytest
 from simulated import outputs
 from watched_days import CLASSES, day_columns, joined, source_columns
 
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 from openworld.label_free.estimate.command import estimate
 from openworld.label_free.watch import command, following
 from openworld.label_free.watch.exports import append_lines

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from watched_days import day_columns, joined, source_columns
 
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 from openworld.label_free.estimate.estimation import estimate_accuracy
 from openworld.label_free.estimate.periods import SHIFTED
 from openworld.label_free.estimate.score_tables import open_table

@@ -8,7 +8,7 @@ import pytest
 from simulated import outputs
 from watched_days import START, day_columns, joined, save, source_columns
 
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 from openworld.estimators import find_alarms
 from openworld.estimators.quote.alarm import Chunk
 from openworld.label_free.estimate.estimation import estimate_accuracy

@@ -3,8 +3,8 @@
 import pytest
 
 from openworld import backbones
-from openworld._errors import OpenworldError
 from openworld.backbones.published_files import EMBEDDED
+from openworld.core.errors import OpenworldError
 from openworld.learners import LEARNERS
 from openworld.learners.engine.requirements import lacking, offers_everything, require_able
 from openworld.testing import small_world

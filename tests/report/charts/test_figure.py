@@ -10,7 +10,7 @@ from urllib.parse import unquote
 
 import pytest
 
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 from openworld.report.charts import Line, LineChart, Quantity
 from openworld.report.figure import Figure
 from openworld.report.series_style import series_styles

@@ -14,7 +14,7 @@ import pytest
 import torch
 from PIL import Image
 
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 from openworld.shifts.synthesis import DiffusionPainter, Screen, generate, sdxl_turbo
 from openworld.shifts.synthesis.diffusion import fitting_batch
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 from openworld.shifts.synthesis import Screen, generate, plan_synthesis, read_generated
 from openworld.shifts.synthesis.generated_set import TABLE
 from openworld.tables.parquet import decode_table

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 from openworld.shifts import ShiftGrid
 from openworld.shifts.synthesis import Prompts, plan_synthesis
 

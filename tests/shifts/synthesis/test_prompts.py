@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 from openworld.own_data.synthesize.painters import find_styles
 from openworld.shifts import write_texts
 from openworld.shifts.synthesis import Prompts, PromptStyle, prompt_styles, published_styles

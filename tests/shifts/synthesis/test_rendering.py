@@ -5,7 +5,7 @@ import pytest
 from PIL import Image
 
 from openworld import datasets
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 from openworld.datasets import ImageSet
 from openworld.datasets.styles import STYLES
 from openworld.shifts import ShiftGrid

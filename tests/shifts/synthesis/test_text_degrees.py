@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 from openworld.shifts import Decomposition, shift_degrees
 from openworld.shifts.synthesis import prompt_degrees
 

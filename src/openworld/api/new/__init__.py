@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
-from openworld._errors import OpenworldError, unknown_name
-from openworld._types import checked
 from openworld.api.arguments import OutputFolder
+from openworld.core.errors import OpenworldError, unknown_name
+from openworld.core.types import checked
 
 
 @checked

@@ -5,7 +5,7 @@ import re
 from importlib.resources import files
 from pathlib import Path
 
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 from openworld.runs.atomic import write_folder
 from openworld.runs.outputs import require_folder
 

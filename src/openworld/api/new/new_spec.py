@@ -6,7 +6,7 @@ from importlib.resources import files
 from pathlib import Path
 from string import Template
 
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 from openworld.evaluations import read_protocol
 
 EMBEDDED = ("emoji-concepts/twemoji", "emoji-concepts/fluent-emoji")

@@ -12,8 +12,8 @@ import torch
 from PIL import Image
 from torch import Tensor, nn
 
-from openworld._errors import OpenworldError
 from openworld.backbones.two_tower import hash_weights
+from openworld.core.errors import OpenworldError
 
 RUNS = "zero-shot, zero-shot-ensemble, and whatever else reads embeddings of whole images and sentences alone"
 _TOGETHER = 256  # sentences of one pass: bounds its memory

@@ -11,8 +11,8 @@ from PIL import Image
 from torch import Tensor, nn
 from torch.nn.functional import normalize
 
-from openworld._errors import OpenworldError
 from openworld.backbones.foreign.encoder import ForeignEncoder, ForeignModel
+from openworld.core.errors import OpenworldError
 from openworld.tables.embeddings import Embeddings, read_embeddings
 
 

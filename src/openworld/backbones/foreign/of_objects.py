@@ -19,10 +19,10 @@ import torch
 from PIL import Image
 from torch import Tensor, nn
 
-from openworld._errors import OpenworldError
-from openworld._functions import find_function
 from openworld.backbones.foreign.encoder import ForeignEncoder, ForeignModel
 from openworld.backbones.two_tower import TwoTower, hash_weights
+from openworld.core.errors import OpenworldError
+from openworld.core.functions import find_function
 
 EXPECTED = (
     "expected a transformers model with its processor, (model, processor); an open_clip model with its preprocess and "

@@ -11,9 +11,9 @@ import numpy as np
 from PIL import Image
 from torch import Tensor, nn
 
-from openworld._errors import OpenworldError
 from openworld.backbones.foreign.encoder import ForeignModel, import_library, refusing
 from openworld.backbones.tokenizer import Spelling, speller_of
+from openworld.core.errors import OpenworldError
 
 HUB = "hf-hub:"
 

@@ -17,9 +17,9 @@ import torch
 from PIL import Image
 from torch import Tensor, nn
 
-from openworld._errors import OpenworldError
 from openworld.backbones.foreign.encoder import ForeignModel, import_library, refusing
 from openworld.backbones.tokenizer import speller_of
+from openworld.core.errors import OpenworldError
 
 # Trained on sentences of one length, padding included, which their towers see: SigLIP pools the last position.
 _PADDED = {"align": 64, "siglip": None, "siglip2": None, "tipsv2": None}

@@ -7,7 +7,7 @@ from PIL import Image
 from scipy import fft
 from scipy.ndimage import gaussian_filter
 
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 
 SMALLEST = 16
 """Pixels that either side of a picture needs: the widest kernel looks 10 of them away."""

@@ -9,9 +9,9 @@ from typing import Annotated
 import numpy as np
 from PIL import Image
 
-from openworld._errors import OpenworldError, unknown_name
-from openworld._plain import facts
-from openworld._types import Range, checked
+from openworld.core.errors import OpenworldError, unknown_name
+from openworld.core.plain_files import facts
+from openworld.core.types import Range, checked
 from openworld.datasets.corruptions import _formulas, _weather
 from openworld.datasets.corruptions._filters import SMALLEST, Draws, as_levels, pixels_of
 from openworld.datasets.image_set import Derived, ImageSet

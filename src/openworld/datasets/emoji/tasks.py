@@ -16,7 +16,7 @@ from itertools import zip_longest
 import numpy as np
 from PIL import Image
 
-from openworld._errors import OpenworldError, unknown_name
+from openworld.core.errors import OpenworldError, unknown_name
 from openworld.datasets.emoji import composite
 from openworld.datasets.emoji.drawings import STYLES, Concept, concepts, content, drawing, numbers, styles_of
 from openworld.datasets.image_set import ImageSet

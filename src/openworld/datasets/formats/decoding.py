@@ -14,8 +14,8 @@ from typing import BinaryIO
 
 from PIL import BmpImagePlugin, GifImagePlugin, Image, JpegImagePlugin, PngImagePlugin, TiffImagePlugin, WebPImagePlugin
 
-from openworld._errors import OpenworldError
-from openworld._plain import require_plain
+from openworld.core.errors import OpenworldError
+from openworld.core.plain_files import require_plain
 
 FORMATS = {
     ".jpg": ("JPEG", "MPO"),

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from openworld._errors import OpenworldError, unknown_name
+from openworld.core.errors import OpenworldError, unknown_name
 from openworld.datasets.formats.folder import PARTS
 from openworld.datasets.formats.numbered_list import UNLABELLED
 from openworld.datasets.image_set import ImageSet

@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from openworld._errors import OpenworldError
-from openworld._plain import is_text, require_text
+from openworld.core.errors import OpenworldError
+from openworld.core.plain_files import is_text, require_text
 from openworld.datasets.formats.decoding import decode
 from openworld.datasets.formats.split_files import ImageRows
 from openworld.datasets.image_set import ImageSet

@@ -16,8 +16,8 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from openworld._errors import OpenworldError, unknown_name
-from openworld._plain import read_text, require_plain, require_text, sha256_of
+from openworld.core.errors import OpenworldError, unknown_name
+from openworld.core.plain_files import read_text, require_plain, require_text, sha256_of
 from openworld.datasets.formats.decoding import FORMATS, decode
 from openworld.datasets.image_set import ImageSet
 from openworld.datasets.splits import few_shot

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from openworld._errors import OpenworldError, unknown_name
+from openworld.core.errors import OpenworldError, unknown_name
 from openworld.datasets.formats.decoding import decode
 from openworld.datasets.formats.files import content_of
 from openworld.datasets.formats.folder import PARTS

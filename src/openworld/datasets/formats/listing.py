@@ -14,8 +14,8 @@ from pathlib import Path, PurePath
 
 import numpy as np
 
-from openworld._csv import read_csv
-from openworld._errors import OpenworldError, unknown_name
+from openworld.core.csv_files import read_csv
+from openworld.core.errors import OpenworldError, unknown_name
 from openworld.datasets.formats.files import image_set
 from openworld.datasets.formats.folder import PARTS
 from openworld.datasets.formats.split_files import ImageRows, require_below

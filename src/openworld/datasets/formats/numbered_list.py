@@ -11,7 +11,7 @@ from pathlib import Path, PurePosixPath
 
 import numpy as np
 
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 from openworld.datasets.formats import files
 from openworld.datasets.formats.split_files import ImageRows, read_lines
 from openworld.datasets.image_set import ImageSet, file_of

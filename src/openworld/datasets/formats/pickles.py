@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from openworld._errors import OpenworldError
-from openworld._plain import require_plain
+from openworld.core.errors import OpenworldError
+from openworld.core.plain_files import require_plain
 
 
 def read_pickle(path: Path) -> dict[str, Any]:

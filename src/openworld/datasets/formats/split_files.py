@@ -11,8 +11,8 @@ from pathlib import Path, PurePosixPath
 
 import numpy as np
 
-from openworld._errors import OpenworldError
-from openworld._plain import parse_json, read_text
+from openworld.core.errors import OpenworldError
+from openworld.core.plain_files import parse_json, read_text
 
 FILE_PARTS = {"train": "train", "validation": "val", "test": "test"}
 """Part -> what split files call it."""

@@ -19,8 +19,8 @@ from typing import BinaryIO
 import numpy as np
 from PIL import Image
 
-from openworld._errors import OpenworldError, unknown_name
-from openworld._plain import require_plain
+from openworld.core.errors import OpenworldError, unknown_name
+from openworld.core.plain_files import require_plain
 from openworld.datasets.formats.decoding import FORMATS, decode
 from openworld.datasets.formats.files import content_of, first
 from openworld.datasets.formats.folder import PARTS

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import numpy as np
 
-from openworld._errors import OpenworldError
-from openworld._plain import require_plain, require_text
+from openworld.core.errors import OpenworldError
+from openworld.core.plain_files import require_plain, require_text
 from openworld.datasets.formats.decoding import FORMATS
 from openworld.datasets.formats.folder import PathReader, content_of_files
 from openworld.datasets.image_set import ImageSet

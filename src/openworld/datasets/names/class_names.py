@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from openworld._plain import read_lines
+from openworld.core.plain_files import read_lines
 from openworld.datasets import cards
 from openworld.datasets.formats import folder
 from openworld.datasets.names.forms import readable_class_name

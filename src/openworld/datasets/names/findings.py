@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from openworld._errors import OpenworldError, unknown_name
+from openworld.core.errors import OpenworldError, unknown_name
 
 SEVERITIES = ("error", "warning", "note")
 """error: classes cannot be told apart, or a sentence cannot be read; warning: numbers will suffer or mislead; note:

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
-from openworld._csv import csv_text
-from openworld._errors import OpenworldError
+from openworld.core.csv_files import csv_text
+from openworld.core.errors import OpenworldError
 from openworld.datasets.names.class_names import ClassNames
 from openworld.datasets.names.forms import singular_name
 from openworld.datasets.names.wordnet import SYNSET_ID, WordNet, find_wordnet, meaning_of

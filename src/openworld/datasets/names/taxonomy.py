@@ -12,8 +12,8 @@ from pathlib import Path
 
 import numpy as np
 
-from openworld._errors import OpenworldError
-from openworld._plain import read_text
+from openworld.core.errors import OpenworldError
+from openworld.core.plain_files import read_text
 from openworld.datasets.names.wordnet import WordNet, find_wordnet, meaning_of
 
 Parents = Callable[[Hashable], Iterable[Hashable]]

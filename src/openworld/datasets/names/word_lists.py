@@ -11,8 +11,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from openworld._errors import OpenworldError
-from openworld._plain import read_lines
+from openworld.core.errors import OpenworldError
+from openworld.core.plain_files import read_lines
 from openworld.datasets.names.class_names import class_names
 from openworld.datasets.names.forms import normalise_class_name
 from openworld.datasets.names.wordnet import PLACES

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 
-from openworld._errors import OpenworldError
-from openworld._plain import read_text
+from openworld.core.errors import OpenworldError
+from openworld.core.plain_files import read_text
 from openworld.datasets.names.forms import plain, singular_name
 
 SYNSET_ID = re.compile(r"n(\d{8})")

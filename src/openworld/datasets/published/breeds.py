@@ -9,8 +9,8 @@ node_names.txt and dataset_class_info.json; the pictures are ImageNet's. Splits 
 from dataclasses import dataclass
 from pathlib import Path
 
-from openworld._errors import OpenworldError
-from openworld._plain import read_json, reading
+from openworld.core.errors import OpenworldError
+from openworld.core.plain_files import read_json, reading
 from openworld.datasets.formats.split_files import read_lines
 from openworld.datasets.names.taxonomy import read_edges
 

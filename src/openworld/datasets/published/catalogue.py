@@ -14,9 +14,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from openworld._errors import OpenworldError, unknown_name
-from openworld._plain import facts
-from openworld._sizes import size_in_words
+from openworld.core.errors import OpenworldError, unknown_name
+from openworld.core.plain_files import facts
+from openworld.core.sizes import size_in_words
 from openworld.datasets.formats.split_files import Split, read_split_file, read_variants
 from openworld.datasets.published.class_folders import ClassFolders, read_class_folders
 

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import numpy as np
 
-from openworld._errors import OpenworldError
-from openworld._spoken import AGAIN
+from openworld.core.errors import OpenworldError
+from openworld.core.spoken import AGAIN
 from openworld.datasets.formats.decoding import FORMATS
 from openworld.datasets.formats.files import first
 from openworld.datasets.formats.split_files import ImageRows, Split, read_lines

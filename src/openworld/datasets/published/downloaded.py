@@ -9,8 +9,8 @@ from pathlib import Path
 
 import numpy as np
 
-from openworld._errors import OpenworldError, unknown_name
-from openworld._types import checked
+from openworld.core.errors import OpenworldError, unknown_name
+from openworld.core.types import checked
 from openworld.datasets.formats import files
 from openworld.datasets.formats.split_files import Split
 from openworld.datasets.image_set import ImageSet

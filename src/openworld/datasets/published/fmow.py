@@ -12,8 +12,8 @@ from pathlib import Path
 
 import numpy as np
 
-from openworld._errors import OpenworldError
-from openworld._plain import reading
+from openworld.core.errors import OpenworldError
+from openworld.core.plain_files import reading
 from openworld.datasets.formats import files
 from openworld.datasets.formats.split_files import ImageRows
 from openworld.datasets.image_set import ImageSet

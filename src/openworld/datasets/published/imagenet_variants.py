@@ -15,8 +15,8 @@ from pathlib import Path
 
 import numpy as np
 
-from openworld._errors import OpenworldError
-from openworld._plain import require_plain
+from openworld.core.errors import OpenworldError
+from openworld.core.plain_files import require_plain
 from openworld.datasets.formats import files
 from openworld.datasets.formats.split_files import ImageRows, Split, read_lines, require_below
 from openworld.datasets.image_set import ImageSet

@@ -8,7 +8,7 @@ who publish them. Which set is in which group, and in which list, says the card 
 from functools import lru_cache
 from pathlib import Path
 
-from openworld._errors import OpenworldError, unknown_name
+from openworld.core.errors import OpenworldError, unknown_name
 from openworld.datasets.formats import numbered_list
 from openworld.datasets.image_set import ImageSet
 from openworld.datasets.names.forms import readable_class_name

@@ -21,9 +21,9 @@ from typing import BinaryIO
 import numpy as np
 from PIL import Image
 
-from openworld._arrays import as_labels
-from openworld._errors import OpenworldError
-from openworld._plain import reading, require_plain
+from openworld.core.arrays import as_labels
+from openworld.core.errors import OpenworldError
+from openworld.core.plain_files import reading, require_plain
 from openworld.datasets.formats.pickles import read_pickle
 from openworld.datasets.image_set import ImageSet
 from openworld.datasets.published.catalogue import DatasetCard, find

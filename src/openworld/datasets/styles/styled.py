@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from PIL import Image
 
-from openworld._errors import OpenworldError, unknown_name
-from openworld._types import checked
+from openworld.core.errors import OpenworldError, unknown_name
+from openworld.core.types import checked
 from openworld.datasets.corruptions.corrupted import draws_of
 from openworld.datasets.image_set import Derived, ImageSet
 from openworld.datasets.styles._catalogue import STYLES

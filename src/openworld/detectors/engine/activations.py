@@ -13,10 +13,10 @@ import torch
 from torch import Tensor
 from torch.nn.functional import normalize
 
-from openworld._arrays import LARGEST_LABEL, as_labels
-from openworld._errors import OpenworldError
-from openworld._short_repr import short_repr
-from openworld._types import checked
+from openworld.core.arrays import LARGEST_LABEL, as_labels
+from openworld.core.errors import OpenworldError
+from openworld.core.representation import short_repr
+from openworld.core.types import checked
 from openworld.detectors.engine.head import Head, as_floats
 from openworld.detectors.engine.perturbation import Perturbation
 from openworld.detectors.engine.sampling import Sampling

@@ -11,8 +11,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from openworld._errors import OpenworldError
-from openworld._short_repr import short_repr
+from openworld.core.errors import OpenworldError
+from openworld.core.representation import short_repr
 from openworld.detectors.engine.activations import Activations
 
 PRODUCTS = 2**24  # inner products alive at a time, 64 MiB in float32

@@ -8,10 +8,10 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor
 
-from openworld._cards import Carded
-from openworld._errors import OpenworldError
-from openworld._short_repr import short_repr
-from openworld._types import checked, wrong
+from openworld.core.errors import OpenworldError
+from openworld.core.reading import wrong
+from openworld.core.representation import short_repr
+from openworld.core.types import checked
 from openworld.detectors.engine.activations import Activations
 from openworld.detectors.engine.fitted import ROWS, FittedDetector, OODDetector, is_sequential, solvable
 from openworld.detectors.engine.head import Head
@@ -32,6 +32,18 @@ ORDER_MATTERS = (
     "{} remembers the images that it scores: its scores depend on their order and on which others there are, so that "
     "they are no property of an image alone."
 )
+
+
+class Carded:
+    """Base of methods: every field of a class's `card`, a dataclass, becomes an attribute of that class."""
+
+    card: ClassVar[Any]
+
+    def __init_subclass__(cls, **arguments: Any):
+        super().__init_subclass__(**arguments)
+        if "card" in vars(cls):  # not that of the base: a class without one may name these attributes itself
+            for name, value in vars(cls.card).items():
+                setattr(cls, name, value)
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,9 +11,9 @@ import torch
 from torch import Tensor
 from torch.linalg import LinAlgError
 
-from openworld._errors import OpenworldError
-from openworld._short_repr import short_repr
-from openworld._types import checked
+from openworld.core.errors import OpenworldError
+from openworld.core.representation import short_repr
+from openworld.core.types import checked
 from openworld.detectors.engine.activations import Activations, require_finite
 from openworld.detectors.engine.head import Head
 from openworld.detectors.engine.serialization import (

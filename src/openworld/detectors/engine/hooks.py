@@ -11,9 +11,9 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from openworld._arrays import as_scores
-from openworld._errors import OpenworldError, unknown_name
-from openworld._types import checked
+from openworld.core.arrays import as_scores
+from openworld.core.errors import OpenworldError, unknown_name
+from openworld.core.types import checked
 from openworld.detectors.engine.activations import Activations, Layer, Maps
 from openworld.detectors.engine.head import Head
 from openworld.detectors.engine.layer_search import (

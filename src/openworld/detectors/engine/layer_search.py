@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import linear
 
-from openworld._errors import OpenworldError, unknown_name
+from openworld.core.errors import OpenworldError, unknown_name
 
 
 @dataclass(frozen=True, eq=False)

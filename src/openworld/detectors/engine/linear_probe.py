@@ -7,9 +7,9 @@ import torch
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
-from openworld._arrays import MANY
-from openworld._errors import OpenworldError
-from openworld._types import AboveZero, Range, checked
+from openworld.core.arrays import MANY
+from openworld.core.errors import OpenworldError
+from openworld.core.types import AboveZero, Range, checked
 from openworld.detectors.engine.activations import Activations
 from openworld.detectors.engine.head import Head
 

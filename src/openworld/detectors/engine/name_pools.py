@@ -10,8 +10,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from openworld._errors import OpenworldError
 from openworld.backbones import DualEncoder
+from openworld.core.errors import OpenworldError
 from openworld.datasets.names.word_lists import WordList
 from openworld.datasets.templates import fill
 from openworld.detectors.engine.texts import Texts, conjugated_names, mine_negatives

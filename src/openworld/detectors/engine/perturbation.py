@@ -9,7 +9,7 @@ from torch import Tensor
 from torch.nn.functional import batch_norm, cross_entropy
 from torch.overrides import TorchFunctionMode
 
-from openworld._types import AboveZero, NotNegative, Range, checked
+from openworld.core.types import AboveZero, NotNegative, Range, checked
 
 Objective = Literal["confidence", "largest logit"]
 

@@ -15,8 +15,9 @@ import torch
 from torch import Tensor
 from torch.utils.data import DataLoader, IterableDataset
 
-from openworld._errors import OpenworldError
-from openworld._types import Range, checked, wrong
+from openworld.core.errors import OpenworldError
+from openworld.core.reading import wrong
+from openworld.core.types import Range, checked
 from openworld.detectors.engine.activations import Activations
 from openworld.detectors.engine.fit_statistics import FitStatistics, gather
 from openworld.detectors.engine.fitted import FittedDetector, OODDetector, is_sequential, score_together

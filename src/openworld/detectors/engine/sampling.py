@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.modules.dropout import _DropoutNd
 
-from openworld._types import Range, checked
+from openworld.core.types import Range, checked
 from openworld.detectors.engine.layer_search import logits_of, run
 
 Source = Literal["dropout", "members"]

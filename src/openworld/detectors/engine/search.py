@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from openworld._errors import OpenworldError, unknown_name
-from openworld._types import checked
+from openworld.core.errors import OpenworldError, unknown_name
+from openworld.core.types import checked
 from openworld.detectors.engine.fitted import FittedDetector, OODDetector
 from openworld.metrics import auroc, mean_over_sets
 from openworld.results.settings_search import SettingsSearch, Trial

@@ -15,7 +15,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 from openworld.detectors.engine.head import Head
 from openworld.detectors.engine.texts import Texts
 from openworld.runs import to_json

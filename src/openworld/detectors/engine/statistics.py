@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor
 
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 from openworld.detectors.engine.activations import Activations, Layer
 
 

@@ -9,10 +9,10 @@ import torch
 from torch import Tensor
 from torch.nn.functional import normalize
 
-from openworld._errors import OpenworldError
-from openworld._short_repr import short_repr
-from openworld._types import Range, Share, checked
 from openworld.backbones import DualEncoder
+from openworld.core.errors import OpenworldError
+from openworld.core.representation import short_repr
+from openworld.core.types import Range, Share, checked
 from openworld.datasets.templates import fill
 from openworld.detectors.engine.head import as_floats
 

@@ -13,9 +13,9 @@ import torch
 from torch import Tensor
 from torch.nn.functional import normalize
 
-from openworld._errors import OpenworldError
-from openworld._types import checked
 from openworld.backbones import DualEncoder
+from openworld.core.errors import OpenworldError
+from openworld.core.types import checked
 from openworld.datasets.names.forms import normalise_class_name
 from openworld.detectors.engine.activations import Activations
 from openworld.detectors.engine.fit_statistics import Fittable

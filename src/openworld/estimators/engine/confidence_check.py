@@ -12,7 +12,7 @@ features) loses accuracy without a word, and no temperature mends that. Three nu
 
 from dataclasses import dataclass
 
-from openworld._types import checked
+from openworld.core.types import checked
 from openworld.estimators.engine.outputs import Outputs
 from openworld.estimators.engine.temperature import confidences_of, temperature_of
 from openworld.metrics import auroc

@@ -13,11 +13,11 @@ from typing import Annotated, Any, ClassVar, Protocol
 
 import numpy as np
 
-from openworld import _html
-from openworld._arrays import MANY, require_at_least
-from openworld._errors import OpenworldError
-from openworld._short_repr import short_repr
-from openworld._types import Range, checked
+from openworld.core import notebook
+from openworld.core.arrays import MANY, require_at_least
+from openworld.core.errors import OpenworldError
+from openworld.core.representation import short_repr
+from openworld.core.types import Range, checked
 from openworld.estimators.engine.outputs import Outputs
 from openworld.estimators.engine.temperature import temperature_of
 
@@ -63,7 +63,9 @@ class Estimate:
     def _repr_html_(self) -> str:
         details = ((name, f"{number:.4g}") for name, number in self.details.items() if isinstance(number, int | float))
         warnings = (("warning", warning) for warning in self.warnings)
-        return _html.facts(f"Estimated accuracy {_html.percent(self.accuracy, self.interval)}", [*details, *warnings])
+        return notebook.facts(
+            f"Estimated accuracy {notebook.percent(self.accuracy, self.interval)}", [*details, *warnings]
+        )
 
     @classmethod
     def of(cls, raw_error: float | None, **rest) -> "Estimate":

@@ -10,10 +10,10 @@ from typing import ClassVar, TypeVar
 
 import numpy as np
 
-from openworld._arrays import as_labels, as_table, require_size
-from openworld._errors import OpenworldError
-from openworld._short_repr import short_repr
-from openworld._types import checked
+from openworld.core.arrays import as_labels, as_table, require_size
+from openworld.core.errors import OpenworldError
+from openworld.core.representation import short_repr
+from openworld.core.types import checked
 
 Found = TypeVar("Found")
 APPEARANCE_MOST = 1e15  # squares of larger numbers are too large for single precision

@@ -15,9 +15,9 @@ from math import exp, fsum
 import numpy as np
 from scipy.optimize import brentq
 
-from openworld._arrays import as_distributions, as_table, require_size
-from openworld._errors import OpenworldError
-from openworld._types import checked
+from openworld.core.arrays import as_distributions, as_table, require_size
+from openworld.core.errors import OpenworldError
+from openworld.core.types import checked
 from openworld.estimators.engine.temperature import blocks
 
 BOUNDS = (1e-3, 1e2)

@@ -27,8 +27,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from openworld._short_repr import short_repr
-from openworld._types import checked
+from openworld.core.representation import short_repr
+from openworld.core.types import checked
 from openworld.estimators.engine.outputs import Outputs
 
 INFORMED, HALF = 0.25, 0.5  # least accuracy of a reference: by itself, and over that of the judged model

@@ -16,7 +16,7 @@ from typing import Literal
 
 import numpy as np
 
-from openworld._types import checked
+from openworld.core.types import checked
 from openworld.estimators.engine.fitted import RawEstimate, counts, finite, shares
 
 Rule = Literal["midpoint", "reference"]

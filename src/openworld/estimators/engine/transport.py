@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 
 BLOCK = 32  # images
 STALLED = 0.9  # share of the excess that a round must leave at most, or shortest paths take over

@@ -24,7 +24,7 @@ is not what an estimate without labels is wrong by. They are methods of the fiel
 known: no rule kept them near the truth on kinds of data that had not chosen it, and `openworld estimate` tells none.
 """
 
-from openworld._plugins import Plugins
+from openworld.core.plugins import Plugins
 from openworld.estimators.open_world.bounds import (
     BOUND_MARGIN,
     LARGEST_GAP,

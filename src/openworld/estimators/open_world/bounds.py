@@ -35,7 +35,7 @@ from math import sqrt
 
 import numpy as np
 
-from openworld._types import Fraction, checked
+from openworld.core.types import Fraction, checked
 from openworld.estimators.open_world.engine.fitted import FEWEST_IMAGES, require_validation
 from openworld.estimators.open_world.engine.outputs import OpenWorldOutputs
 from openworld.estimators.open_world.engine.posteriors import NameRule, best_bin_share, posterior_share

@@ -12,7 +12,7 @@ from typing import Annotated, ClassVar
 import numpy as np
 from scipy.optimize import isotonic_regression
 
-from openworld._types import Range, checked
+from openworld.core.types import Range, checked
 from openworld.estimators.engine.fitted import finite
 from openworld.estimators.open_world.engine.fitted import NUMBERS, FittedOpenWorld, OpenWorldEstimate, fit, of_proxies
 from openworld.estimators.open_world.engine.outputs import OpenWorldOutputs

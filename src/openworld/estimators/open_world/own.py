@@ -8,7 +8,7 @@ Thresholded names count as right above a threshold (ATC) instead.
 from dataclasses import dataclass
 from typing import ClassVar
 
-from openworld._types import Fraction, checked
+from openworld.core.types import Fraction, checked
 from openworld.estimators.engine.fitted import finite
 from openworld.estimators.open_world.engine.fitted import NUMBERS, FittedOpenWorld, OpenWorldEstimate, fit, of_proxies
 from openworld.estimators.open_world.engine.outputs import OpenWorldOutputs

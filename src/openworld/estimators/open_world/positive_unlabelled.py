@@ -16,7 +16,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from openworld._types import checked
+from openworld.core.types import checked
 from openworld.estimators.open_world.engine.fitted import NUMBERS, FittedOpenWorld, OpenWorldEstimate, fit
 from openworld.estimators.open_world.engine.outputs import OpenWorldOutputs
 from openworld.estimators.open_world.engine.posteriors import (

@@ -7,8 +7,8 @@ learner was tuned from is no such model: the learner knows more of base images t
 from dataclasses import dataclass
 from typing import ClassVar
 
-from openworld._errors import OpenworldError
-from openworld._types import checked
+from openworld.core.errors import OpenworldError
+from openworld.core.types import checked
 from openworld.estimators.open_world.engine.fitted import NUMBERS, FittedOpenWorld, OpenWorldEstimate, fit, of_proxies
 from openworld.estimators.open_world.engine.outputs import OpenWorldOutputs
 from openworld.estimators.open_world.engine.posteriors import TINY, NameRule, at_share

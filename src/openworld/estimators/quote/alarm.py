@@ -32,9 +32,9 @@ from typing import Annotated
 import numpy as np
 from scipy.special import ndtr
 
-from openworld._errors import OpenworldError
-from openworld._short_repr import short_repr
-from openworld._types import Positive, Range, Share, checked
+from openworld.core.errors import OpenworldError
+from openworld.core.representation import short_repr
+from openworld.core.types import Positive, Range, Share, checked
 from openworld.estimators.quote.null import Null
 
 YEARS = 4_000  # simulated; the rate is then held to a third of a point

@@ -28,9 +28,9 @@ from math import sqrt
 
 import numpy as np
 
-from openworld._errors import OpenworldError
-from openworld._short_repr import short_repr
-from openworld._types import checked
+from openworld.core.errors import OpenworldError
+from openworld.core.representation import short_repr
+from openworld.core.types import checked
 from openworld.estimators.engine.outputs import Outputs
 from openworld.estimators.engine.temperature import confidences, temperature_of
 from openworld.estimators.open_world.engine.posteriors import best_bin_share

@@ -16,7 +16,7 @@ from math import sqrt
 
 import numpy as np
 
-from openworld._types import checked
+from openworld.core.types import checked
 from openworld.estimators.engine.outputs import Outputs
 from openworld.estimators.engine.temperature import confidences, probabilities, temperature_of
 from openworld.estimators.pseudo_label_shift import chance_distance

@@ -27,8 +27,8 @@ from math import hypot, sqrt
 import numpy as np
 from scipy.special import stdtr
 
-from openworld._errors import OpenworldError
-from openworld._types import checked
+from openworld.core.errors import OpenworldError
+from openworld.core.types import checked
 from openworld.estimators.engine.confidence_check import ConfidenceCheck, check_confidence
 from openworld.estimators.engine.fitted import Estimate
 from openworld.estimators.engine.outputs import Outputs

@@ -24,8 +24,8 @@ from math import hypot, nan
 import numpy as np
 from scipy.special import chdtrc, stdtrit
 
-from openworld._errors import OpenworldError
-from openworld._types import checked
+from openworld.core.errors import OpenworldError
+from openworld.core.types import checked
 from openworld.estimators.engine.fitted import Estimate, Estimator
 from openworld.estimators.engine.outputs import Outputs
 from openworld.estimators.engine.reference_check import check_reference

@@ -13,8 +13,8 @@ from typing import Annotated
 
 import numpy as np
 
-from openworld._short_repr import short_repr
-from openworld._types import Positive, Range, checked
+from openworld.core.representation import short_repr
+from openworld.core.types import Positive, Range, checked
 from openworld.estimators.engine.fitted import LEVEL, Estimator
 from openworld.estimators.engine.outputs import Outputs
 from openworld.estimators.engine.temperature import temperature_of

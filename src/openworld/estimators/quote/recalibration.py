@@ -14,8 +14,8 @@ from typing import Annotated
 
 import numpy as np
 
-from openworld._arrays import as_fractions, require_length
-from openworld._types import Range, checked
+from openworld.core.arrays import as_fractions, require_length
+from openworld.core.types import Range, checked
 
 PRIOR = 1.0  # standard deviation of the power around 1 before any label
 RANGE = (0.5, 4.0)

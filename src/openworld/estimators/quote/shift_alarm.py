@@ -16,7 +16,7 @@ from math import sqrt
 
 import numpy as np
 
-from openworld._types import Positive, checked
+from openworld.core.types import Positive, checked
 from openworld.estimators.engine.outputs import Outputs
 from openworld.estimators.engine.temperature import temperature_of
 from openworld.estimators.quote.alarm import AlarmLimit, add_step, alarm_limit

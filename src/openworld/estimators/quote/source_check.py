@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from openworld._errors import OpenworldError
-from openworld._types import checked
+from openworld.core.errors import OpenworldError
+from openworld.core.types import checked
 from openworld.estimators.engine.outputs import Outputs
 from openworld.estimators.engine.threshold import FEW
 from openworld.metrics import wilson_interval

@@ -11,9 +11,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
-from openworld._arrays import require_at_least, require_seeds
-from openworld._errors import OpenworldError, unknown_name
 from openworld.backbones import known_name
+from openworld.core.arrays import require_at_least, require_seeds
+from openworld.core.errors import OpenworldError, unknown_name
 from openworld.datasets import DATASETS, templates
 from openworld.datasets.corruptions import CORRUPTIONS, SEVERITIES
 from openworld.datasets.names.class_names import class_names

@@ -11,7 +11,7 @@ from zlib import crc32
 
 import numpy as np
 
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 from openworld.evaluations.rows import rows_of_run
 from openworld.metrics import LevelErrors, Robustness, level_errors, robustness
 from openworld.results import METRICS, Result, Results, RunFolder, Value, join_seeds

@@ -14,7 +14,7 @@ from itertools import combinations
 import numpy as np
 
 from openworld import metrics
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 from openworld.evaluations.dynamic.curves import OTHER_SEEDS, ScenarioCurves, image_errors, scenario_curves
 from openworld.metrics import LevelErrors, PairedTest
 from openworld.metrics.estimate import share_interval

@@ -14,9 +14,9 @@ from typing import Literal
 
 import numpy as np
 
-from openworld._arrays import require_at_least
-from openworld._errors import OpenworldError
 from openworld.backbones.precision import Precision
+from openworld.core.arrays import require_at_least
+from openworld.core.errors import OpenworldError
 from openworld.datasets import ClassSplit
 from openworld.evaluations.dynamic.curves import SCENARIOS, Scenario
 from openworld.evaluations.dynamic.scenarios import LEVELS, class_order, require_levels

@@ -13,9 +13,9 @@ from typing import Literal
 
 import numpy as np
 
-from openworld._arrays import require_at_least
-from openworld._errors import OpenworldError
 from openworld.backbones.precision import Precision
+from openworld.core.arrays import require_at_least
+from openworld.core.errors import OpenworldError
 from openworld.datasets import PUBLISHED, ClassSplit
 from openworld.datasets.names.class_names import ClassNames, class_names
 from openworld.datasets.names.overlaps import Overlap, overlaps, overlaps_with

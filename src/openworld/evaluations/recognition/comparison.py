@@ -15,7 +15,7 @@ from itertools import combinations
 
 import numpy as np
 
-from openworld._errors import OpenworldError, unknown_name
+from openworld.core.errors import OpenworldError, unknown_name
 from openworld.evaluations.recognition.class_imbalance import SHRUNK
 from openworld.evaluations.recognition.outcome import ImageScores, Outcome
 from openworld.evaluations.recognition_metrics import LOSSES

@@ -12,7 +12,7 @@ from typing import Literal
 import numpy as np
 
 from openworld import datasets
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 from openworld.evaluations.recognition.outcome import ImageScores, Outcome
 from openworld.metrics import Costs, choose_threshold, operating_point
 from openworld.results import METRICS, Metric, Result, Value, interval_of

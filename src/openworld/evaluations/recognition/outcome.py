@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 from openworld.evaluations.rows import read_rows
 from openworld.metrics import OpenworldAUC, openworld_auc
 from openworld.report.sentences import counted

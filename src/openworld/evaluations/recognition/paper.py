@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 from openworld.evaluations.recognition.class_imbalance import ALL_RATIOS, VARIANCES
 from openworld.evaluations.recognition.outcome import Outcome, load
 from openworld.evaluations.recognition.results import HM, learner_results

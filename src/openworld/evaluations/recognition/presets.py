@@ -3,7 +3,7 @@
 import tomllib
 from importlib.resources import files
 
-from openworld._errors import unknown_name
+from openworld.core.errors import unknown_name
 from openworld.evaluations.recognition.spec import RecognitionSpec
 from openworld.runs import read_spec
 

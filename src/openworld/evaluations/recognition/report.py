@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from openworld._console import Ending
-from openworld._errors import unknown_name
+from openworld.core.console import Ending
+from openworld.core.errors import unknown_name
 from openworld.evaluations.predictions import prediction_parts
 from openworld.evaluations.recognition.charts import albums, miss_hit
 from openworld.evaluations.recognition.class_imbalance import MIXED, VARIANCES

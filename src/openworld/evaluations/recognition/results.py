@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from openworld._short_repr import short_repr
+from openworld.core.representation import short_repr
 from openworld.evaluations.predictions import prediction_rows
 from openworld.evaluations.recognition.class_imbalance import SHRUNK
 from openworld.evaluations.recognition.comparison import (

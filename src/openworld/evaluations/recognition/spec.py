@@ -10,9 +10,9 @@ from itertools import product
 from pathlib import Path
 from typing import Literal
 
-from openworld._arrays import require_at_least
-from openworld._errors import OpenworldError
 from openworld.backbones.precision import Precision
+from openworld.core.arrays import require_at_least
+from openworld.core.errors import OpenworldError
 from openworld.datasets import DATASETS
 from openworld.evaluations.encoding import require_learnable
 from openworld.evaluations.entries import require_distinct, settle

@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from torch.nn.functional import normalize
 
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 from openworld.datasets import ClassSplit
 from openworld.estimators import Outputs
 from openworld.estimators.open_world import OPEN_WORLD_ESTIMATORS, OpenWorldEstimate, OpenWorldOutputs, two_shares

@@ -13,7 +13,7 @@ from typing import Literal
 
 import numpy as np
 
-from openworld._errors import OpenworldError, unknown_name
+from openworld.core.errors import OpenworldError, unknown_name
 from openworld.datasets import ClassSplit
 from openworld.datasets.names.forms import normalise_class_name
 from openworld.estimators.open_world import OPEN_WORLD_ESTIMATORS

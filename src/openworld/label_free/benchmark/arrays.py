@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 from openworld.evaluations.image_selection import ImageSelection
 from openworld.evaluations.rows import rows_of_run
 from openworld.label_free.benchmark.cards import ESTIMATED, TRUE_ACCURACY

@@ -11,10 +11,10 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from openworld._arrays import require_at_least, require_seeds
-from openworld._errors import OpenworldError, unknown_name
 from openworld.classifiers import Recipe, published
 from openworld.classifiers.exported import LOADED_AS
+from openworld.core.arrays import require_at_least, require_seeds
+from openworld.core.errors import OpenworldError, unknown_name
 from openworld.datasets import DATASETS, SHIFTED
 from openworld.datasets.corruptions import CORRUPTIONS, SEVERITIES
 from openworld.datasets.published.catalogue import CONDITIONS

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from openworld import __version__
-from openworld._arrays import require_fraction
-from openworld._console import ALERTED, UNKNOWN, Ending
-from openworld._errors import OpenworldError
-from openworld._observer import SILENT, Observer
+from openworld.core.arrays import require_fraction
+from openworld.core.console import ALERTED, UNKNOWN, Ending
+from openworld.core.errors import OpenworldError
+from openworld.core.progress import SILENT, Observer
 from openworld.datasets import ImageSet
 from openworld.datasets.names.class_names import class_names
 from openworld.label_free.estimate import open_world as quality

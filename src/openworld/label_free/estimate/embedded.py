@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 from openworld.tables.classes import listed_names
 from openworld.tables.embeddings import Embeddings, holds_embeddings, read_embeddings
 from openworld.tables.entries import Columns

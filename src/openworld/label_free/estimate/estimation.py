@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 from openworld.estimators import CBPE, GDE, Estimate, FittedEstimator, Outputs, find_estimator
 from openworld.estimators.calibrated_confidence import enough_images
 from openworld.estimators.engine.temperature import temperature_of

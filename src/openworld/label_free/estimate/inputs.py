@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from openworld._errors import OpenworldError
-from openworld._plain import sha256_of
+from openworld.core.errors import OpenworldError
+from openworld.core.plain_files import sha256_of
 from openworld.tables.files import ScoreFile
 
 CORRUPTIONS = "corruptions"

@@ -14,8 +14,8 @@ from pathlib import Path
 import numpy as np
 
 from openworld import labels
-from openworld._csv import csv_text, read_csv
-from openworld._errors import OpenworldError
+from openworld.core.csv_files import csv_text, read_csv
+from openworld.core.errors import OpenworldError
 from openworld.estimators.engine.temperature import confidences
 from openworld.estimators.quote.recalibration import recalibrate
 from openworld.label_free.estimate.accuracy_estimate import AccuracyEstimate, Period, PeriodLabels

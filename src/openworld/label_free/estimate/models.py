@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import torch
 
-from openworld._errors import OpenworldError
-from openworld._functions import code_of
 from openworld.backbones.devices import find_device
 from openworld.classifiers import Classifier
+from openworld.core.errors import OpenworldError
+from openworld.core.functions import code_of
 from openworld.datasets import ImageSet
 from openworld.datasets.names.forms import readable_class_name
 from openworld.features import Encoding, Features, encode

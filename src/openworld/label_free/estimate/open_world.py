@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 from openworld.datasets.names.forms import normalise_class_name
 from openworld.estimators.open_world import SHARE_MARGIN, OpenWorldOutputs, StreamBounds, stream_bounds
 from openworld.label_free.estimate.results import COUNT, IMAGES, SOURCE, TARGET, value_of

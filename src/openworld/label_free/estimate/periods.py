@@ -12,7 +12,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 from openworld.estimators import FittedEstimator
 from openworld.estimators.quote import without_number
 from openworld.estimators.quote.causes import fit_causes

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 from openworld.datasets.training_images import ALIKE, SAME
 from openworld.estimators import LabelledShift, Outputs, check_reference
 from openworld.estimators.quote.source_check import SOFTMAX, are_many, check_source

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from openworld._errors import OpenworldError, unknown_name
+from openworld.core.errors import OpenworldError, unknown_name
 from openworld.estimators import Outputs
 from openworld.tables import table as tables
 from openworld.tables.files import ScoreFile

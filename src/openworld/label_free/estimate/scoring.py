@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from openworld._errors import OpenworldError, failing
-from openworld._observer import Observer
+from openworld.core.errors import OpenworldError, failing
+from openworld.core.progress import Observer
 from openworld.datasets import ImageSet
 from openworld.datasets.appearance import NUMBERS, appearance
 from openworld.datasets.corruptions import corrupted

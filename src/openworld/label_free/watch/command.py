@@ -10,9 +10,9 @@ from functools import partial
 from pathlib import Path
 
 from openworld import __version__
-from openworld._console import ALERTED, UNKNOWN, Ending
-from openworld._errors import OpenworldError
-from openworld._observer import SILENT, Observer
+from openworld.core.console import ALERTED, UNKNOWN, Ending
+from openworld.core.errors import OpenworldError
+from openworld.core.progress import SILENT, Observer
 from openworld.datasets.names.class_names import class_names
 from openworld.label_free.estimate.inputs import checksums
 from openworld.label_free.estimate.late_labels import read_late_labels

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from openworld._errors import OpenworldError, naming
-from openworld._plain import parse_json
+from openworld.core.errors import OpenworldError, naming
+from openworld.core.plain_files import parse_json
 from openworld.label_free.estimate.accuracy_estimate import Period
 from openworld.label_free.estimate.results import (
     ALARM_RATIO,

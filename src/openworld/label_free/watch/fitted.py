@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 from openworld.estimators import FittedEstimator, Outputs, find_estimator
 from openworld.estimators.engine.confidence_check import check_confidence
 from openworld.estimators.engine.temperature import Temperature, temperature_of

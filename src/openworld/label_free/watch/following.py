@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from openworld._errors import OpenworldError
-from openworld._plain import sha256_of
+from openworld.core.errors import OpenworldError
+from openworld.core.plain_files import sha256_of
 from openworld.estimators import Outputs
 from openworld.estimators.streaming import Span, spans
 from openworld.label_free.estimate.accuracy_estimate import Period

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 from openworld.estimators.engine.temperature import confidences, temperature_of
 from openworld.estimators.streaming import Sample, Span
 from openworld.label_free.estimate.accuracy_estimate import Period, PeriodLabels

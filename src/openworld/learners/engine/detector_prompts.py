@@ -14,8 +14,8 @@ import torch
 from torch import Tensor
 from torch.nn.functional import normalize
 
-from openworld._errors import OpenworldError
 from openworld.backbones import PromptedNames, TwoTower
+from openworld.core.errors import OpenworldError
 from openworld.datasets.names.forms import normalise_class_name
 from openworld.learners.engine.text_bank import NameSets, cosine_logits
 from openworld.learners.engine.text_features import encode_behind

@@ -13,12 +13,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from openworld._errors import OpenworldError
-from openworld._memory import BatchSize
-from openworld._short_repr import short_repr
-from openworld._types import checked
 from openworld.backbones import DualEncoder
 from openworld.backbones.layouts import require_finite
+from openworld.core.errors import OpenworldError
+from openworld.core.gpu_memory import BatchSize
+from openworld.core.representation import short_repr
+from openworld.core.types import checked
 from openworld.features import Encoding, Features
 from openworld.learners.engine.images import Answer, Consumes, Images, Lifted, Tensors, select_images
 from openworld.learners.engine.saved_folders import LearnerDescription, describe

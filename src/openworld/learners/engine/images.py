@@ -8,9 +8,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from openworld._errors import OpenworldError
-from openworld._short_repr import short_repr
 from openworld.backbones import DualEncoder, TwoTower
+from openworld.core.errors import OpenworldError
+from openworld.core.representation import short_repr
 from openworld.features import Features
 
 Consumes = Literal["embeddings", "views", "patches", "pixels"]

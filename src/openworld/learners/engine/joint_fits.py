@@ -10,9 +10,9 @@ from collections.abc import Iterator, Sequence
 import torch
 from torch import Tensor
 
-from openworld._errors import OpenworldError
-from openworld._types import checked
 from openworld.backbones import DualEncoder
+from openworld.core.errors import OpenworldError
+from openworld.core.types import checked
 from openworld.features import Features
 from openworld.learners.engine.fitted import (
     FittedLearner,

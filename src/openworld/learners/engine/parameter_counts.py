@@ -14,8 +14,8 @@ import torch
 from torch import nn
 from torch.overrides import TorchFunctionMode
 
-from openworld._errors import OpenworldError
 from openworld.backbones import TwoTower, TwoTowerConfig
+from openworld.core.errors import OpenworldError
 from openworld.datasets.names.forms import numbered_names
 from openworld.learners.engine.fitted import Learner
 

@@ -7,8 +7,8 @@ from typing import Literal
 
 import numpy as np
 
-from openworld._short_repr import short_repr
-from openworld._types import Positive, checked
+from openworld.core.representation import short_repr
+from openworld.core.types import Positive, checked
 from openworld.datasets.templates import PHOTO
 from openworld.features import Features
 from openworld.learners.engine.fitted import FittedLearner

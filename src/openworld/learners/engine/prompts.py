@@ -10,8 +10,8 @@ from collections.abc import Sequence
 import torch
 from torch import Generator, Tensor
 
-from openworld._errors import OpenworldError
 from openworld.backbones import PromptedNames, TwoTower
+from openworld.core.errors import OpenworldError
 from openworld.learners.engine.text_features import STANDARD_DEVIATION, encode_behind, start_context
 
 

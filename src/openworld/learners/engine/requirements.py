@@ -8,11 +8,11 @@ from collections.abc import Callable
 
 import torch
 
-from openworld._errors import OpenworldError
 from openworld.backbones.dual_encoder import DualEncoder
 from openworld.backbones.foreign.encoder import Lacks
 from openworld.backbones.towers import require_class_token
 from openworld.backbones.two_tower import TwoTower
+from openworld.core.errors import OpenworldError
 from openworld.datasets.names.forms import numbered_names
 from openworld.learners.engine.fitted import Learner
 

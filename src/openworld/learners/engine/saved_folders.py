@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from openworld._errors import OpenworldError
 from openworld.backbones.names_in_files import require_data
 from openworld.backbones.precision import Precision
+from openworld.core.errors import OpenworldError
 from openworld.runs.sealed import read_saved
 
 DESCRIPTION = "learner.json"

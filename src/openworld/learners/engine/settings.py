@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, replace
 from typing import Any, Literal, get_args
 
-from openworld._errors import unknown_name
-from openworld._types import checked
+from openworld.core.errors import unknown_name
+from openworld.core.types import checked
 from openworld.learners.engine.training import Schedule
 from openworld.runs import read_spec
 

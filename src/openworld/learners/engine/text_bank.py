@@ -8,9 +8,9 @@ from typing import Literal
 from torch import Tensor
 from torch.nn.functional import normalize
 
-from openworld._errors import OpenworldError
-from openworld._short_repr import short_repr
-from openworld._types import checked
+from openworld.core.errors import OpenworldError
+from openworld.core.representation import short_repr
+from openworld.core.types import checked
 from openworld.datasets.names.forms import normalise_class_name
 from openworld.learners.engine.images import Answer
 

@@ -11,11 +11,11 @@ import torch
 from torch import Tensor
 from torch.nn.functional import normalize
 
-from openworld._arrays import require_at_least
-from openworld._errors import OpenworldError
-from openworld._types import Range
 from openworld.backbones import PromptedNames, TwoTower
 from openworld.backbones.dual_encoder import DualEncoder
+from openworld.core.arrays import require_at_least
+from openworld.core.errors import OpenworldError
+from openworld.core.types import Range
 from openworld.datasets import templates as sentences
 
 STANDARD_DEVIATION = 0.02

@@ -8,10 +8,10 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from openworld._arrays import require_at_least
-from openworld._errors import OpenworldError
-from openworld._memory import keeping_batch
-from openworld._types import NotNegative, Share, checked
+from openworld.core.arrays import require_at_least
+from openworld.core.errors import OpenworldError
+from openworld.core.gpu_memory import keeping_batch
+from openworld.core.types import NotNegative, Share, checked
 from openworld.learners.engine.images import Images, Tensors
 
 Decay = Literal["per epoch", "per step", "none"]

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 from openworld.datasets.formats.decoding import decode
 from openworld.metrics import seeds_test
 from openworld.ood.detection_results import detection_tests, tests_of_best

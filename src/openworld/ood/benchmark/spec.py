@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Literal
 
 from openworld import datasets
-from openworld._arrays import require_at_least, require_fraction
-from openworld._errors import OpenworldError, unknown_name
+from openworld.core.arrays import require_at_least, require_fraction
+from openworld.core.errors import OpenworldError, unknown_name
 from openworld.datasets.cards import is_folder
 from openworld.datasets.formats.folder import PARTS
 from openworld.datasets.names.forms import normalise_class_name

@@ -16,7 +16,7 @@ import numpy as np
 import torch
 
 from openworld import classifiers, detectors
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 from openworld.detectors import is_sequential
 from openworld.evaluations.evaluation import Evaluation
 from openworld.evaluations.record_images import thumbnail, with_names

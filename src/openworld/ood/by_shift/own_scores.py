@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from openworld._arrays import as_labels
-from openworld._errors import OpenworldError, failing
+from openworld.core.arrays import as_labels
+from openworld.core.errors import OpenworldError, failing
 from openworld.evaluations.rows import results_of_unit
 from openworld.evaluations.shift_cells import Division, PoolLevels, levels_of
 from openworld.metrics.by_cell import HALVES

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 from openworld.ood.by_shift.metrics import ALL, SUBSETS
 from openworld.ood.by_shift.results import DetectionRun, read_results
 from openworld.papers import PaperTable

@@ -6,7 +6,7 @@ from statistics import fmean
 
 import numpy as np
 
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 from openworld.ood.by_shift.charts import cell_images, marginal_figure
 from openworld.ood.by_shift.metrics import (
     AGAINST,

@@ -11,7 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 from openworld.datasets import DATASETS
 from openworld.evaluations.artifacts import Stage
 from openworld.evaluations.entries import CellsSpec, part_of

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from openworld._arrays import require_fraction
-from openworld._csv import csv_text
-from openworld._errors import OpenworldError
-from openworld._observer import Observer
+from openworld.core.arrays import require_fraction
+from openworld.core.csv_files import csv_text
+from openworld.core.errors import OpenworldError
+from openworld.core.progress import Observer
 from openworld.metrics import accuracy
 from openworld.ood.scored_sets import ABOUT, read_detectors
 from openworld.ood.thresholds import FITTED, FLAGGED, JSON, THRESHOLD, SavedThresholds, read_saved_thresholds

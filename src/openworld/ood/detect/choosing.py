@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from openworld import detectors
-from openworld._errors import OpenworldError
 from openworld.backbones.devices import find_device
 from openworld.backbones.names_in_files import require_data
 from openworld.classifiers import Classifier
 from openworld.classifiers.checkpoints import is_checkpoint, named_after
 from openworld.classifiers.serialization import is_classifier, is_foreign, without_function
+from openworld.core.errors import OpenworldError
 from openworld.datasets import ImageSet
 from openworld.datasets.names.class_names import class_names
 from openworld.datasets.names.word_lists import WordList, word_list

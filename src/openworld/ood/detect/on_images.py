@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import torch
 
-from openworld._errors import OpenworldError
-from openworld._observer import Observer
+from openworld.core.errors import OpenworldError
+from openworld.core.progress import Observer
 from openworld.datasets import ImageSet
 from openworld.evaluations.entries import PoolSpec
 from openworld.evaluations.held import hold, is_held, release

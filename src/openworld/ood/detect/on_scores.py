@@ -5,8 +5,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from openworld._errors import OpenworldError, failing
-from openworld._observer import Observer
+from openworld.core.errors import OpenworldError, failing
+from openworld.core.progress import Observer
 from openworld.ood.detection_results import detection_results
 from openworld.ood.layout import LAYOUT, detection_brief, ranked
 from openworld.ood.scored_sets import ScoredSets, have_places, read_scores, scores_parquet

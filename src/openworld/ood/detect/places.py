@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from openworld import datasets
-from openworld._errors import OpenworldError, unknown_name
+from openworld.core.errors import OpenworldError, unknown_name
 from openworld.datasets import DATASETS, ImageSet
 from openworld.datasets.formats import embeddings, numbered_list, unlabelled_folder
 from openworld.datasets.published import openood

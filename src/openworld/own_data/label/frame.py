@@ -6,8 +6,8 @@ from pathlib import Path
 
 import numpy as np
 
-from openworld._errors import OpenworldError
-from openworld._short_repr import short_repr
+from openworld.core.errors import OpenworldError
+from openworld.core.representation import short_repr
 from openworld.datasets.names.forms import normalise_class_name
 from openworld.labels import ScoredStream, closed_set_stream, scored_stream
 from openworld.labels.scored_stream import NAMES

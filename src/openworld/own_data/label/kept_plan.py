@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from openworld._errors import OpenworldError
-from openworld._short_repr import short_repr
+from openworld.core.errors import OpenworldError
+from openworld.core.representation import short_repr
 from openworld.labels import LabelPlan
 from openworld.own_data.label.question import Names
 from openworld.runs import read_spec

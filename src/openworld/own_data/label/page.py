@@ -16,10 +16,10 @@ from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
 from openworld import __version__
-from openworld._csv import as_cell
-from openworld._errors import OpenworldError
-from openworld._observer import Progress
-from openworld._short_repr import short_repr
+from openworld.core.csv_files import as_cell
+from openworld.core.errors import OpenworldError
+from openworld.core.progress import Progress
+from openworld.core.representation import short_repr
 from openworld.datasets.formats.decoding import decode
 from openworld.own_data.label.question import Names
 from openworld.report.data_files import data_address

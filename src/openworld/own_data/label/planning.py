@@ -7,9 +7,9 @@ from pathlib import Path
 
 import numpy as np
 
-from openworld._errors import OpenworldError, failing
-from openworld._observer import SILENT, Observer
-from openworld._short_repr import short_repr
+from openworld.core.errors import OpenworldError, failing
+from openworld.core.progress import SILENT, Observer
+from openworld.core.representation import short_repr
 from openworld.labels import (
     AUTO,
     DesignChoice,

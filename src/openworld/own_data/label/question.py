@@ -8,7 +8,7 @@ an answer of its own. A true class name says the same as an answer.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from openworld._errors import OpenworldError, unknown_name
+from openworld.core.errors import OpenworldError, unknown_name
 from openworld.datasets.names.forms import normalise_class_name
 
 UNSURE = "cannot tell"

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 from openworld.labels import LabelAnswers, LabelPlan, label_answers, right_answers
 from openworld.own_data.label.kept_plan import KeptBatch, KeptPlan
 from openworld.own_data.label.question import ImageAnswer, Names, same_name

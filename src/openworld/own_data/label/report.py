@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from openworld import __version__
-from openworld._console import Ending
-from openworld._errors import failing
-from openworld._observer import SILENT, Observer
+from openworld.core.console import Ending
+from openworld.core.errors import failing
+from openworld.core.progress import SILENT, Observer
 from openworld.labels.plan import PILOT
 from openworld.own_data.label.kept_plan import KeptPlan, read_plan
 from openworld.own_data.label.planning import HALF_WIDTHS, PAGE, WORKSHEET, Planned, Source, make_plan

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import numpy as np
 
-from openworld._errors import OpenworldError
-from openworld._short_repr import short_repr
+from openworld.core.errors import OpenworldError
+from openworld.core.representation import short_repr
 from openworld.labels import LabelledNumber, LabelledQuality, estimate
 from openworld.metrics import SOFT_QUANTITIES, Outcomes, holm
 from openworld.own_data.label.kept_plan import KeptPlan

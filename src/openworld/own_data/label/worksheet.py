@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from openworld._csv import csv_text, read_csv
-from openworld._errors import OpenworldError
+from openworld.core.csv_files import csv_text, read_csv
+from openworld.core.errors import OpenworldError
 from openworld.own_data.label.question import UNSURE, ImageAnswer, Names
 
 NEEDED = ("plan", "id", "answer", "label")

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from openworld import __version__
-from openworld._console import Ending
-from openworld._errors import OpenworldError, failing
-from openworld._observer import SILENT, Observer
 from openworld.backbones.devices import find_device
+from openworld.core.console import Ending
+from openworld.core.errors import OpenworldError, failing
+from openworld.core.progress import SILENT, Observer
 from openworld.datasets import ImageSet
 from openworld.own_data.models import find_encoder
 from openworld.own_data.shift.decomposition import EMBEDDED, DecompositionSource, fit_or_read

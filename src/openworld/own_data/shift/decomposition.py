@@ -6,9 +6,9 @@ from pathlib import Path
 
 import numpy as np
 
-from openworld._errors import OpenworldError, unknown_name
-from openworld._observer import Progress
-from openworld._plain import read_lines
+from openworld.core.errors import OpenworldError, unknown_name
+from openworld.core.plain_files import read_lines
+from openworld.core.progress import Progress
 from openworld.datasets.names.class_names import class_names
 from openworld.datasets.names.forms import normalise_class_name
 from openworld.datasets.names.overlaps import name_synsets

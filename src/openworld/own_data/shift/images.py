@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 from openworld.datasets import ImageSet
 from openworld.datasets.formats import unlabelled_folder
 from openworld.datasets.formats.embeddings import image_set

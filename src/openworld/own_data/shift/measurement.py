@@ -11,9 +11,9 @@ from typing import Annotated
 
 import numpy as np
 
-from openworld._arrays import MOST
-from openworld._errors import OpenworldError
-from openworld._types import Positive, Range, checked
+from openworld.core.arrays import MOST
+from openworld.core.errors import OpenworldError
+from openworld.core.types import Positive, Range, checked
 from openworld.own_data.shift.decomposition import require_others, teachers_of
 from openworld.own_data.shift.images import ImageCollection, Reader
 from openworld.shifts import (

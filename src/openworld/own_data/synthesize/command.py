@@ -7,11 +7,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from openworld._errors import OpenworldError, failing
-from openworld._functions import find_function
-from openworld._observer import SILENT, Observer
 from openworld.backbones.devices import find_device
 from openworld.backbones.loading import load_once
+from openworld.core.errors import OpenworldError, failing
+from openworld.core.functions import find_function
+from openworld.core.progress import SILENT, Observer
 from openworld.datasets.names.class_names import class_names
 from openworld.own_data.shift.decomposition import DecompositionSource, decomposition_for, distinct_names, lines_of
 from openworld.own_data.shift.images import Reader, gather

@@ -7,8 +7,8 @@ A function of one's own is named package.module:function. As a painter it is cal
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from openworld._errors import OpenworldError, unknown_name
-from openworld._functions import FORM, find_function
+from openworld.core.errors import OpenworldError, unknown_name
+from openworld.core.functions import FORM, find_function
 from openworld.datasets import ImageSet
 from openworld.datasets.names.forms import normalise_class_name
 from openworld.datasets.pooling import pooled

@@ -13,10 +13,10 @@ from typing import Annotated, Any
 import numpy as np
 import torch
 
-from openworld._arrays import MOST
-from openworld._errors import OpenworldError
-from openworld._plain import parse_json
-from openworld._types import Positive, Range, checked
+from openworld.core.arrays import MOST
+from openworld.core.errors import OpenworldError
+from openworld.core.plain_files import parse_json
+from openworld.core.types import Positive, Range, checked
 from openworld.own_data.shift.images import ImageCollection, Reader
 from openworld.own_data.shift.measurement import grid_of, require_neighbours
 from openworld.runs import digest, readable_json

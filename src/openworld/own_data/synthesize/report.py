@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from openworld._console import Ending
-from openworld._observer import SILENT, Observer
+from openworld.core.console import Ending
+from openworld.core.progress import SILENT, Observer
 from openworld.own_data.shift.verdict import unsure
 from openworld.own_data.synthesize.command import PlannedSet, plan_set
 from openworld.report.layout import Brief, Layout, Pivot

@@ -5,9 +5,9 @@ from collections.abc import Iterable, Sequence
 
 from markupsafe import Markup, escape
 
-from openworld import _html, _terminal
-from openworld._csv import csv_text
-from openworld._terminal import FirstThatFits, Head, TerminalTable, styled, visible
+from openworld.core import notebook, terminal
+from openworld.core.csv_files import csv_text
+from openworld.core.terminal import FirstThatFits, Head, TerminalTable, styled, visible
 from openworld.report.render.texts import texts
 from openworld.report.table import Cell, Column, Table
 from openworld.results import Comparison, Value
@@ -41,7 +41,7 @@ def _draw(table: Table, columns: Sequence[int]) -> TerminalTable:
     if missing:
         named = "; ".join(missing) if len(missing) <= NAMED else f"{len(missing)} columns"
         caption = f"{caption} Left out for want of room: {named}.".strip()
-    return TerminalTable((_terminal.name(table.label), *heads), rows, caption, table.title)
+    return TerminalTable((terminal.name(table.label), *heads), rows, caption, table.title)
 
 
 def plain_html_table(table: Table) -> Markup:
@@ -51,7 +51,7 @@ def plain_html_table(table: Table) -> Markup:
     for row, cells in texts(table):
         lines = [Markup("<b>{}</b>").format(cell.line) if cell.bold else escape(cell.line) for cell in cells]
         rows.append([f"{row.label} {row.remark}".strip(), *lines])
-    return Markup(_html.table(heads, rows, table.caption))
+    return Markup(notebook.table(heads, rows, table.caption))
 
 
 def markdown_table(table: Table) -> str:

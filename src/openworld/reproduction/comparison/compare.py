@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from math import hypot
 from statistics import fmean, median
 
-from openworld._arrays import require_fraction
-from openworld._errors import unknown_name
+from openworld.core.arrays import require_fraction
+from openworld.core.errors import unknown_name
 from openworld.metrics import seeds_test_against_summary
 from openworld.papers.misprints import about_ours, misprints_of
 from openworld.papers.numbers import (

@@ -6,7 +6,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 from openworld.papers import PAPERS
 from openworld.report.figure import Figure
 from openworld.report.page import Page, Section, write_page

@@ -1,6 +1,6 @@
 """The papers' figures: which runs each is drawn from, and how; one visible dict per paper."""
 
-from openworld._errors import OpenworldError, unknown_name
+from openworld.core.errors import OpenworldError, unknown_name
 from openworld.reproduction.figures import frap, isood, openpl, openworldauc
 from openworld.reproduction.figures.paper_figure import FigureRuns, PaperFigure
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 from openworld.papers import PaperTable
 from openworld.papers.results import PaperRun
 from openworld.report.figure import Figure

@@ -13,10 +13,10 @@ from typing import Annotated, Any
 
 from PIL import Image
 
-from openworld._arrays import LARGEST, MOST
-from openworld._errors import OpenworldError
-from openworld._plain import read_json, sha256_of
-from openworld._types import Range, checked
+from openworld.core.arrays import LARGEST, MOST
+from openworld.core.errors import OpenworldError
+from openworld.core.plain_files import read_json, sha256_of
+from openworld.core.types import Range, checked
 from openworld.shifts.synthesis.planning import Commission
 
 TURBO = "stabilityai/sdxl-turbo"

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from openworld._errors import OpenworldError
-from openworld._plain import read_plain
-from openworld._short_repr import short_repr
+from openworld.core.errors import OpenworldError
+from openworld.core.plain_files import read_plain
+from openworld.core.representation import short_repr
 from openworld.datasets.formats.decoding import decode
 from openworld.datasets.image_set import ImageSet
 from openworld.runs import to_json

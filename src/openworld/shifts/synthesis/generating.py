@@ -17,10 +17,10 @@ from typing import Any, Protocol
 import numpy as np
 from PIL import Image
 
-from openworld._arrays import require_at_least
-from openworld._errors import OpenworldError
-from openworld._plain import parse_json
-from openworld._types import Positive, checked
+from openworld.core.arrays import require_at_least
+from openworld.core.errors import OpenworldError
+from openworld.core.plain_files import parse_json
+from openworld.core.types import Positive, checked
 from openworld.runs import read_spec
 from openworld.runs.atomic import write_file
 from openworld.runs.canonical import readable_json, to_json

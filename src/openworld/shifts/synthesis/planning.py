@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 from openworld.runs.canonical import digest
 from openworld.shifts.grid import ShiftGrid, equal_subsets
 from openworld.shifts.synthesis.prompts import Prompts

@@ -16,9 +16,9 @@ from pathlib import Path
 
 import numpy as np
 
-from openworld._errors import OpenworldError
-from openworld._plain import parse_json, read_text
-from openworld._types import Positive, checked
+from openworld.core.errors import OpenworldError
+from openworld.core.plain_files import parse_json, read_text
+from openworld.core.types import Positive, checked
 from openworld.datasets.names.forms import readable_class_name
 from openworld.datasets.templates import fill
 from openworld.shifts.decomposition import Decomposition

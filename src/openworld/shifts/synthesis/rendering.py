@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from openworld._errors import OpenworldError, unknown_name
+from openworld.core.errors import OpenworldError, unknown_name
 from openworld.datasets.image_set import ImageSet
 from openworld.datasets.styles import STYLES
 from openworld.datasets.styles.styled import VERSION, redrawn

@@ -6,9 +6,9 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from openworld._errors import OpenworldError, unknown_name
-from openworld._short_repr import short_repr
-from openworld._types import Fraction, checked
+from openworld.core.errors import OpenworldError, unknown_name
+from openworld.core.representation import short_repr
+from openworld.core.types import Fraction, checked
 from openworld.estimators.open_world.engine.outputs import OpenWorldOutputs
 from openworld.metrics import SOFT_QUANTITIES, Outcomes, outcomes, soft_openworld_auc
 

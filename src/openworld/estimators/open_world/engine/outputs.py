@@ -5,10 +5,10 @@ from typing import Literal
 
 import numpy as np
 
-from openworld._arrays import as_correct, as_labels, as_scores, as_table, require_length, require_size
-from openworld._errors import OpenworldError
-from openworld._short_repr import short_repr
-from openworld._types import checked
+from openworld.core.arrays import as_correct, as_labels, as_scores, as_table, require_length, require_size
+from openworld.core.errors import OpenworldError
+from openworld.core.representation import short_repr
+from openworld.core.types import checked
 
 
 @checked

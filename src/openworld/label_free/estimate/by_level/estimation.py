@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from openworld._errors import OpenworldError, unknown_name
+from openworld.core.errors import OpenworldError, unknown_name
 from openworld.estimators import Outputs, find_estimator
 from openworld.estimators.by_level import LevelAccuracies, accuracy_by_level
 from openworld.label_free.estimate.accuracy_estimate import ScoredSet

@@ -7,7 +7,7 @@ their places is mended then: titles are broken, and labels below an axis are bro
 from itertools import pairwise
 from pathlib import Path
 
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 from openworld.report.charts.drawing.lettering import LINE, POINTS, text_width, thinned, wrapped
 from openworld.report.charts.drawing.paper import TITLE
 from openworld.runs.atomic import writing

@@ -11,8 +11,8 @@ import pandas
 import pytest
 import torch
 
-from openworld._errors import OpenworldError
-from openworld._types import Limit, Positive, Range, checked
+from openworld.core.errors import OpenworldError
+from openworld.core.types import Limit, Positive, Range, checked
 from openworld.learners import Schedule
 from openworld.runs import read_spec
 

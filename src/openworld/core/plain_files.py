@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NoReturn
 
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 
 
 def require_plain(path: Path) -> None:

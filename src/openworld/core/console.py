@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from openworld._observer import Observer
-from openworld._sizes import duration
-from openworld._terminal import one_line, visible
+from openworld.core.progress import Observer
+from openworld.core.sizes import duration
+from openworld.core.terminal import one_line, visible
 
 PIPED = 160  # columns of a table where nothing says how wide the output is
 SHORT = 2.0  # seconds; work that is over sooner leaves no line in a log, and lines are not closer together
@@ -129,7 +129,7 @@ class ProgressLog:
         self._began = self._changed = self._said = clock()
 
     def __call__(self, doing: str, done: int, total: int | None = None, before: int = 0, milestone: bool = False):
-        """Take note of how far some work is; an `openworld._observer.Progress`."""
+        """Take note of how far some work is; an `openworld.core.progress.Progress`."""
         if self._thread is None:
             self._thread = threading.Thread(target=self._watch, name="openworld progress", daemon=True)
             self._thread.start()

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TypeVar
 
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 
 _log = logging.getLogger(__name__)
 Part = TypeVar("Part")

@@ -2,7 +2,7 @@
 
 import re
 
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 
 _UNITS = {"B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 _SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?B)\s*", re.IGNORECASE)

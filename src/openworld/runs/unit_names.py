@@ -43,5 +43,5 @@ def name_of(function) -> str:
     """The name of a function of ours; that of another package is known by its module."""
     path = f"{function.__module__}:{function.__name__}"
     if path not in _NAMES and path.startswith("openworld."):
-        raise LookupError(f"{path} has no name in openworld._units.FUNCTIONS; list it there, so that its key can last.")
+        raise LookupError(f"{path} has no name in runs.unit_names.FUNCTIONS; list it there, so that its key can last.")
     return _NAMES.get(path, path)

@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Callable
 
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 
 FORM = "package.module:function"
 

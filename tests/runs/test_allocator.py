@@ -8,7 +8,7 @@ import pytest
 _FAULTS_OF_A_SECOND_ROUND = """
 import resource
 import numpy as np
-from openworld._allocator import keep_freed_memory
+from openworld.runs.allocator import keep_freed_memory
 keep_freed_memory()
 def use(): [np.ones(2**20, np.float64) for _ in range(20)]
 use()

@@ -5,8 +5,8 @@ import io
 import pytest
 from rich.console import Console
 
-from openworld import _terminal as terminal
-from openworld._terminal import FirstThatFits, Head, TerminalTable
+from openworld.core import terminal as terminal
+from openworld.core.terminal import FirstThatFits, Head, TerminalTable
 
 MARKUP = ("crane [/bird]", "crane [bird]", "[red]", "[link=file:///x]here[/link]", ":bird:")
 
@@ -66,7 +66,7 @@ def test_the_fullest_version_that_fits_is_shown():
 def test_nothing_else_draws_tables(repository):
     source = repository / "src" / "openworld"
     others = [path for path in source.rglob("*.py") if "rich.table" in path.read_text(encoding="utf-8")]
-    assert others == [source / "_terminal.py"]
+    assert others == [source / "core" / "terminal.py"]
 
 
 def test_text_for_a_prompt_is_not_displayed_in_a_notebook_instead(monkeypatch):

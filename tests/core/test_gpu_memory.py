@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from openworld import OpenworldError
-from openworld._memory import BatchSize, keeping_batch
+from openworld.core.gpu_memory import BatchSize, keeping_batch
 
 
 class Room:

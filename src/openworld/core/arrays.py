@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 
 LARGEST = 1e140
 """The largest size of a number that is squared somewhere: its square, times any number of samples, is finite."""

@@ -20,8 +20,9 @@ from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from types import FrameType
 
-from openworld._errors import OpenworldError, unknown_name
-from openworld._types import article, checked
+from openworld.core.errors import OpenworldError, unknown_name
+from openworld.core.reading import article
+from openworld.core.types import checked
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from types import SimpleNamespace
 
-from openworld._arrays import require_once
-from openworld._errors import OpenworldError
-from openworld._plain import require_plain
+from openworld.core.arrays import require_once
+from openworld.core.errors import OpenworldError
+from openworld.core.plain_files import require_plain
 
 _STARTS_A_FORMULA = ("=", "+", "-", "@", "\t", "\r")  # to a spreadsheet; names of files and classes are other people's
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from openworld._errors import OpenworldError
-from openworld._sizes import parse_size, size_in_words
+from openworld.core.errors import OpenworldError
+from openworld.core.sizes import parse_size, size_in_words
 
 
 @pytest.mark.parametrize(

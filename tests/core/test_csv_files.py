@@ -6,7 +6,7 @@ import io
 import numpy as np
 import pytest
 
-from openworld._csv import as_cell, csv_text
+from openworld.core.csv_files import as_cell, csv_text
 
 FORMULAS = ["=1+2", "=cmd|' -C calc'!A0", "+1+2", "-2+3", "@SUM(A1)", "\t=1", "\r=1", "-", "=cmd()&'x'.png"]
 

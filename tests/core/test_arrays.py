@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from openworld._arrays import (
+from openworld.core.arrays import (
     LARGEST_LABEL,
     as_correct,
     as_groups,
@@ -19,7 +19,7 @@ from openworld._arrays import (
     require_seeds,
     require_size,
 )
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 from openworld.shifts import nearest
 
 NOT_NUMBERS = {

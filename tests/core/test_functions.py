@@ -5,7 +5,7 @@ import sys
 import pytest
 
 from openworld import OpenworldError
-from openworld._functions import find_function
+from openworld.core.functions import find_function
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ import pytest
 
 import openworld
 from openworld import datasets
-from openworld._short_repr import short_repr
+from openworld.core.representation import short_repr
 from openworld.estimators import COTT, Outputs
 from openworld.features import Features
 
