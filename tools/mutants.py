@@ -120,12 +120,8 @@ if IN_CHILD in os.environ:  # as a plug-in of pytest
     def pytest_sessionfinish():
         _traced.stop()
         data = _traced.get_data()
-        lines = {
-            str(Path(file).relative_to(Path.cwd())): {
-                line: tests for line, tests in data.contexts_by_lineno(file).items()
-            }
-            for file in data.measured_files()
-        }
+        files = {str(Path(file).relative_to(Path.cwd())): file for file in data.measured_files()}
+        lines = {name: data.contexts_by_lineno(file) for name, file in files.items()}
         Path(os.environ[IN_CHILD]).write_text(json.dumps({"lines": lines, "seconds": _seconds}))
 
 
