@@ -1,9 +1,11 @@
 """What every backbone promises, ours and those that other libraries run: one contract."""
 
+import sys
+
 import numpy as np
 import pytest
 import torch
-from foreign_models import picture, pictures
+from foreign_models import picture, pictures, stand_in_for_open_clip
 
 from openworld import backbones
 from openworld.backbones.published_files import EMBEDDED
@@ -17,17 +19,21 @@ OTHERS = ("transformers:align", "transformers:altclip", "transformers:groupvit",
 EVERY = ("embedded", "transformers:clip", *OTHERS, "open_clip:EVA02-tiny/random")
 
 
-@pytest.fixture(params=EVERY)
-def name(request, foreign_folder):
+@pytest.fixture(scope="module", params=EVERY)
+def name(request, foreign_folder, tmp_path_factory):
     library, _, model = request.param.partition(":")
     if library == "open_clip":
-        request.getfixturevalue("open_clip")
-    if library != "transformers":
-        return request.param
-    return f"transformers:{EMBEDDED if model == 'clip' else foreign_folder(model)}"
+        with pytest.MonkeyPatch.context() as patch:
+            patch.syspath_prepend(stand_in_for_open_clip(tmp_path_factory.mktemp("open_clip") / "packages"))
+            yield request.param
+            sys.modules.pop("open_clip", None)
+    elif library == "transformers":
+        yield f"transformers:{EMBEDDED if model == 'clip' else foreign_folder(model)}"
+    else:
+        yield request.param
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def clip(name):
     return backbones.load(name)
 
@@ -63,11 +69,6 @@ def test_neighbours_in_a_batch_do_not_matter(clip):
     torch.testing.assert_close(short, long, atol=1e-5, rtol=1e-4)
 
 
-def test_nothing_of_it_learns(clip):
-    assert not clip.encode_text(["owl"]).requires_grad
-    assert not clip.encode_image(pixels(clip, picture(40, 40))).requires_grad
-
-
 def test_the_logit_scale_is_one_positive_number_in_full_precision(clip):
     assert clip.logit_scale.shape == () and clip.logit_scale.dtype == torch.float32 and clip.logit_scale > 0
 
@@ -78,20 +79,12 @@ def test_the_fingerprint_is_of_weights_and_not_of_the_name(name, clip):
     assert clip.fingerprint != backbones.load(name, dtype=torch.float16).fingerprint
 
 
-@pytest.mark.parametrize("texts", [[], "a photo"])
-def test_sentences_come_as_a_list(clip, texts):
-    with pytest.raises(OpenworldError, match="list of at least one sentence"):
-        clip.encode_text(texts)
-
-
-def test_a_sentence_that_is_too_long_is_refused_and_never_cut(clip):
+def test_sentences_come_as_a_list_and_none_is_cut(clip):
+    for wrong in ([], "a photo"):
+        with pytest.raises(OpenworldError, match="list of at least one sentence"):
+            clip.encode_text(wrong)
     with pytest.raises(OpenworldError, match="owl owl.*shorten it"):
         clip.encode_text(["an owl", "owl " * 60])
-
-
-def test_pictures_of_any_size_and_mode_are_prepared_alike(clip):
-    shapes = {clip.preprocess.prepare(one).shape for one in (picture(90, 50), picture(20, 300).convert("L"))}
-    assert len(shapes) == 1
 
 
 def test_its_tokenizer_serves_the_audit_of_names(clip):
@@ -99,19 +92,15 @@ def test_its_tokenizer_serves_the_audit_of_names(clip):
     assert not any("tokens" in check for check in found.not_made)
 
 
-def test_features_are_encoded_kept_and_read_again(clip, tmp_path):
+def test_features_are_encoded_kept_and_read_again_and_serve_learners_of_names_alone(clip, tmp_path):
     images = pictures()
     features = encode(clip, images, Encoding(views=2), cache=tmp_path)
     assert features.embeddings.shape == (len(images), clip.config.joint_dimension)
     assert features.views.shape == (len(images), 2, clip.config.joint_dimension)
     again = encode(clip, images, Encoding(views=2), cache=tmp_path)
     np.testing.assert_array_equal(features.embeddings, again.embeddings)
-
-
-@pytest.mark.parametrize("learner", ["zero-shot", "zero-shot-ensemble"])
-def test_learners_of_names_alone_run_on_it(clip, learner, tmp_path):
-    features = encode(clip, pictures(), cache=tmp_path)
-    fitted = find_learner(learner)().fit(clip, features, seed=1)
-    answer = fitted.answer(features, fitted.text_bank(features.classnames, NAMES))
-    assert answer.logits.shape == (len(features), len(features.classnames) + len(NAMES))
-    assert np.isfinite(answer.logits).all()
+    for learner in ("zero-shot", "zero-shot-ensemble"):
+        fitted = find_learner(learner)().fit(clip, features, seed=1)
+        answer = fitted.answer(features, fitted.text_bank(features.classnames, NAMES))
+        assert answer.logits.shape == (len(features), len(features.classnames) + len(NAMES))
+        assert np.isfinite(answer.logits).all()

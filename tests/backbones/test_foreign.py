@@ -103,11 +103,6 @@ def test_what_needs_a_tower_of_ours_is_refused_with_what_runs_instead(need):
     assert "zero-shot, zero-shot-ensemble" in str(refusal.value) and "list backbones" in str(refusal.value)
 
 
-def test_what_no_backbone_has_is_a_plain_mistake():
-    clip = backbones.load(f"transformers:{EMBEDDED}")
-    assert not hasattr(clip, "encode_names") and not hasattr(clip, "prompt_names")
-
-
 @pytest.mark.parametrize("kept", ["patches", "pixels"])
 def test_patches_and_pixels_are_not_encoded(kept, tmp_path):
     clip = backbones.load(f"transformers:{EMBEDDED}")

@@ -65,7 +65,7 @@ def value_and_gradient(encode, context):
     return features.detach(), torch.autograd.grad((features * weights).sum(), context)[0]
 
 
-@pytest.mark.parametrize("length", [1, 4, 16])
+@pytest.mark.parametrize("length", [1, 16])
 @pytest.mark.parametrize("names", [NAMES, NAMES[:1], NAMES[:1] * 3, NAMES[3:5]], ids=["mixed", "one", "same", "two"])
 def test_equals_the_plain_pass(tiny_clip, clip_checkpoint, names, length):
     for model in (tiny_clip, backbones.load(clip_checkpoint[0], dtype=torch.float64)):
@@ -77,7 +77,7 @@ def test_equals_the_plain_pass(tiny_clip, clip_checkpoint, names, length):
 
 
 @pytest.mark.parametrize("layout", LAYOUTS, ids=str)
-@pytest.mark.parametrize("length", [1, 4, 5])
+@pytest.mark.parametrize("length", [1, 5])
 def test_every_layout_equals_the_plain_pass(tiny_clip, layout, length):
     prompts, context = tiny_clip.prompt_names(NAMES, length, **layout), random_context(tiny_clip, length)
     fast = value_and_gradient(lambda c: tiny_clip.encode_prompts(c, prompts), context)
@@ -86,21 +86,6 @@ def test_every_layout_equals_the_plain_pass(tiny_clip, layout, length):
         assert (ours - theirs).abs().max() <= 1e-10 * theirs.abs().max()
     groups = torch.stack([context, 2 * context])
     torch.testing.assert_close(tiny_clip.encode_prompts(groups, prompts)[0], fast[0], rtol=0, atol=1e-10)
-
-
-@pytest.mark.parametrize("file", ["proda_port", "proda_port_clean"])
-def test_positions_are_those_of_the_published_port(tiny_clip, file):
-    stored = reference(file)
-    names, contexts = stored["class_names"].tolist(), as_tensor(stored["param/prompt_learner.ctx"], torch.float64)
-    features = []
-    for context, position in zip(contexts, stored["setting/position_0front_1middle_2end"], strict=True):
-        layout = {"position": ("front", "middle", "end")[position], "keep_underscores": True}
-        prompts = tiny_clip.prompt_names(names, 4, **layout)
-        tokens = as_tensor(stored["tokens/prompts"]).long()
-        assert torch.equal(F.pad(prompts.tokens, (0, 77 - prompts.tokens.shape[1])), tokens)
-        features.append(F.normalize(tiny_clip.encode_prompts(context, prompts), dim=-1))
-    mean = torch.stack(features).mean(dim=0)
-    torch.testing.assert_close(mean, as_tensor(stored["f64/text_features_mean"]), rtol=0, atol=1e-12)
 
 
 def test_words_without_context_are_the_plain_sentence(tiny_clip):
@@ -158,23 +143,11 @@ def test_float32_stays_within_rounding():
         assert (ours - theirs).abs().max() <= 5e-5 * theirs.abs().max()
 
 
-def test_several_contexts_equal_one_at_a_time(tiny_clip):
-    prompts, contexts = tiny_clip.prompt_names(NAMES, 4), random_context(tiny_clip, 3, 4)
-    together = tiny_clip.encode_prompts(contexts, prompts)
-    alone = torch.stack([tiny_clip.encode_prompts(context, prompts) for context in contexts])
-    torch.testing.assert_close(together, alone, rtol=0, atol=1e-12)
-
-
 def test_words_as_context_give_the_plain_sentence(tiny_clip):
     prompts = tiny_clip.prompt_names(NAMES, 4)
     features = tiny_clip.encode_prompts(tiny_clip.embed_words("a photo of a"), prompts)
     sentences = [f"a photo of a {name.replace('_', ' ')}." for name in NAMES]
     torch.testing.assert_close(features, tiny_clip.encode_text(sentences), rtol=0, atol=1e-12)
-
-
-def test_no_context_is_the_bare_sentence(tiny_clip):
-    features = tiny_clip.encode_prompts(torch.zeros(0, 64, dtype=torch.float64), tiny_clip.prompt_names(["owl"], 0))
-    torch.testing.assert_close(features, tiny_clip.encode_text(["owl."]), rtol=0, atol=1e-12)
 
 
 def test_a_name_that_ends_in_punctuation_merges_with_the_full_stop(tiny_clip):
@@ -189,54 +162,6 @@ def test_tokens_are_those_of_coop(tiny_clip):
     assert torch.equal(F.pad(prompts.tokens, (0, 77 - prompts.tokens.shape[1])), expected.long())
 
 
-@pytest.mark.parametrize(("precision", "bar"), [("f64", 1e-9), ("f32", 5e-5)])
-def test_zero_shot_and_coop_reproduce_the_published_code(precision, bar):
-    model = build_tiny_clip(torch.float64 if precision == "f64" else torch.float32)
-    inputs, zero_shot, coop = reference("inputs"), reference("zeroshot"), reference("coop")
-    names, images = zero_shot["class_names"].tolist(), as_tensor(inputs["images"], model.dtype)
-
-    def check(ours, theirs):
-        assert (ours - as_tensor(theirs)).abs().max() <= bar * abs(theirs).max()
-
-    image = model.encode_image(images)
-    check(image, zero_shot[f"{precision}/image_features"])
-    text = model.encode_text([f"a photo of a {name.replace('_', ' ')}." for name in names])
-    check(text, zero_shot[f"{precision}/text_features"])
-    check(logits(model, image, text), zero_shot[f"{precision}/logits_eval"])
-    context = as_tensor(coop["param/prompt_learner.ctx"], model.dtype).requires_grad_()
-    prompted = logits(model, image, model.encode_prompts(context, model.prompt_names(names, 4)))
-    check(prompted.detach(), coop[f"{precision}/logits_train"])
-    F.cross_entropy(prompted, as_tensor(inputs["labels"]).long()).backward()
-    check(context.grad, coop[f"{precision}/grad/prompt_learner.ctx"])
-
-
-def logits(model, image, text):
-    return model.logit_scale * F.normalize(image, dim=-1) @ F.normalize(text, dim=-1).T
-
-
-@pytest.mark.parametrize("file", ["ivlp", "ivlp_d2"])
-def test_rows_replaced_at_a_block_are_deep_prompts(tiny_clip, file):
-    expected = reference(file)
-    rows = {
-        block: as_tensor(expected[key], torch.float64)
-        for block in (1, 2)
-        if (key := f"param/text_encoder.transformer.resblocks.{block}.VPT_shallow") in expected
-    }
-    context = as_tensor(expected["param/prompt_learner.ctx"], torch.float64)
-    prompts = tiny_clip.prompt_names(expected["class_names"].tolist(), 4)
-    features = tiny_clip.encode_prompts(context, prompts, replace=rows)
-    torch.testing.assert_close(features, as_tensor(expected["f64/text_features"]), rtol=0, atol=1e-12)
-
-
-def test_rows_replaced_per_class_are_class_aware_prompts(tiny_clip):
-    expected = reference("tcp_wide")
-    context = as_tensor(expected["param/prompt_learner.ctx"], torch.float64)
-    prompts = tiny_clip.prompt_names(expected["class_names"].tolist(), 4)
-    rows = {1: as_tensor(expected["f64/class_prompts"])}
-    features = tiny_clip.encode_prompts(context, prompts, replace_per_class=rows)
-    torch.testing.assert_close(features, as_tensor(expected["f64/text_features"]), rtol=0, atol=1e-12)
-
-
 def test_rows_may_be_replaced_again_and_differ_by_group(tiny_clip):
     """Against one group and one class at a time, where rows per class are rows for all."""
     prompts, contexts = tiny_clip.prompt_names(NAMES, 4), random_context(tiny_clip, 2, 4)
@@ -248,19 +173,6 @@ def test_rows_may_be_replaced_again_and_differ_by_group(tiny_clip):
             rows = {1: per_class[1][group, one], 2: torch.cat([per_class[2][one], deep[group, 1:]])}
             alone = tiny_clip.encode_prompts(contexts[group], tiny_clip.prompt_names([name], 4), replace=rows)
             torch.testing.assert_close(together[group, one], alone[0], rtol=0, atol=1e-12)
-
-
-def test_a_context_per_image_is_a_group(tiny_clip):
-    expected = reference("cocoop_wide")
-    tensor = {key: as_tensor(value, torch.float64) for key, value in expected.items() if key.startswith("param/")}
-    images = F.normalize(as_tensor(expected["f64/image_features"]), dim=-1)
-    names, layer = "param/prompt_learner.", "param/prompt_learner.meta_net.linear"
-    hidden = F.relu(F.linear(images, tensor[f"{layer}1.weight"], tensor[f"{layer}1.bias"]))
-    shift = F.linear(hidden, tensor[f"{layer}2.weight"], tensor[f"{layer}2.bias"])
-    contexts = tensor[f"{names}ctx"] + shift[:, None]
-    prompts = tiny_clip.prompt_names(expected["class_names"].tolist(), 4)
-    features = tiny_clip.encode_prompts(contexts, prompts)
-    torch.testing.assert_close(features, as_tensor(expected["f64/text_features"]), rtol=0, atol=1e-10)
 
 
 @pytest.mark.parametrize("rows", [bounded.ROWS, 12], ids=["at once", "in parts"])

@@ -31,9 +31,13 @@ def mean_colour(**changes):
     )
 
 
-def test_any_module_answers_picture_by_picture_in_order():
+def test_any_module_answers_picture_by_picture_in_order_and_counts_them():
     expected = [PLAIN(picture(index)).mean(dim=(1, 2)).tolist() for index in range(24)]
-    np.testing.assert_allclose(mean_colour().logits(image_set(), batch_size=5), expected, rtol=1e-5, atol=1e-6)
+    counted = []
+    logits = mean_colour().logits(image_set(), batch_size=10, progress=lambda *counts: counted.append(counts))
+    np.testing.assert_allclose(logits, expected, rtol=1e-5, atol=1e-6)
+    assert counted == [(10, 24), (20, 24), (24, 24)]
+    assert mean_colour().logits(image_set().subset([])).shape == (0, 3)
 
 
 def test_prepared_pictures_give_the_same_bytes(trained):
@@ -56,16 +60,6 @@ def test_the_same_bytes_on_any_number_of_threads(trained):
     finally:
         torch.set_num_threads(before)
     assert answers[0] == answers[1]
-
-
-def test_progress_counts_pictures():
-    told = []
-    mean_colour().logits(image_set(), batch_size=10, progress=lambda *counts: told.append(counts))
-    assert told == [(10, 24), (20, 24), (24, 24)]
-
-
-def test_no_picture_gives_no_row(trained):
-    assert trained[4].logits(image_set().subset([])).shape == (0, 3)
 
 
 def test_of_one_view_are_those_that_prepare_alike(trained):
@@ -95,38 +89,34 @@ def test_a_classifier_is_in_evaluation_mode_and_collects_no_gradient():
     assert not module.training and not any(weights.requires_grad for weights in module.parameters())
 
 
-@pytest.mark.parametrize(
-    ("pixels", "came"),
-    [
-        (np.zeros((2, 3, 8, 8), np.uint8), r"uint8 of shape \[2, 3, 8, 8\]"),
-        (np.zeros((2, 3, 16, 16), np.float32), "float32 of shape"),
-        (np.zeros((3, 16, 16), np.uint8), r"uint8 of shape \[3, 16, 16\]"),
-    ],
-)
-def test_pixels_that_were_not_prepared_are_refused(pixels, came):
-    with pytest.raises(OpenworldError, match=rf"looks at uint8\[N, 3, 16, 16\], got {came}"):
-        mean_colour().logits_of_pixels(pixels)
-
-
-def test_names_that_do_not_fit_are_refused():
-    with pytest.raises(OpenworldError, match=r"logits of shape \[24, 3\] for 24 images and 2 class names"):
-        mean_colour(classnames=("a", "b")).logits(image_set())
-    with pytest.raises(OpenworldError, match=r"has 1 class name\(s\), expected 2 or more"):
-        mean_colour(classnames=("a",))
-
-
-def test_logits_that_are_not_finite_are_refused():
+def infinite():
     module = MeanColour()
     module.scale.data[0] = float("inf")
-    with pytest.raises(OpenworldError, match="not finite"):
-        mean_colour(module=module).logits(image_set())
+    return module
 
 
-def test_a_picture_that_cannot_be_read_stops_it():
-    def read(index):
-        if index == 7:
-            raise OpenworldError("picture-7.png cannot be read.")
-        return picture(index)
+def unreadable(index):
+    if index == 7:
+        raise OpenworldError("picture-7.png cannot be read.")
+    return picture(index)
 
-    with pytest.raises(OpenworldError, match="picture-7"):
-        mean_colour().logits(image_set(read=read))
+
+UINT8 = np.zeros((2, 3, 8, 8), np.uint8)
+REFUSED = [
+    (lambda: mean_colour().logits_of_pixels(UINT8), r"uint8\[N, 3, 16, 16\], got uint8 of shape \[2, 3, 8, 8\]"),
+    (lambda: mean_colour().logits_of_pixels(np.zeros((2, 3, 16, 16), np.float32)), "got float32 of shape"),
+    (lambda: mean_colour().logits_of_pixels(np.zeros((3, 16, 16), np.uint8)), r"got uint8 of shape \[3, 16, 16\]"),
+    (
+        lambda: mean_colour(classnames=("a", "b")).logits(image_set()),
+        "for 24 images and 2 class names",
+    ),
+    (lambda: mean_colour(classnames=("a",)), r"has 1 class name\(s\), expected 2 or more"),
+    (lambda: mean_colour(module=infinite()).logits(image_set()), "not finite"),
+    (lambda: mean_colour().logits(image_set(read=unreadable)), "picture-7"),
+]
+
+
+@pytest.mark.parametrize(("call", "words"), REFUSED)
+def test_refused(call, words):
+    with pytest.raises(OpenworldError, match=words):
+        call()

@@ -1,13 +1,11 @@
 """Recipes: learning rates by hand, numbers out of range, and what the papers state."""
 
 import math
-from dataclasses import asdict
 
 import pytest
 
 from openworld import OpenworldError
 from openworld.classifiers import PUBLISHED, Recipe, published, published_architectures
-from openworld.runs import read_spec
 
 
 @pytest.mark.parametrize(
@@ -50,15 +48,6 @@ def test_a_rate_may_move_within_an_epoch():
 def test_what_makes_no_sense_is_refused(wrong, message):
     with pytest.raises(OpenworldError, match=message):
         Recipe(**wrong)
-
-
-def test_a_recipe_is_read_from_json():
-    recipe = Recipe(epochs=9, checkpoints=(3, 9), decay="steps", milestones=(6,))
-    assert read_spec(asdict(recipe), Recipe) == recipe
-
-
-def test_the_last_epoch_is_kept_where_none_is_named():
-    assert Recipe(epochs=9).kept == (9,)
 
 
 @pytest.mark.parametrize("dataset", PUBLISHED)

@@ -74,11 +74,6 @@ def test_a_model_that_states_nothing_is_prepared_as_timm_does(timm, monkeypatch)
     assert (stated.resize, stated.crop, stated.resample, stated.mean) == (256, 224, 3, (0.485, 0.456, 0.406))
 
 
-def test_an_unknown_model(timm):
-    with pytest.raises(OpenworldError, match=r"timm cannot make 'tinny' \(Unknown model \(tinny\)\); timm.list_models"):
-        build("timm:tinny", 5, 16)
-
-
 def test_without_timm_it_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "timm", None)
     with pytest.raises(OpenworldError, match=r'pip install "openworld\[timm\]"'):

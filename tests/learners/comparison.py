@@ -27,6 +27,15 @@ def assert_close(ours, theirs, tolerance):
     assert np.abs(np.asarray(ours.detach(), np.float64) - theirs).max() <= tolerance * np.abs(theirs).max()
 
 
-def leaf(stored, name, dtype):
-    """The recorded learnable tensor `name`, as a leaf."""
-    return as_tensor(stored[f"param/{name}"], dtype).requires_grad_(True)
+def assert_tokens(ours, theirs):
+    """Rows of token ids, ours as long as the longest sentence or a list each, theirs padded with zeros."""
+    for row, expected in zip(ours, theirs, strict=True):
+        row = list(map(int, row))
+        assert row == expected[: len(row)].tolist() and not expected[len(row) :].any()
+
+
+def recorded(stored, prefix, names):
+    """A recorded array, or several of equal shape stacked."""
+    if isinstance(names, str):
+        return stored[f"{prefix}/{names}"]
+    return np.stack([stored[f"{prefix}/{name}"] for name in names])

@@ -1,4 +1,4 @@
-"""What every learner promises (`openworld.testing`); all learners are tried."""
+"""What every learner promises (`openworld.testing`), tried on all learners; and what a fitted learner refuses."""
 
 from dataclasses import replace
 
@@ -11,18 +11,8 @@ from openworld import OpenworldError
 from openworld.learners import LEARNERS, load
 from openworld.testing import LEARNER_CHECKS, small_world
 
-
-@pytest.fixture(scope="module", params=LEARNERS)
-def learner(request):
-    return LEARNERS[request.param](**SMALL[request.param])
-
-
-@pytest.fixture(scope="module")
-def fitted(learner, clip, shots):
-    return learner.fit(clip, shots, seed=1)
-
-
 NEW = ("sea turtle", "violin", "lighthouse")
+OF_EACH_INPUT = ("CoOp", "GalLoP", "MaPLe")
 
 
 @pytest.mark.parametrize("check", LEARNER_CHECKS)
@@ -31,30 +21,33 @@ def test_promise(name, check):
     LEARNER_CHECKS[check](LEARNERS[name](**SMALL[name]), small_world())
 
 
-def test_it_is_listed_under_its_name(learner):
-    assert LEARNERS[learner.name] is type(learner)
+@pytest.fixture(scope="module")
+def fit(clip, shots):
+    """A learner fitted on the shots, by name and seed."""
+    made = {}
+
+    def fitted(name, seed=1):
+        if (name, seed) not in made:
+            made[name, seed] = LEARNERS[name](**SMALL[name]).fit(clip, shots, seed=seed)
+        return made[name, seed]
+
+    return fitted
 
 
-def test_length_of_an_embedding_does_not_matter_here(fitted, shots):
+@pytest.mark.parametrize("name", LEARNERS)
+def test_every_learned_tensor_depends_on_the_seed_and_the_length_of_an_embedding_does_not_count(fit, shots, name):
+    fitted, other = fit(name), fit(name, seed=2)
+    # Weights that start from a phrase differ only by the order of their images.
+    assert not any((tensor == other.parameters[key]).all() for key, tensor in fitted.parameters.items())
     bank = fitted.text_bank(shots.classnames, NEW)
     ours, longer = (fitted.logits(replace(shots, embeddings=scale * shots.embeddings), bank) for scale in (1, 3))
     np.testing.assert_allclose(ours, longer, rtol=1e-4, atol=1e-3)
 
 
-def test_every_learned_tensor_depends_on_the_seed(learner, clip, shots, fitted):
-    other = learner.fit(clip, shots, seed=2)
-    # Weights that start from a phrase differ only by the order of their images.
-    assert not any((tensor == other.parameters[name]).all() for name, tensor in fitted.parameters.items())
-
-
-def test_what_it_consumes_is_asked_for(learner, clip, shots):
-    if learner.consumes in ("patches", "pixels"):
-        with pytest.raises(OpenworldError, match=f"consumes '{learner.consumes}'"):
-            learner.fit(clip, replace(shots, view_patches=None, view_pixels=None), seed=1)
-
-
-def test_images_that_do_not_fit_together_are_answered_in_parts(learner, fitted, shots, monkeypatch, caplog):
-    bank, answer = fitted.text_bank(shots.classnames, NEW), type(learner).answer
+@pytest.mark.parametrize("name", OF_EACH_INPUT)
+def test_images_that_do_not_fit_together_are_answered_in_parts(fit, shots, name, monkeypatch, caplog):
+    fitted, kind = fit(name), LEARNERS[name]
+    bank, answer = fitted.text_bank(shots.classnames, NEW), kind.answer
     whole = fitted.answer(shots, bank)
 
     def full(self, clip, parameters, images, bank):
@@ -62,64 +55,47 @@ def test_images_that_do_not_fit_together_are_answered_in_parts(learner, fitted, 
             raise torch.cuda.OutOfMemoryError("CUDA out of memory.")
         return answer(self, clip, parameters, images, bank)
 
-    monkeypatch.setattr(type(learner), "answer", full)
+    monkeypatch.setattr(kind, "answer", full)
     parts = fitted.answer(shots, bank)
     np.testing.assert_allclose(parts.logits, whole.logits, rtol=1e-4, atol=1e-4)
     np.testing.assert_allclose(parts.baseness, whole.baseness, rtol=1e-4, atol=1e-4)
-    assert learner.name in caplog.text and "28 at a time do not fit" in caplog.text
+    assert name in caplog.text and "28 at a time do not fit" in caplog.text
 
 
-def test_names_that_occur_twice_are_refused(fitted, shots):
+@pytest.mark.parametrize("name", OF_EACH_INPUT)
+def test_what_does_not_go_together_is_refused(fit, clip, shots, name):
+    fitted = fit(name)
+    bank = fitted.text_bank(shots.classnames, NEW)
+    with pytest.raises(OpenworldError, match="8 numbers, .* gives 64"):
+        fitted.logits(replace(shots, embeddings=shots.embeddings[:, :8]), bank)
+    with pytest.raises(OpenworldError, match="subset: unknown value"):
+        fitted.logits(shots, bank, "old")
+    with pytest.raises(OpenworldError, match="augmented views"):
+        fitted.learner.fit(clip, replace(shots, views=None), seed=1)
     with pytest.raises(OpenworldError, match="'owl' occurs 2 times"):
         fitted.text_bank(shots.classnames, ("Owl",))
+    if name != "CoOp":
+        with pytest.raises(OpenworldError, match=f"consumes '{fitted.learner.consumes}'"):
+            fitted.learner.fit(clip, replace(shots, view_patches=None, view_pixels=None), seed=1)
 
 
-def test_unknown_subset_is_refused(fitted, shots):
-    with pytest.raises(OpenworldError, match="subset: unknown value"):
-        fitted.logits(shots, fitted.text_bank(shots.classnames, NEW), "old")
+@pytest.mark.parametrize(
+    ("file", "damage", "words"),
+    [
+        ("learner.json", lambda content: None, "holds no whole learner"),
+        ("parameters.safetensors", lambda content: b"123", "holds no whole learner"),
+        ("learner.json", lambda content: b"{", "holds no whole learner"),
+        ("learner.json", lambda content: content.replace(small_fingerprint(), b"0" * 64), "other weights"),
+    ],
+)
+def test_a_damaged_learner_and_one_of_another_backbone_are_refused(tmp_path, file, damage, words):
+    world = small_world()
+    LEARNERS["zero-shot"]().fit(world.clip, world.shots, seed=1).save(tmp_path)
+    content = damage((tmp_path / file).read_bytes())
+    (tmp_path / file).unlink() if content is None else (tmp_path / file).write_bytes(content)
+    with pytest.raises(OpenworldError, match=words):
+        load(tmp_path, world.clip)
 
 
-def test_augmented_views_are_asked_for(learner, clip, shots):
-    if learner.consumes != "embeddings":
-        with pytest.raises(OpenworldError, match="augmented views"):
-            learner.fit(clip, replace(shots, views=None), seed=1)
-
-
-def test_a_fit_on_nothing_is_refused(learner, clip, shots):
-    if hasattr(learner, "schedule"):
-        with pytest.raises(OpenworldError, match="no image to fit"):
-            learner.fit(clip, shots.select(np.arange(0)), seed=1)
-
-
-def test_features_of_another_backbone_are_refused(fitted, shots):
-    bank = fitted.text_bank(shots.classnames, NEW)
-    narrow = replace(shots, embeddings=shots.embeddings[:, :8])
-    with pytest.raises(OpenworldError, match="8 numbers, .* gives 64"):
-        fitted.logits(narrow, bank)
-
-
-def test_training_names_that_occur_twice_are_refused(learner, clip, shots):
-    names = ("Owl", *shots.classnames[1:])
-    with pytest.raises(OpenworldError, match="'owl' occurs 2 times"):
-        learner.fit(clip, replace(shots, classnames=names), seed=1)
-
-
-@pytest.mark.parametrize("damage", ["missing", "cut short", "not JSON"])
-def test_a_damaged_learner_is_refused(clip, shots, tmp_path, damage):
-    LEARNERS["zero-shot"]().fit(clip, shots, seed=1).save(tmp_path)
-    if damage == "missing":
-        (tmp_path / "learner.json").unlink()
-    elif damage == "cut short":
-        (tmp_path / "parameters.safetensors").write_bytes(b"123")
-    else:
-        (tmp_path / "learner.json").write_text("{")
-    with pytest.raises(OpenworldError, match="holds no whole learner"):
-        load(tmp_path, clip)
-
-
-def test_another_backbone_is_refused(clip, shots, tmp_path):
-    LEARNERS["zero-shot"]().fit(clip, shots, seed=1).save(tmp_path)
-    path = tmp_path / "learner.json"
-    path.write_text(path.read_text().replace(clip.fingerprint, "0" * 64))
-    with pytest.raises(OpenworldError, match="other weights"):
-        load(tmp_path, clip)
+def small_fingerprint():
+    return small_world().clip.fingerprint.encode()

@@ -4,12 +4,9 @@ from itertools import islice
 
 import pytest
 import torch
-from comparison import assert_close, images_of
-from tiny_clip import reference
 from torch.nn.functional import normalize
 
-from openworld import OpenworldError
-from openworld.learners import GalLoP, NameSets, Schedule, gallop
+from openworld.learners import GalLoP, Schedule, gallop
 from openworld.learners.gallop import closest_patch_cosines
 
 
@@ -37,19 +34,6 @@ def test_chunks_over_classes_are_exact(monkeypatch, alive):
         torch.testing.assert_close(one, two)
 
 
-def test_an_identity_projection_gives_the_shared_local_features(precision):
-    key, clip, dtype, tolerance = precision
-    images, _, names = images_of(clip, dtype)
-    learner, stored = GalLoP(), reference("local_features")
-    parameters = {
-        name: tensor.to(dtype) for name, tensor in learner.start(clip, names, torch.Generator().manual_seed(0)).items()
-    }
-    bank = learner.text_bank(clip, parameters, NameSets(tuple(names)))
-    text = clip.encode_text([f"a photo of a {name.replace('_', ' ')}." for name in names])
-    cosines = normalize(images.patches @ bank.projection, dim=-1) @ normalize(text, dim=-1).mT
-    assert_close(clip.logit_scale * cosines, stored[f"{key}/locoop/logits_local"], tolerance)
-
-
 def test_an_image_keeps_one_global_context():
     learner = GalLoP(schedule=Schedule(batch_size=1000))
     one, two = islice(learner.loop.draws(torch.Generator().manual_seed(0)), 2)
@@ -72,23 +56,3 @@ def test_contexts_part_by_dropout_and_by_their_own_number_of_patches(clip, shots
     assert not torch.allclose(learned["global"][0], learned["global"][1])
     assert torch.allclose(learned["local"][0], learned["local"][1])
     assert not torch.allclose(learned["local"][0], learned["local"][2])
-
-
-def test_published_batches_and_epochs():
-    found = {name: GalLoP.published(name).schedule for name in ("imagenet", "sun397", "eurosat", "dtd")}
-    assert {name: (one.batch_size, one.epochs) for name, one in found.items()} == {
-        "imagenet": (128, 50),
-        "sun397": (128, 200),
-        "eurosat": (10, 200),
-        "dtd": (32, 200),
-    }
-    assert [found["dtd"].rate(epoch) for epoch in (0, 100)] == pytest.approx([2e-3, 1e-3])
-    assert GalLoP.published("dtd", "openpl").words is None
-
-
-@pytest.mark.parametrize(
-    "wrong", [{"top": ()}, {"top": (5, 0)}, {"global_contexts": 0}, {"dropout": 1.0}, {"words": " "}], ids=str
-)
-def test_wrong_settings_are_refused(wrong):
-    with pytest.raises(OpenworldError, match=next(iter(wrong))):
-        GalLoP(**wrong)

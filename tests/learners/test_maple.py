@@ -2,12 +2,9 @@
 
 from dataclasses import replace
 
-import pytest
 import torch
-from comparison import images_of
 from tiny_clip import CONFIG, tiny_clip
 
-from openworld import OpenworldError
 from openworld.backbones import TwoTower
 from openworld.learners import MaPLe, NameSets, ZeroShot
 from openworld.learners.maple import image_prompts
@@ -47,41 +44,3 @@ def test_with_its_phrase_alone_it_reads_as_zero_shot(clip):
     ours = learner.text_bank(clip, start(learner, clip), names)
     theirs = ZeroShot().text_bank(clip, {}, names)
     torch.testing.assert_close(ours.text, theirs.text, rtol=1e-4, atol=1e-5)
-
-
-@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
-def test_every_prompt_and_map_learns_in_wide_numbers(dtype):
-    clip, learner = tiny_clip(dtype), MaPLe()
-    images, labels, names = images_of(clip, dtype)
-    parameters = {name: tensor.requires_grad_(True) for name, tensor in start(learner, clip).items()}
-    learner.loss(clip, parameters, images, labels, learner.prepare(clip, names))["total"].backward()
-    for tensor in parameters.values():
-        assert tensor.grad.dtype == torch.float32
-        assert (tensor.grad.flatten(1).abs().amax(dim=1) > 0).all()
-
-
-def test_text_prompts_learn_from_both_towers(clip):
-    learner = MaPLe()
-    images, labels, names = images_of(clip, torch.float32)
-    prepared, parameters = learner.prepare(clip, names), start(learner, clip)
-    silent = {name: torch.zeros_like(tensor) for name, tensor in parameters.items() if name != "text"}
-    gradients = []
-    for maps in (silent, {}):
-        text = parameters["text"].clone().requires_grad_(True)
-        total = learner.loss(clip, parameters | maps | {"text": text}, images, labels, prepared)["total"]
-        gradients.append(torch.autograd.grad(total, text)[0])
-    assert (gradients[0] - gradients[1]).abs().amax(dim=(1, 2)).min() > 1e-3
-
-
-def test_published_settings():
-    assert MaPLe.published("dtd") == MaPLe(context_length=2, depth=9)
-    plan = MaPLe.published("imagenet", "ood")
-    assert (plan.depth, plan.schedule.epochs, plan.schedule.learning_rate) == (3, 2, 2.6e-3)
-    plan = MaPLe.published("imagenet", "openpl")
-    assert (plan.context_length, plan.depth, plan.words, plan.schedule.epochs) == (4, 9, None, 10)
-
-
-@pytest.mark.parametrize("wrong", [{"depth": 0}, {"context_length": 0}, {"words": ""}], ids=str)
-def test_wrong_settings_are_refused(wrong):
-    with pytest.raises(OpenworldError):
-        MaPLe(**wrong)

@@ -3,9 +3,7 @@
 import pytest
 import torch
 from comparison import images_of
-from tiny_clip import tiny_clip
 
-from openworld import OpenworldError
 from openworld.learners import NameSets, SkipTuning, ZeroShot
 from openworld.learners.skip_tuning import kept_ranks, tuned_weights
 
@@ -46,31 +44,3 @@ def test_where_all_names_are_kept(count, top, most, kept):
 def test_no_more_than_the_largest_number_is_sure():
     ranks = kept_ranks(500, 0.5, 50, 0.3, seed=1)
     assert ranks[:50].all() and 50 < int(ranks.sum()) < 110
-
-
-@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
-def test_every_weight_learns_in_wide_numbers(dtype):
-    clip, learner = tiny_clip(dtype), SkipTuning(depth=2)
-    images, labels, names = images_of(clip, dtype)
-    parameters = {n: t.requires_grad_() for n, t in learner.start(clip, names, torch.Generator()).items()}
-    given = type(images)(images.embeddings, pixels=images.pixels, draw=torch.tensor(3))
-    learner.loss(clip, parameters, given, labels, learner.prepare(clip, names))["total"].backward()
-    assert all(tensor.grad.dtype == torch.float32 and tensor.grad.any() for tensor in parameters.values())
-
-
-def test_published_settings():
-    assert SkipTuning.published("") == SkipTuning()
-    assert SkipTuning.published("food101").schedule.epochs == 5
-    assert SkipTuning.published("dtd").template == "itap of a {}."
-    transfer = SkipTuning.published("imagenet", "ood")
-    assert (transfer.schedule.learning_rate, transfer.image_factor, transfer.warmup_rate) == (1e-5, 0.1, 1e-8)
-
-
-@pytest.mark.parametrize(
-    "wrong",
-    [{"depth": 0}, {"top": 0.0}, {"top": 1.5}, {"most": 0}, {"spread": 0.0}, {"image_factor": -1.0}, {"template": ""}],
-    ids=str,
-)
-def test_wrong_settings_are_refused(wrong):
-    with pytest.raises(OpenworldError):
-        SkipTuning(**wrong)

@@ -2,14 +2,12 @@
 
 import pytest
 import torch
-from comparison import images_of
 from tiny_clip import tiny_clip
 
 from openworld import OpenworldError
 from openworld.backbones.blocks import attend_earlier, run_blocks
 from openworld.datasets.templates import TCP_BEHIND, TCP_TEACHER, TEMPLATES
 from openworld.learners import TCP, CoOp, NameSets
-from openworld.learners.engine.parameter_counts import tuned_parameters
 
 NAMES = ("golden retriever", "ice_cream", "owl", "fried rice")
 
@@ -32,36 +30,6 @@ def rows_at(clip, context, block):
     return run_blocks(tower.blocks[:block], rows[None], attend_earlier)[0, 1:]
 
 
-def full_text(learner, clip, parameters, block):
-    """Text features by a pass over all 77 positions of every name, class tokens written into it."""
-    prompts, teacher = learner.prepare(clip, NAMES)
-    tokens = torch.zeros(len(NAMES), 77, dtype=torch.long)
-    tokens[:, : prompts.tokens.shape[1]] = prompts.tokens
-    context, length = parameters["context"], learner.context_length
-    class_tokens = learner.class_tokens(parameters, teacher)
-
-    def edit(index, rows):
-        if index not in (0, block):
-            return rows
-        learned = context + clip.text.positions[1 : 1 + length] if index == 0 else class_tokens
-        return torch.cat([rows[:, :1], learned.expand(len(rows), -1, -1), rows[:, 1 + length :]], dim=1)
-
-    return torch.nn.functional.normalize(clip.text(tokens, edit=edit), dim=-1)
-
-
-def test_counts_as_in_table_7():
-    assert tuned_parameters(TCP()) == 4 * 512 + (512 + 1) * 128 + (128 + 1) * 4 * 512 == 331_904
-
-
-@pytest.mark.parametrize("block", [1, 2])
-@pytest.mark.parametrize("behind", ["{}.", "person doing {}.", "{}, a type of pet."])
-def test_cut_sentences_are_full_sentences(wide_clip, block, behind):
-    learner = TCP(block=block, behind=behind)
-    parameters = started(learner, wide_clip)
-    ours = learner.text_bank(wide_clip, parameters, NameSets(NAMES)).text
-    torch.testing.assert_close(ours, full_text(learner, wide_clip, parameters, block), rtol=1e-10, atol=1e-12)
-
-
 @pytest.mark.parametrize("block", [1, 2])
 def test_class_tokens_equal_to_what_stands_there_change_nothing(wide_clip, block):
     learner, coop = TCP(block=block), CoOp(context_length=4)
@@ -70,25 +38,6 @@ def test_class_tokens_equal_to_what_stands_there_change_nothing(wide_clip, block
     parameters["tokens_bias"] = rows_at(wide_clip, parameters["context"], block).flatten()
     ours, theirs = (one.text_bank(wide_clip, parameters, NameSets(NAMES)).text for one in (learner, coop))
     torch.testing.assert_close(ours, theirs, rtol=1e-10, atol=1e-12)
-
-
-def test_the_context_still_acts_and_still_learns(wide_clip):
-    images, labels, _ = images_of(wide_clip, torch.float64)
-    learner = TCP()
-    parameters = {name: tensor.requires_grad_(True) for name, tensor in started(learner, wide_clip).items()}
-    terms = learner.loss(wide_clip, parameters, images, labels % len(NAMES), learner.prepare(wide_clip, NAMES))
-    gradients = torch.autograd.grad(terms["total"], list(parameters.values()))
-    assert all(bool(gradient.abs().sum() > 0) for gradient in gradients)
-
-
-def test_no_weight_no_guidance(wide_clip):
-    images, labels, _ = images_of(wide_clip, torch.float64)
-    learner = TCP(weight=0.0)
-    terms = learner.loss(
-        wide_clip, started(learner, wide_clip), images, labels % len(NAMES), learner.prepare(wide_clip, NAMES)
-    )
-    assert terms["total"] == terms["cross_entropy"]
-    assert terms["guidance"] > 0
 
 
 def test_the_block_scales_with_the_tower(clip):
@@ -105,32 +54,6 @@ def test_a_block_that_the_tower_lacks_is_refused(clip, block):
         OpenworldError, match=f"block {block}, counted from 0, but 'tiny' has 3; give a block from 1 to 2"
     ):
         TCP(block=block).text_bank(clip, started(TCP(), clip), NameSets(NAMES))
-
-
-@pytest.mark.parametrize(
-    ("settings", "sentence"),
-    [
-        ({"block": 0}, "block is 0"),
-        ({"reduction": 0}, "reduction is 0"),
-        ({"weight": -1.0}, "weight is -1.0"),
-        ({"behind": "."}, "must hold {} once"),
-        ({"template": "{} {}"}, "must hold {} once"),
-    ],
-    ids=str,
-)
-def test_refused(settings, sentence):
-    with pytest.raises(OpenworldError, match=sentence):
-        TCP(**settings)
-
-
-def test_published():
-    assert TCP.published("caltech101") == TCP()
-    assert (TCP().schedule.optimizer, TCP().schedule.adam_epsilon, TCP().schedule.epochs) == ("Adam", 1e-3, 50)
-    assert {TCP.published(dataset).schedule.epochs for dataset in ("sun397", "imagenet")} == {25}
-    assert TCP.published("imagenet", "openpl").schedule.epochs == 10
-    pets = TCP.published("oxford_pets")
-    assert (pets.behind, pets.template) == ("{}, a type of pet.", "a photo of a {}, a type of pet.")
-    assert TCP.published("fgvc_aircraft").template == "a photo of an aircraft {}."
 
 
 @pytest.mark.parametrize(

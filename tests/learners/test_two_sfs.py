@@ -2,11 +2,9 @@
 
 from dataclasses import replace
 
-import pytest
 import torch
 from comparison import images_of
 
-from openworld import OpenworldError
 from openworld.learners import NameSets, Schedule, TwoSFS, ZeroShot
 from openworld.learners.two_sfs import CLASSIFIER, norm_weights
 
@@ -55,25 +53,3 @@ def test_an_epoch_is_left_for_the_classifier_however_large_the_share_of_the_norm
     learner = TwoSFS(schedule=Schedule(epochs=2, batch_size=14, warmup=False))
     most, half = (replace(learner, first_share=share).fit(clip, shots, seed=1).parameters for share in (0.99, 0.5))
     assert all(torch.equal(most[name], half[name]) for name in half)
-
-
-def test_published_settings():
-    assert TwoSFS.published("") == TwoSFS.published("imagenet", "ood") == TwoSFS()
-    assert TwoSFS.published("dtd").template == "{} texture."
-    schedule = TwoSFS().schedule
-    assert (schedule.epochs, schedule.batch_size, schedule.learning_rate, schedule.weight_decay) == (
-        300,
-        32,
-        2e-4,
-        1e-2,
-    )
-
-
-@pytest.mark.parametrize(
-    "wrong",
-    [{"first_share": 0.0}, {"first_share": 1.0}, {"template": "owl"}, {"schedule": Schedule(epochs=1)}],
-    ids=lambda wrong: next(iter(wrong)),
-)
-def test_wrong_settings_are_refused(wrong):
-    with pytest.raises(OpenworldError):
-        TwoSFS(**wrong)

@@ -10,7 +10,8 @@ from small import SMALL
 from openworld import OpenworldError
 from openworld.learners import LEARNERS, CoOp, Schedule, fit_together
 
-TRAINED = [name for name in SMALL if hasattr(LEARNERS[name], "schedule")]
+# The contract suite fits all; here draws, stages and patches see sets in different orders.
+TRAINED = ("CoOp", "DeCoOp", "GalLoP", "ProDA", "2SFS")
 
 
 @pytest.mark.parametrize("name", TRAINED)

@@ -17,17 +17,13 @@ def foreign():
     return backbones.load(f"transformers:{EMBEDDED}")
 
 
-@pytest.mark.parametrize("name", LEARNERS)
-def test_nothing_is_missing_in_clip(name):
+def test_nothing_is_missing_in_clip_and_a_foreign_encoder_runs_learners_of_names_alone(foreign):
     clip = small_world().clip
-    assert offers_everything(clip) and lacking(clip, LEARNERS[name]()) is None
-
-
-@pytest.mark.parametrize("name", LEARNERS)
-def test_on_a_foreign_encoder_learners_of_names_alone_run_and_others_say_what_is_missing(name, foreign):
-    found = lacking(foreign, LEARNERS[name]())
-    assert (found is None) == (name in NAMES_ALONE)
-    assert found is None or "it needs" in found
+    assert offers_everything(clip)
+    for name, learner in LEARNERS.items():
+        assert lacking(clip, learner()) is None
+        found = lacking(foreign, learner())
+        assert found is None if name in NAMES_ALONE else "it needs" in found
 
 
 def test_the_refusal_names_the_learner_and_those_that_run(foreign):

@@ -6,7 +6,7 @@ import torch
 from tiny_clip import tiny_clip
 from torch.nn.functional import normalize
 
-from openworld.learners import CoOp, GMoP, KgCoOp, Schedule, ZeroShotEnsemble
+from openworld.learners import GMoP, Schedule, ZeroShotEnsemble
 from openworld.learners.engine.text_features import encode_names
 
 SHORT = Schedule(epochs=2, batch_size=8)
@@ -21,12 +21,7 @@ def test_an_ensemble_averages_unit_features(clip):
     torch.testing.assert_close(ours, mean / mean.norm(dim=-1, keepdim=True))
 
 
-LEARNERS = (
-    ZeroShotEnsemble(),
-    CoOp(schedule=SHORT),
-    KgCoOp(words=None, schedule=SHORT),
-    GMoP(detector_context=4, schedule=SHORT),
-)
+LEARNERS = (ZeroShotEnsemble(), GMoP(detector_context=4, schedule=SHORT))
 
 
 @pytest.mark.parametrize("learner", LEARNERS, ids=lambda learner: learner.name)
