@@ -1,6 +1,7 @@
 """What every learner promises (`openworld.testing`), tried on all learners; and what a fitted learner refuses."""
 
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pytest
@@ -10,38 +11,39 @@ from small import SMALL
 from openworld import OpenworldError
 from openworld.learners import LEARNERS, load
 from openworld.testing import LEARNER_CHECKS, small_world
+from openworld.testing._learners import _fit
 
 NEW = ("sea turtle", "violin", "lighthouse")
 OF_EACH_INPUT = ("CoOp", "GalLoP", "MaPLe")
 
 
-@pytest.mark.parametrize("check", LEARNER_CHECKS)
+def learns_every_tensor_by_the_seed(learner, world):
+    """Weights that start from a phrase differ only by the order of their images."""
+    one, two = (_fit(learner, world, seed).parameters for seed in (1, 2))
+    assert not any((tensor == two[name]).all() for name, tensor in one.items())
+
+
+def reads_embeddings_of_any_length(learner, world):
+    fitted = _fit(learner, world)
+    bank = fitted.text_bank(world.shots.classnames, world.new)
+    scaled = (replace(world.shots, embeddings=factor * world.shots.embeddings) for factor in (1, 3))
+    ours, longer = (fitted.logits(shots, bank) for shots in scaled)
+    np.testing.assert_allclose(ours, longer, rtol=1e-4, atol=1e-3)
+
+
+OURS = {check.__name__: check for check in (learns_every_tensor_by_the_seed, reads_embeddings_of_any_length)}
+
+
+@pytest.mark.parametrize("check", [*LEARNER_CHECKS, *OURS])
 @pytest.mark.parametrize("name", LEARNERS)  # all checks of a learner in a row share its fit
 def test_promise(name, check):
-    LEARNER_CHECKS[check](LEARNERS[name](**SMALL[name]), small_world())
+    (LEARNER_CHECKS | OURS)[check](LEARNERS[name](**SMALL[name]), small_world())
 
 
 @pytest.fixture(scope="module")
 def fit(clip, shots):
-    """A learner fitted on the shots, by name and seed."""
-    made = {}
-
-    def fitted(name, seed=1):
-        if (name, seed) not in made:
-            made[name, seed] = LEARNERS[name](**SMALL[name]).fit(clip, shots, seed=seed)
-        return made[name, seed]
-
-    return fitted
-
-
-@pytest.mark.parametrize("name", LEARNERS)
-def test_every_learned_tensor_depends_on_the_seed_and_the_length_of_an_embedding_does_not_count(fit, shots, name):
-    fitted, other = fit(name), fit(name, seed=2)
-    # Weights that start from a phrase differ only by the order of their images.
-    assert not any((tensor == other.parameters[key]).all() for key, tensor in fitted.parameters.items())
-    bank = fitted.text_bank(shots.classnames, NEW)
-    ours, longer = (fitted.logits(replace(shots, embeddings=scale * shots.embeddings), bank) for scale in (1, 3))
-    np.testing.assert_allclose(ours, longer, rtol=1e-4, atol=1e-3)
+    """A learner fitted on the shots, by its name."""
+    return cache(lambda name: LEARNERS[name](**SMALL[name]).fit(clip, shots, seed=1))
 
 
 @pytest.mark.parametrize("name", OF_EACH_INPUT)

@@ -89,12 +89,6 @@ def test_broken_plug_ins_are_named_and_take_nothing_with_them(installed):
         assert reason in told[name]
 
 
-def test_a_broken_plug_in_says_so_when_it_is_asked_for(installed):
-    installed("their-package", Raises="raises_on_import:Learner")
-    with pytest.raises(OpenworldError, match="'Raises' of their-package 1.2 cannot be used: ZeroDivisionError"):
-        plugins.find_learner("Raises")
-
-
 def test_two_packages_that_bring_one_name_are_both_refused(installed):
     installed("their-package", Halfway="halfway:Halfway")
     installed("another-package", Halfway="halfway:Halfway")
@@ -109,15 +103,16 @@ def test_an_entry_point_without_a_package_is_named_by_its_value(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("module", "reason"),
+    ("value", "reason"),
     [
-        ("ends_the_process", "SystemExit: os._exit(0)"),
-        ("ends_it_below", "SystemExit: os._exit(0)"),
-        ("stops", "KeyboardInterrupt"),
+        ("raises_on_import:Learner", "ZeroDivisionError"),
+        ("ends_the_process:Learner", "SystemExit: os._exit(0)"),
+        ("ends_it_below:Learner", "SystemExit: os._exit(0)"),
+        ("stops:Learner", "KeyboardInterrupt"),
     ],
 )
-def test_a_plug_in_cannot_end_the_command_in_silence(installed, module, reason):
-    installed("their-package", Ends=f"{module}:Learner")
+def test_a_broken_plug_in_says_so_when_it_is_asked_for_and_cannot_end_the_command(installed, value, reason):
+    installed("their-package", Ends=value)
     with pytest.raises(OpenworldError) as told:
         plugins.find_learner("Ends")
     assert "'Ends' of their-package 1.2 cannot be used" in str(told.value) and reason in str(told.value)
@@ -134,18 +129,18 @@ def test_an_interrupt_that_a_signal_brought_is_one(installed):
         signal.signal(signal.SIGINT, before)
 
 
-@pytest.mark.parametrize("module", ["closes", "replaces"])
-def test_a_plug_in_leaves_standard_output_open(installed, module, tmp_path):
-    installed("their-package", Halfway=f"{module}:Halfway")
-    code = f"import sys; sys.path[:0] = {sys.path[:3]!r}; from openworld.cli.app import app; app(['list', 'learners'])"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path)
+def in_another_process(code, folder):
+    code = f"import sys; sys.path[:0] = {sys.path[:3]!r}; {code}"
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=folder)
+
+
+def test_a_plug_in_leaves_standard_output_open(installed, tmp_path):
+    installed("their-package", Halfway="replaces:Halfway", Renamed="closes:Halfway")
+    done = in_another_process("from openworld.cli.app import app; app(['list', 'learners'])", tmp_path)
     assert (done.returncode, "Halfway" in done.stdout) == (0, True), done.stderr
 
 
 def test_a_plug_in_that_crashes_below_python_is_seen_in_what_is_printed(installed, tmp_path):
     installed("their-package", Ends="crashes:Learner")
-    code = (
-        f"import sys; sys.path[:0] = {sys.path[:3]!r}; from openworld.learners import broken_plugins; broken_plugins()"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path)
+    done = in_another_process("from openworld.learners import broken_plugins; broken_plugins()", tmp_path)
     assert done.returncode != 0 and "crashes.py" in done.stderr

@@ -10,7 +10,7 @@ A learner is a frozen dataclass of its settings, whose defaults are published on
     text_bank(clip, parameters, names)                     base and new names, made ready to compare with
     answer(clip, parameters, images, bank)                 logits over all names and detection scores
 
-with `clip` a backbone of `openworld.backbones`, `classnames` C names, `images` a batch (`Images`: what of the pictures
+with `clip` a backbone of `openworld.backbones`, `classnames` C names, `images` a batch (`Images`: what of the images
 the learner says it `consumes`), `labels` int64[B] in 0..C-1, `names` the base and the new names (`NameSets`). A learner
 says in `paper`, `tunes`, `cost`, `consumes` and `depends_on_other_names` what it is; those that learn nothing have
 neither `start`, `prepare` nor `loss`. `FittedLearner` binds a learner to its learned tensors and its training names.
@@ -21,7 +21,7 @@ A learner whose training is more than descent on "total" says how in a property 
 stages says `in_stages` and brings its own `fit`. One whose lower blocks no training changes says in `lift(clip,
 pixels)` what they make of images, and finds it in `Images.rows`, computed once for every view.
 
-`consumes`: "embeddings" (of the pictures as they are), or of augmented views of them "views" (embeddings), "patches"
+`consumes`: "embeddings" (of the images as they are), or of augmented views of them "views" (embeddings), "patches"
 (and patch rows) or "pixels" (and the pixels themselves).
 """
 

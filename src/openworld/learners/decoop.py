@@ -7,7 +7,7 @@ At test time an image is named by the mean logits of the experts whose detectors
 none does. So its logits for some names depend on which other names there are.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated
 
@@ -21,12 +21,12 @@ from openworld.core.types import NotNegative, Range, checked
 from openworld.datasets.templates import ENSEMBLE
 from openworld.features import Features
 from openworld.learners.engine.detector_prompts import Detectors, detectors_among, detectors_of, divide_classes
-from openworld.learners.engine.fitted import FittedLearner, batches_of, require_trainable, trainable
+from openworld.learners.engine.fitted import FittedLearner, batches_of, require_trainable
 from openworld.learners.engine.images import Answer, Images, Tensors, select_images
 from openworld.learners.engine.settings import PublishedSetting
 from openworld.learners.engine.text_bank import NameSets, TextBank, cosine_logits
 from openworld.learners.engine.text_features import Length, Sentences, encode_behind, encode_names, start_context
-from openworld.learners.engine.training import Schedule, train
+from openworld.learners.engine.training import Schedule, minimise
 
 BARE = Schedule(momentum=0, weight_decay=0, warmup=False, drop_last=False)
 
@@ -138,18 +138,18 @@ class DeCoOp:
         generator = torch.Generator().manual_seed(seed)
         start, prepared = self.start(clip, train.classnames, generator), self.prepare(clip, train.classnames)
 
-        def detect(parameters: Tensors, images: Images, labels: Tensor):
+        def detect(parameters: Tensors, images: Images, labels: Tensor) -> Tensors:
             return self.detector_loss(clip, parameters, images, labels, prepared)
 
-        def classify(parameters: Tensors, images: Images, labels: Tensor):
-            return self.classifier_loss(clip, parameters, images, labels, prepared, detectors)
+        def classify(parameters: Tensors, images: Images, labels: Tensor) -> Tensors:
+            return self.classifier_loss(clip, learned | parameters, images, labels, prepared, detectors)
 
         batches = batches_of(self, clip, train, generator, schedule=self.detector_schedule)
-        learned, detecting = _learn({"detectors": start["detectors"]}, {}, detect, batches, self.detector_schedule)
+        learned, detecting = minimise({"detectors": start["detectors"]}, detect, batches, self.detector_schedule)
         detectors = self.judge(clip, learned, prepared)
         learned["threshold"] = self.measure(clip, train, detectors)
         batches = batches_of(self, clip, train, generator)
-        experts, naming = _learn({"classifiers": start["classifiers"]}, learned, classify, batches, self.schedule)
+        experts, naming = minimise({"classifiers": start["classifiers"]}, classify, batches, self.schedule)
         return FittedLearner(self, clip, tuple(train.classnames), learned | experts, detecting + naming)
 
     @torch.no_grad()
@@ -234,12 +234,6 @@ def _mean_over(values: Tensor, chosen: Tensor) -> Tensor:
 def _mean_logits(images: Images, zero_shot: Tensor, scale: Tensor) -> Tensor:
     """Return logits float[B, C] averaged over templates, of the mean of their unit text features [C, D]."""
     return scale * normalize(images.embeddings, dim=-1) @ zero_shot.mT
-
-
-def _learn(start: Tensors, known: Tensors, loss: Callable, batches: Callable, schedule: Schedule):
-    """`train` from `start`, with what is `known` already held fixed beside it."""
-    learning = trainable(start)
-    return train(learning, lambda images, labels: loss(known | learning, images, labels), batches, schedule)
 
 
 BINS = 256

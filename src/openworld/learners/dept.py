@@ -12,13 +12,12 @@ import torch
 from torch import Generator, Tensor
 from torch.nn.functional import cross_entropy, normalize
 
-from openworld.backbones import PromptedNames, TwoTower
+from openworld.backbones import TwoTower
 from openworld.core.types import NotNegative, Share, checked
-from openworld.datasets.names.forms import normalise_class_name
 from openworld.datasets.templates import KGCOOP, PHOTO
 from openworld.learners.engine.images import Answer, Images, Tensors
 from openworld.learners.engine.linear import apply_linear, start_linear
-from openworld.learners.engine.prompt_learner import PromptLearner
+from openworld.learners.engine.prompt_learner import NamesAndTeacher, PromptLearner
 from openworld.learners.engine.settings import PublishedSetting
 from openworld.learners.engine.text_bank import NameSets, TextBank, answer_by_cosine, cosine_logits
 from openworld.learners.engine.text_features import Length, Sentence, Words, encode_behind, encode_names, start_context
@@ -73,17 +72,12 @@ class DePT(PromptLearner):
             **start_linear(clip, "head", width, len(classnames), generator),
         }
 
-    def prepare(self, clip: TwoTower, classnames: Sequence[str]) -> tuple[PromptedNames, Tensor]:
+    def prepare(self, clip: TwoTower, classnames: Sequence[str]) -> NamesAndTeacher:
         """The tokenised names, and the teacher's unit text features float[C, D]."""
         return self.prompted_names(clip, classnames), encode_names(clip, classnames, (self.template,))
 
     def loss(
-        self,
-        clip: TwoTower,
-        parameters: Tensors,
-        images: Images,
-        labels: Tensor,
-        prepared: tuple[PromptedNames, Tensor],
+        self, clip: TwoTower, parameters: Tensors, images: Images, labels: Tensor, prepared: NamesAndTeacher
     ) -> Tensors:
         """Both cross-entropies, guidance and their weighted sum; labels int64[B].
 
@@ -101,7 +95,9 @@ class DePT(PromptLearner):
     def text_bank(self, clip: TwoTower, parameters: Tensors, names: NameSets) -> "HeadBank":
         """Text features of all names behind the learned context, and the head's outputs for the base names."""
         text = normalize(encode_behind(clip, parameters["context"], self.prompted_names(clip, names.all)), dim=-1)
-        return HeadBank(text, len(names.base), clip.logit_scale, _outputs(names))
+        outputs = names.training_places()[: len(names.base)]
+        # A head that knows only some of the base names would push these ahead of the others: it keeps silent.
+        return HeadBank(text, len(names.base), clip.logit_scale, None if -1 in outputs else tuple(outputs))
 
     def answer(self, clip: TwoTower, parameters: Tensors, images: Images, bank: "HeadBank") -> Answer:
         """Cosine logits over all names, and the log of the largest base softmax; base logits joined with the head's."""
@@ -125,13 +121,6 @@ class HeadBank(TextBank):
     """A text bank with the head's output for each base name; None where it has not learned all of them."""
 
     outputs: tuple[int, ...] | None
-
-
-def _outputs(names: NameSets) -> tuple[int, ...] | None:
-    places = {normalise_class_name(name): place for place, name in enumerate(names.training)}
-    columns = [places.get(normalise_class_name(name)) for name in names.base]
-    # A head that knows only some of the base names would push these ahead of the others: it keeps silent.
-    return None if None in columns else tuple(columns)
 
 
 def _affine(parameters: Tensors, side: str, features: Tensor) -> Tensor:

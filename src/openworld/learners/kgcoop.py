@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 from torch import Tensor
 from torch.nn.functional import cross_entropy, normalize
 
-from openworld.backbones import PromptedNames, TwoTower
+from openworld.backbones import TwoTower
 from openworld.core.types import NotNegative, checked
 from openworld.datasets.templates import KGCOOP, PHOTO
 from openworld.learners.engine.images import Images, Tensors
-from openworld.learners.engine.prompt_learner import PromptLearner
+from openworld.learners.engine.prompt_learner import NamesAndTeacher, PromptLearner
 from openworld.learners.engine.settings import PublishedSetting, unified
 from openworld.learners.engine.text_bank import cosine_logits
 from openworld.learners.engine.text_features import Length, Sentence, Words, encode_behind, encode_names
@@ -50,17 +50,12 @@ class KgCoOp(PromptLearner):
             return replace(default, words=None, schedule=unified(Schedule(batch_size=32), dataset))
         return default
 
-    def prepare(self, clip: TwoTower, classnames: Sequence[str]) -> tuple[PromptedNames, Tensor]:
+    def prepare(self, clip: TwoTower, classnames: Sequence[str]) -> NamesAndTeacher:
         """The tokenised names, and the teacher's unit text features float[C, D]."""
         return self.prompted_names(clip, classnames), encode_names(clip, classnames, (self.template,))
 
     def loss(
-        self,
-        clip: TwoTower,
-        parameters: Tensors,
-        images: Images,
-        labels: Tensor,
-        prepared: tuple[PromptedNames, Tensor],
+        self, clip: TwoTower, parameters: Tensors, images: Images, labels: Tensor, prepared: NamesAndTeacher
     ) -> Tensors:
         """Cross-entropy, guidance and their weighted sum; labels int64[B]."""
         prompts, teacher = prepared

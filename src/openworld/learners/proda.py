@@ -16,6 +16,9 @@ from openworld.learners.engine.text_bank import NameSets, TextBank, answer_of
 from openworld.learners.engine.text_features import Length, encode_behind, start_context
 from openworld.learners.engine.training import Loop, Schedule
 
+Prompts = tuple[dict[str, PromptedNames], PromptedNames]
+"""Tokenised names by the position of the context, and the context alone."""
+
 
 @checked
 @dataclass(frozen=True)
@@ -53,18 +56,11 @@ class ProDA(PromptLearner):
         """Fresh contexts float[P, N, W]."""
         return {"contexts": start_context(clip, self.context_length, None, generator, self.contexts)}
 
-    def prepare(self, clip: TwoTower, classnames: Sequence[str]) -> tuple[dict[str, PromptedNames], PromptedNames]:
+    def prepare(self, clip: TwoTower, classnames: Sequence[str]) -> Prompts:
         """The tokenised names for each position of the context, and the context alone."""
         return self._prompts(clip, classnames), clip.prompt_names(("",), self.context_length)
 
-    def loss(
-        self,
-        clip: TwoTower,
-        parameters: Tensors,
-        images: Images,
-        labels: Tensor,
-        prepared: tuple[dict[str, PromptedNames], PromptedNames],
-    ) -> Tensors:
+    def loss(self, clip: TwoTower, parameters: Tensors, images: Images, labels: Tensor, prepared: Prompts) -> Tensors:
         """The bound on the drawn contexts, the orthogonality of all, and their weighted sum; labels int64[B]."""
         prompts, alone = prepared
         contexts = parameters["contexts"]

@@ -16,7 +16,7 @@ from openworld.core.errors import OpenworldError
 from openworld.core.types import AboveZero, NotNegative, checked
 from openworld.datasets.templates import PHOTO, PROGRAD
 from openworld.learners.engine.images import Images, Tensors
-from openworld.learners.engine.prompt_learner import PromptLearner
+from openworld.learners.engine.prompt_learner import NamesAndTeacher, PromptLearner
 from openworld.learners.engine.settings import PublishedSetting, unified
 from openworld.learners.engine.text_bank import cosine_logits
 from openworld.learners.engine.text_features import Length, Sentence, Words, encode_behind, encode_names, start_context
@@ -82,17 +82,12 @@ class ProGrad(PromptLearner):
             "context": torch.cat([learned.new_zeros(self.context_length - len(learned), learned.shape[1]), learned])
         }
 
-    def prepare(self, clip: TwoTower, classnames: Sequence[str]) -> tuple[PromptedNames, Tensor]:
+    def prepare(self, clip: TwoTower, classnames: Sequence[str]) -> NamesAndTeacher:
         """The tokenised names, and zero-shot CLIP's unit text features float[C, D]."""
         return self.prompted_names(clip, classnames), encode_names(clip, classnames, (self.template,))
 
     def loss(
-        self,
-        clip: TwoTower,
-        parameters: Tensors,
-        images: Images,
-        labels: Tensor,
-        prepared: tuple[PromptedNames, Tensor],
+        self, clip: TwoTower, parameters: Tensors, images: Images, labels: Tensor, prepared: NamesAndTeacher
     ) -> Tensors:
         """The cross-entropy, also as "total", and the "knowledge" loss that its gradient heeds; labels int64[B]."""
         prompts, teacher = prepared

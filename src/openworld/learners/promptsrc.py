@@ -16,7 +16,7 @@ from openworld.backbones import PromptedNames, TwoTower
 from openworld.core.types import AboveZero, NotNegative, checked
 from openworld.datasets.templates import PROMPTSRC, fill
 from openworld.learners.engine.images import Images, Tensors
-from openworld.learners.engine.prompt_learner import PromptLearner
+from openworld.learners.engine.prompt_learner import NamesAndTeacher, PromptLearner
 from openworld.learners.engine.prompts import (
     encode_prompted_image,
     encode_prompted_text,
@@ -26,7 +26,7 @@ from openworld.learners.engine.prompts import (
 )
 from openworld.learners.engine.settings import PublishedSetting, unified
 from openworld.learners.engine.text_bank import cosine_logits
-from openworld.learners.engine.text_features import Length, Words
+from openworld.learners.engine.text_features import Length, Words, widen
 from openworld.learners.engine.training import Loop, Schedule
 
 LATE = {"stanford_cars", "oxford_flowers", "fgvc_aircraft", "dtd", "eurosat"}
@@ -89,7 +89,7 @@ class PromptSRC(PromptLearner):
             "image": start_image_prompts(clip, self.depth, self.image_length, generator),
         }
 
-    def prepare(self, clip: TwoTower, classnames: Sequence[str]) -> tuple[PromptedNames, Tensor]:
+    def prepare(self, clip: TwoTower, classnames: Sequence[str]) -> NamesAndTeacher:
         """The tokenised names, and the teacher's unit text features float[C, D]."""
         return self.prompted_names(clip, classnames), average_sentences(clip, classnames)
 
@@ -104,12 +104,7 @@ class PromptSRC(PromptLearner):
         return encode_prompted_image(clip, images.pixels, parameters["image"])
 
     def loss(
-        self,
-        clip: TwoTower,
-        parameters: Tensors,
-        images: Images,
-        labels: Tensor,
-        prepared: tuple[PromptedNames, Tensor],
+        self, clip: TwoTower, parameters: Tensors, images: Images, labels: Tensor, prepared: NamesAndTeacher
     ) -> Tensors:
         """Cross-entropy, distances to the frozen text features, image features and logits, and their weighted sum."""
         names, teacher_text = prepared
@@ -137,7 +132,7 @@ class PromptSRC(PromptLearner):
 def average_sentences(clip: TwoTower, classnames: Sequence[str]) -> Tensor:
     """Return the unit mean float32[C, D] of the unnormalised text features of 60 sentences."""
     features = torch.stack([clip.encode_text(fill(template, classnames)) for template in PROMPTSRC])
-    return normalize(features.to(torch.promote_types(features.dtype, torch.float32)).mean(dim=0), dim=-1)
+    return normalize(widen(features).mean(dim=0), dim=-1)
 
 
 def gaussian_weights(epochs: int, mean: float, deviation: float) -> list[float]:

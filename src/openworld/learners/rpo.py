@@ -16,7 +16,7 @@ from openworld.learners.engine.images import Images, Tensors
 from openworld.learners.engine.prompt_learner import PromptLearner
 from openworld.learners.engine.settings import PublishedSetting, unified
 from openworld.learners.engine.text_bank import NameSets, TextBank
-from openworld.learners.engine.text_features import STANDARD_DEVIATION, Length, Sentence
+from openworld.learners.engine.text_features import STANDARD_DEVIATION, Length, Sentence, widen
 from openworld.learners.engine.training import Schedule
 
 Initial = Literal["frozen rows", "normal"]
@@ -103,4 +103,4 @@ class RPO(PromptLearner):
 
 def _side_by_side(features: Tensor) -> Tensor:
     """K features [N, K, D] as one, wide: the cosine of two such is the mean of the K cosines, k-th with k-th."""
-    return normalize(features.to(torch.promote_types(features.dtype, torch.float32)), dim=-1).flatten(-2)
+    return normalize(widen(features), dim=-1).flatten(-2)

@@ -10,14 +10,14 @@ from dataclasses import dataclass, replace
 from torch import Generator, Tensor
 from torch.nn.functional import cross_entropy, normalize
 
-from openworld.backbones import PromptedNames, TwoTower
+from openworld.backbones import TwoTower
 from openworld.backbones.blocks import quick_gelu
 from openworld.core.errors import OpenworldError
 from openworld.core.types import NotNegative, checked
 from openworld.datasets.templates import PHOTO, TCP_BEHIND, TCP_TEACHER
 from openworld.learners.engine.images import Images, Tensors
 from openworld.learners.engine.linear import apply_linear, start_linear
-from openworld.learners.engine.prompt_learner import PromptLearner
+from openworld.learners.engine.prompt_learner import NamesAndTeacher, PromptLearner
 from openworld.learners.engine.settings import PublishedSetting, unified
 from openworld.learners.engine.text_bank import NameSets, TextBank, cosine_logits
 from openworld.learners.engine.text_features import (
@@ -89,7 +89,7 @@ class TCP(PromptLearner):
             **start_linear(clip, "tokens", hidden, len(context) * width, generator),
         }
 
-    def prepare(self, clip: TwoTower, classnames: Sequence[str]) -> tuple[PromptedNames, Tensor]:
+    def prepare(self, clip: TwoTower, classnames: Sequence[str]) -> NamesAndTeacher:
         """The tokenised names, and their frozen unit text features float[C, D]."""
         fixed, suffix = self.behind.split("{}")
         length = context_tokens(clip, self.context_length, self.words)
@@ -97,12 +97,7 @@ class TCP(PromptLearner):
         return prompts, encode_names(clip, classnames, (self.template,))
 
     def loss(
-        self,
-        clip: TwoTower,
-        parameters: Tensors,
-        images: Images,
-        labels: Tensor,
-        prepared: tuple[PromptedNames, Tensor],
+        self, clip: TwoTower, parameters: Tensors, images: Images, labels: Tensor, prepared: NamesAndTeacher
     ) -> Tensors:
         """Cross-entropy, guidance and their weighted sum; labels int64[B]."""
         text = self._text(clip, parameters, prepared)
@@ -120,7 +115,7 @@ class TCP(PromptLearner):
         hidden = quick_gelu(apply_linear(parameters, "hidden", teacher))
         return apply_linear(parameters, "tokens", hidden).unflatten(-1, parameters["context"].shape)
 
-    def _text(self, clip: TwoTower, parameters: Tensors, prepared: tuple[PromptedNames, Tensor]) -> Tensor:
+    def _text(self, clip: TwoTower, parameters: Tensors, prepared: NamesAndTeacher) -> Tensor:
         prompts, teacher = prepared
         tokens = {self._block(clip): self.class_tokens(parameters, teacher)}
         return normalize(encode_behind(clip, parameters["context"], prompts, replace_per_class=tokens), dim=-1)

@@ -6,7 +6,7 @@ repository (FarinaMatteo/rethinking_fewshot_vlms @ 64ac143) was read in a copy, 
 inferred: that the last, smaller batch of a pass is kept, and the sentence of ImageNet.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, count, islice
 from typing import Annotated
@@ -21,15 +21,14 @@ from openworld.backbones import TwoTower
 from openworld.core.errors import OpenworldError
 from openworld.core.gpu_memory import BatchSize
 from openworld.core.types import Range, checked
-from openworld.datasets.names.forms import normalise_class_name
 from openworld.datasets.templates import PHOTO, TEMPLATES, fill
 from openworld.features import Features
-from openworld.learners.engine.fitted import CHUNK, FittedLearner, batches_of, require_trainable, trainable
+from openworld.learners.engine.fitted import CHUNK, FittedLearner, batches_of, require_trainable
 from openworld.learners.engine.images import Answer, Images, Tensors, select_images
 from openworld.learners.engine.settings import PublishedSetting
 from openworld.learners.engine.text_bank import NameSets, TextBank, answer_by_cosine, cosine_logits
 from openworld.learners.engine.text_features import Sentence, encode_names, widen
-from openworld.learners.engine.training import Loop, Schedule, train
+from openworld.learners.engine.training import Loop, Schedule, minimise
 
 CLASSIFIER = "classifier"
 
@@ -126,10 +125,10 @@ class TwoSFS:
         steps = max(1, round(len(train) / len(train.classnames)))
         first = min(max(1, round(self.schedule.epochs * self.first_share)), self.schedule.epochs - 1)
 
-        def learn_norms(parameters: Tensors, images: Images, labels: Tensor):
+        def learn_norms(parameters: Tensors, images: Images, labels: Tensor) -> Tensors:
             return self.norm_loss(clip, parameters, images, labels, prepared)
 
-        def learn_classifier(parameters: Tensors, images: Images, labels: Tensor):
+        def learn_classifier(parameters: Tensors, images: Images, labels: Tensor) -> Tensors:
             return self.classifier_loss(clip, parameters, images.embeddings, labels)
 
         batches = batches_of(self, clip, train, generator)
@@ -144,9 +143,7 @@ class TwoSFS:
     def text_bank(self, clip: TwoTower, parameters: Tensors, names: NameSets) -> TextBank:
         """Rows of the classifier for names that it has learned, text features by the tuned tower for all others."""
         text = encode_names(self._tuned(clip, parameters), names.all, (self.template,))
-        places = {normalise_class_name(name): place for place, name in enumerate(names.training)}
-        learned = [places.get(normalise_class_name(name), -1) for name in names.all]
-        rows = torch.tensor(learned, device=text.device)
+        rows = torch.tensor(names.training_places(), device=text.device)
         known = normalize(parameters[CLASSIFIER], dim=-1)[rows.clamp(min=0)]
         return TextBank(torch.where(rows[:, None] < 0, text, known), len(names.base), clip.logit_scale)
 
@@ -158,15 +155,10 @@ class TwoSFS:
         return clip.with_weights({name: tensor for name, tensor in parameters.items() if name != CLASSIFIER})
 
     def _learn(self, start: Tensors, loss: Callable, batches: Callable, epochs: int, steps: int):
-        """`train` from `start` for epochs of so many steps, whose images come from shuffle after shuffle."""
-        learning = trainable(start)
+        """`minimise` for epochs of so many steps, whose images come from shuffle after shuffle."""
         endless = chain.from_iterable(map(batches, count()))
-
-        def next_steps(epoch: int) -> Iterator[tuple[Images, Tensor]]:
-            return islice(endless, steps)
-
         schedule = replace(self.schedule, epochs=epochs, cosine_epochs=epochs * steps)
-        return train(learning, lambda images, labels: loss(learning, images, labels), next_steps, schedule, self.loop)
+        return minimise(start, loss, lambda epoch: islice(endless, steps), schedule, self.loop)
 
 
 def norm_weights(clip: TwoTower) -> list[str]:

@@ -5,7 +5,7 @@ import torch
 
 from openworld import OpenworldError
 from openworld.learners import Schedule
-from openworld.learners.engine.training import Loop, draw_batches, draw_batches_by_class, train
+from openworld.learners.engine.training import Loop, draw_batches, draw_batches_by_class, minimise
 
 
 def sizes(count, **settings):
@@ -53,10 +53,9 @@ NOTHING = Loop()
 
 def descend(schedule, loop=NOTHING, loss=lambda weight: weight * weight):
     """The weight that is left of 2 after one batch an epoch, and the history."""
-    weight = torch.tensor(2.0, requires_grad=True)
-    learned, history = train(
-        {"weight": weight},
-        lambda images, labels: {"total": loss(weight)},
+    learned, history = minimise(
+        {"weight": torch.tensor(2.0)},
+        lambda parameters, images, labels: {"total": loss(parameters["weight"])},
         lambda epoch: iter([(None, None)]),
         schedule,
         loop,
@@ -98,11 +97,10 @@ def test_a_factor_acts_on_the_rate_but_not_in_the_warm_up_epoch():
 
 
 def test_a_factor_acts_on_all_weights_of_a_part():
-    weights = {name: torch.tensor(2.0, requires_grad=True) for name in ("image.a", "image.b", "text.a")}
     loop = Loop(rate_factors={"image": 5.0, "image.b": 2.0})
-    learned, _ = train(
-        weights,
-        lambda images, labels: {"total": sum(weights.values())},
+    learned, _ = minimise(
+        {name: torch.tensor(2.0) for name in ("image.a", "image.b", "text.a")},
+        lambda weights, images, labels: {"total": sum(weights.values())},
         lambda epoch: iter([(None, None)]),
         Schedule(epochs=1, **PLAIN),
         loop,

@@ -24,7 +24,7 @@ from openworld.learners.engine.images import Answer, Consumes, Images, Lifted, T
 from openworld.learners.engine.saved_folders import LearnerDescription, describe
 from openworld.learners.engine.settings import PublishedSetting, configure
 from openworld.learners.engine.text_bank import NameSets, Subset, TextBank, require_distinct
-from openworld.learners.engine.training import PLAIN, Loop, Schedule, draw_batches, draw_batches_by_class, train
+from openworld.learners.engine.training import PLAIN, Loop, Schedule, draw_batches, draw_batches_by_class, minimise
 from openworld.runs.atomic import write_file
 from openworld.runs.outputs import LEARNER, require_folder
 
@@ -258,14 +258,14 @@ def fit_prompts(learner: TrainedLearner, clip: DualEncoder, features: Features, 
     require_trainable(learner, features)
     loop = getattr(learner, "loop", PLAIN)
     generator = torch.Generator().manual_seed(seed)
-    parameters = trainable(learner.start(clip, features.classnames, generator))
+    start = learner.start(clip, features.classnames, generator)
     prepared = learner.prepare(clip, features.classnames)
 
-    def loss(images: Images, labels: Tensor):
+    def loss(parameters: Tensors, images: Images, labels: Tensor) -> Tensors:
         return learner.loss(clip, parameters, images, labels, prepared)
 
     batches = batches_of(learner, clip, features, generator, loop)
-    learned, history = train(parameters, loss, batches, learner.schedule, loop)
+    learned, history = minimise(start, loss, batches, learner.schedule, loop)
     return FittedLearner(learner, clip, tuple(features.classnames), learned, history)
 
 
@@ -274,11 +274,6 @@ def require_trainable(learner: Learner, features: Features) -> None:
     if not len(features):
         raise OpenworldError(f"there is no image to fit {learner.name} on; give at least one shot of a class.")
     require_distinct(features.classnames)
-
-
-def trainable(parameters: Tensors) -> Tensors:
-    """Return the same tensors as leaves that collect gradients."""
-    return {name: tensor.detach().requires_grad_(True) for name, tensor in parameters.items()}
 
 
 def batches_of(

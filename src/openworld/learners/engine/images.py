@@ -78,19 +78,19 @@ def select_images(
             )
         return array[rows] if views is None else array[rows, views]
 
+    pixels = None
+    if consumes == "pixels":
+        pixels = torch.as_tensor(read("pixels", "view_pixels"), device=clip.device)
+        pixels = clip.preprocess.scale(pixels).to(clip.dtype)
     return Images(
         embeddings=_wide(read("embeddings", "views"), clip),
         patches=_wide(read("patches", "view_patches"), clip) if consumes == "patches" else None,
-        pixels=_pixels(read("pixels", "view_pixels"), clip) if consumes == "pixels" else None,
+        pixels=pixels,
     )
 
 
 def _wide(array: np.ndarray, clip: DualEncoder) -> Tensor:
     return torch.as_tensor(array, device=clip.device, dtype=torch.promote_types(clip.dtype, torch.float32))
-
-
-def _pixels(array: np.ndarray, clip: DualEncoder) -> Tensor:
-    return clip.preprocess.scale(torch.as_tensor(array, device=clip.device)).to(clip.dtype)
 
 
 MOST = 2**31  # bytes kept, in the main memory; views beyond them are lifted anew whenever they come

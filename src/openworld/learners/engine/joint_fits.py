@@ -14,16 +14,9 @@ from openworld.backbones import DualEncoder
 from openworld.core.errors import OpenworldError
 from openworld.core.types import checked
 from openworld.features import Features
-from openworld.learners.engine.fitted import (
-    FittedLearner,
-    Learner,
-    TrainedLearner,
-    batches_of,
-    require_trainable,
-    trainable,
-)
+from openworld.learners.engine.fitted import FittedLearner, Learner, TrainedLearner, batches_of, require_trainable
 from openworld.learners.engine.images import Images, Tensors
-from openworld.learners.engine.training import PLAIN, train
+from openworld.learners.engine.training import PLAIN, minimise
 
 
 @checked
@@ -56,27 +49,27 @@ def fit_together(
     generators = [torch.Generator().manual_seed(seed) for seed in seeds]
     for train_set in trains:
         require_trainable(learner, train_set)
-    parameters = trainable(_stack([learner.start(clip, names, generator) for generator in generators]))
-    loss = _map_over_seeds(learner, clip, parameters, learner.prepare(clip, names))
+    start = _stack([learner.start(clip, names, generator) for generator in generators])
+    loss = _map_over_seeds(learner, clip, learner.prepare(clip, names))
     each = [batches_of(learner, clip, *pair) for pair in zip(trains, generators, strict=True)]
-    learned, history = train(parameters, loss, lambda epoch: _side_by_side(each, epoch), learner.schedule, loop)
+    learned, history = minimise(start, loss, lambda epoch: _side_by_side(each, epoch), learner.schedule, loop)
     fitted = []
     for place in range(len(seeds)):
         own = {name: tensor[place].clone() for name, tensor in learned.items()}
-        start = f"{place} "
-        terms = tuple({key.removeprefix(start): value for key, value in epoch.items() if key.startswith(start)}
+        mark = f"{place} "
+        terms = tuple({key.removeprefix(mark): value for key, value in epoch.items() if key.startswith(mark)}
                       for epoch in history)  # fmt: skip
         fitted.append(FittedLearner(learner, clip, tuple(names), own, terms))
     return fitted
 
 
-def _map_over_seeds(learner: TrainedLearner, clip: DualEncoder, parameters: Tensors, prepared):
+def _map_over_seeds(learner: TrainedLearner, clip: DualEncoder, prepared):
     """Return the loss of all seeds: every term of every seed under its place, and the sum of the totals."""
 
     def of_one(values: Tensors, given: Tensors, labels: Tensor) -> Tensors:
         return learner.loss(clip, values, Images(**given), labels, prepared)
 
-    def loss(images: Images, labels: Tensor) -> Tensors:
+    def loss(parameters: Tensors, images: Images, labels: Tensor) -> Tensors:
         given = {name: tensor for name, tensor in vars(images).items() if tensor is not None}
         terms = torch.func.vmap(of_one)(parameters, given, labels)
         apart = {f"{place} {name}": value for name, term in terms.items() for place, value in enumerate(term.detach())}

@@ -1,4 +1,4 @@
-"""What a fitted learner says about pictures, in names and probabilities, and what zero-shot CLIP would have said."""
+"""What a fitted learner says about images, in names and probabilities, and what zero-shot CLIP would have said."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -27,16 +27,16 @@ class Guess:
 
 @dataclass(frozen=True)
 class Prediction:
-    """What is said about one picture.
+    """What is said about one image.
 
     Args:
         row: which image of the image set it is.
         guesses: the most likely names, best first.
         log_baseness: the learner's detection score, a log probability; larger = more like a base class.
-        rank: its place among the pictures by baseness; 1 = most like a base class, equal scores share a place.
+        rank: its place among the images by baseness; 1 = most like a base class, equal scores share a place.
         zero_shot: the most likely names by zero-shot CLIP on the same backbone, best first.
         as_base, as_new: its name among the base names alone, and among the new names alone; None without new names.
-            What a picture is called once a threshold on baseness has decided that it is of a base or a new class.
+            What an image is called once a threshold on baseness has decided that it is of a base or a new class.
     """
 
     row: int
@@ -66,11 +66,11 @@ def predict(
     answer: Answer | None = None,
     zero_shot: Answer | None = None,
 ) -> tuple[Prediction, ...]:
-    """Name pictures among the names that a learner was fitted on and new ones.
+    """Name images among the names that a learner was fitted on and new ones.
 
     Args:
         fitted: of a learner's `fit`, or of `load`.
-        features: N pictures, encoded with the learner's backbone and with `encoding_for(learner)`; labels are not read.
+        features: N images, encoded with the learner's backbone and with `encoding_for(learner)`; labels are not read.
         new_names: names of new classes; may be empty.
         template: the sentence of zero-shot CLIP, with {} in the place of the name.
         top: how many names to give, at least 1; all of them where there are fewer.

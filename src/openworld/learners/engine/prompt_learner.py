@@ -15,6 +15,9 @@ from openworld.learners.engine.settings import PublishedSetting, unified
 from openworld.learners.engine.text_bank import NameSets, TextBank, answer_by_cosine, cosine_logits
 from openworld.learners.engine.text_features import context_tokens, encode_behind, start_context
 
+NamesAndTeacher = tuple[PromptedNames, Tensor]
+"""Tokenised names, and the unit text features float[C, D] of a frozen teacher."""
+
 
 class PromptLearner:
     """Base of the learners that `fit_prompts` trains; what a learner does otherwise it says itself.

@@ -12,7 +12,7 @@ from torch import Generator, Tensor
 
 from openworld.backbones import PromptedNames, TwoTower
 from openworld.core.errors import OpenworldError
-from openworld.learners.engine.text_features import STANDARD_DEVIATION, encode_behind, start_context
+from openworld.learners.engine.text_features import STANDARD_DEVIATION, encode_behind, start_context, widen
 
 
 def start_image_prompts(clip: TwoTower, depth: int, length: int, generator: Generator) -> Tensor:
@@ -56,5 +56,4 @@ def encode_prompted_text(clip: TwoTower, prompts: Tensor, names: PromptedNames) 
 
 def encode_prompted_image(clip: TwoTower, pixels: Tensor, prompts: Tensor) -> Tensor:
     """Return unnormalised image features float32[B, D], with prompts [D, N, W], or none, in the tower."""
-    features = clip.encode_image(pixels, prompts=dict(enumerate(prompts.to(clip.dtype))) or None)
-    return features.to(torch.promote_types(features.dtype, torch.float32))
+    return widen(clip.encode_image(pixels, prompts=dict(enumerate(prompts.to(clip.dtype))) or None))

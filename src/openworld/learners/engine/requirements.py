@@ -1,7 +1,7 @@
-"""Whether a backbone has what a learner needs, told before a picture is encoded.
+"""Whether a backbone has what a learner needs, told before an image is encoded.
 
 Nobody declares it: the learner is started on a few names and gets them ready, which is cheap and asks the backbone for
-all that it will need of the text tower; what it is shown of pictures tells the rest.
+all that it will need of the text tower; what it is shown of images tells the rest.
 """
 
 from collections.abc import Callable

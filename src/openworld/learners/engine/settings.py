@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from dataclasses import asdict, replace
 from typing import Any, Literal, get_args
 
-from openworld.core.errors import unknown_name
 from openworld.core.types import checked
 from openworld.learners.engine.training import Schedule
 from openworld.runs import read_spec
@@ -29,7 +28,6 @@ def configure(learner: type, settings: Mapping[str, Any], dataset: str = "", tas
         OpenworldError: a key that the learner does not have (with the nearest spelling), a value of the wrong type, an
             unknown task.
     """
-    require_task(task)
     return read_spec(override(asdict(learner.published(dataset, task)), settings), learner)
 
 
@@ -46,11 +44,6 @@ def with_sentences_of(learner, dataset: str, other: str):
 def _sentences(kind: type, dataset: str) -> dict[str, str | tuple[str, ...]]:
     published = kind.published(dataset)
     return {name: getattr(published, name) for name in SENTENCES if hasattr(published, name)}
-
-
-def require_task(task: str) -> None:
-    if task not in TASKS:
-        raise unknown_name("task", task, TASKS)
 
 
 def unified(schedule: Schedule, dataset: str) -> Schedule:

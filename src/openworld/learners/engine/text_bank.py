@@ -51,6 +51,11 @@ class NameSets:
         """Base names, then new names: the column order of logits over all names."""
         return self.base + self.new
 
+    def training_places(self) -> list[int]:
+        """Return the label in training of every name of `all`; -1 for one that the learner was not fitted with."""
+        places = {normalise_class_name(name): place for place, name in enumerate(self.training)}
+        return [places.get(normalise_class_name(name), -1) for name in self.all]
+
 
 @dataclass(frozen=True)
 class TextBank:

@@ -8,10 +8,9 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from openworld.core.arrays import require_at_least
 from openworld.core.errors import OpenworldError
 from openworld.core.gpu_memory import keeping_batch
-from openworld.core.types import NotNegative, Share, checked
+from openworld.core.types import NotNegative, Positive, Share, checked
 from openworld.learners.engine.images import Images, Tensors
 
 Decay = Literal["per epoch", "per step", "none"]
@@ -44,20 +43,17 @@ class Schedule:
         OpenworldError: a number outside its range.
     """
 
-    epochs: int = 50
-    batch_size: int = 32
+    epochs: Positive = 50
+    batch_size: Positive = 32
     learning_rate: NotNegative = 2e-3
     momentum: Share = 0.9
     weight_decay: NotNegative = 5e-4
     warmup: bool = True
-    cosine_epochs: int | None = None
+    cosine_epochs: Positive | None = None
     decay: Decay = "per epoch"
     optimizer: Optimizer = "SGD"
     adam_epsilon: NotNegative = 1e-8
     drop_last: bool = True
-
-    def __post_init__(self):
-        require_at_least(1, epochs=self.epochs, batch_size=self.batch_size, cosine_epochs=self._period)
 
     def rate(self, epoch: int, step: int = 0) -> float:
         """The learning rate of one epoch, counted from 0; where it decays per step, of one step of the whole training.
@@ -115,14 +111,20 @@ PLAIN = Loop()
 """Descent on the total loss, and nothing else."""
 
 
-def train(
-    parameters: Tensors,
-    loss: Callable[[Images, Tensor], Tensors],
+def trainable(parameters: Tensors) -> Tensors:
+    """Return the same tensors as leaves that collect gradients."""
+    return {name: tensor.detach().requires_grad_(True) for name, tensor in parameters.items()}
+
+
+def minimise(
+    start: Tensors,
+    loss: Callable[[Tensors, Images, Tensor], Tensors],
     batches: Callable[[int], Iterator[tuple[Images, Tensor]]],
     schedule: Schedule,
     loop: Loop = PLAIN,
 ) -> tuple[Tensors, tuple[dict[str, float], ...]]:
-    """Minimise `loss` by its gradients; return what was learned, and the mean loss terms of each epoch."""
+    """Lower `loss`, a function of tensors that begin as `start`; return them, and the mean terms of each epoch."""
+    parameters = trainable(start)
     groups = [{"params": [tensor], "name": name} for name, tensor in parameters.items()]
     settings = {"lr": 0.0, "weight_decay": schedule.weight_decay}
     if schedule.optimizer == "SGD":
@@ -136,7 +138,7 @@ def train(
         for images, labels in batches(epoch):
             _set_rates(optimizer, schedule, loop, epoch, steps)
             with keeping_batch(schedule.batch_size):
-                terms.append(_step(optimizer, parameters, loss(images, labels), loop.gradient))
+                terms.append(_step(optimizer, parameters, loss(parameters, images, labels), loop.gradient))
             steps += 1
         history.append({name: float(torch.stack([step[name] for step in terms]).mean()) for name in terms[0]})
         if not math.isfinite(history[-1]["total"]):
