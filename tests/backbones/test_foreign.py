@@ -56,22 +56,6 @@ def test_features_are_those_of_the_library_called_by_hand(architecture, foreign_
     torch.testing.assert_close(clip.encode_text(SENTENCES), texts, atol=1e-5, rtol=0)
 
 
-@pytest.mark.parametrize("architecture", ["align", "altclip", "siglip2"])
-def test_the_logit_scale_is_what_the_library_multiplies_cosines_by(architecture, foreign_folder):
-    folder = foreign_folder(architecture)
-    clip = backbones.load(f"transformers:{folder}")
-    model = transformers.AutoModel.from_pretrained(folder, dtype=torch.float32).eval()
-    with torch.no_grad():
-        seen = torch.nn.functional.normalize(embedded(clip, picture()), dim=-1)
-        read = torch.nn.functional.normalize(clip.encode_text(SENTENCES), dim=-1)
-        processor = transformers.AutoImageProcessor.from_pretrained(folder, backend="pil")
-        tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
-        given = tokenizer(SENTENCES, return_tensors="pt", padding="max_length", max_length=clip.tokenizer.positions)
-        output = model(**processor(picture(), return_tensors="pt"), **given)
-    bias = getattr(model, "logit_bias", torch.zeros(()))
-    torch.testing.assert_close(clip.logit_scale * seen @ read.T + bias, output.logits_per_image, atol=1e-3, rtol=1e-3)
-
-
 def test_the_embedded_pictures_in_half_precision_keep_the_scale_whole(foreign_folder):
     folder = foreign_folder("altclip")
     half = backbones.load(f"transformers:{folder}", dtype=torch.float16)
@@ -108,20 +92,6 @@ def test_patches_and_pixels_are_not_encoded(kept, tmp_path):
     clip = backbones.load(f"transformers:{EMBEDDED}")
     with pytest.raises(OpenworldError, match="lacks|pixels are not kept"):
         encode(clip, pictures(), Encoding(**{kept: True}), cache=tmp_path)
-
-
-def test_unreadable_pictures_are_left_out_as_with_our_own(foreign_folder, tmp_path):
-    whole = pictures()
-
-    def read(row):
-        if row == 2:
-            raise OpenworldError("torn")
-        return whole.image(row)
-
-    torn = type(whole)("toy", "", whole.classnames, whole.labels, whole.groups, "torn", read)
-    clip = backbones.load(f"transformers:{foreign_folder('altclip')}")
-    features = encode(clip, torn, cache=tmp_path, allow_corrupt=1)
-    assert features.rows.tolist() == [0, 1, 3, 4, 5]
 
 
 @pytest.mark.parametrize("package, name", [("transformers", "transformers:a/b"), ("open_clip", "open_clip:A/b")])

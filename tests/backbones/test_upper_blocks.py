@@ -5,7 +5,6 @@ import torch
 from tiny_clip import as_tensor, reference
 from tiny_clip import tiny_clip as build_tiny_clip
 
-from openworld import OpenworldError, backbones
 from openworld.backbones import bounded
 from openworld.backbones.prompts import pad_tokens
 
@@ -68,24 +67,3 @@ def test_text_prompts_stand_behind_the_start_token_without_positions(model, bloc
     torch.testing.assert_close(model.leave_text(model.enter_text(SENTENCES, block), by_block), ours)
     torch.testing.assert_close(ours, expected, rtol=1e-10, atol=1e-10)
     torch.testing.assert_close(torch.autograd.grad(ours.square().sum(), prompts)[0], theirs, rtol=1e-9, atol=1e-9)
-
-
-def test_blocks_that_there_are_not_and_uneven_prompts_are_refused(model, pixels):
-    with pytest.raises(OpenworldError, match="block 3; this tower has blocks 0 to 2"):
-        model.enter_text(SENTENCES, 3)
-    with pytest.raises(OpenworldError, match="block -1"):
-        model.enter_image(pixels, -1)
-    entered, row = model.enter_text(SENTENCES, 1), torch.zeros(1, 64, dtype=torch.float64)
-    for wrong in ({2: row}, {0: row, 1: row}, {1: row, 3: row}, {1: row, 2: row.expand(2, -1)}):
-        with pytest.raises(OpenworldError, match="expected one shape"):
-            model.leave_text(entered, wrong)
-    with pytest.raises(OpenworldError, match="1 learned rows for sentences that are packed with room for 2"):
-        model.leave_text(entered.pack(model.text, 2), {1: row})
-
-
-def test_siglip_is_refused(siglip_checkpoint):
-    model = backbones.load(siglip_checkpoint[0])
-    with pytest.raises(OpenworldError, match="class token"):
-        model.enter_image(torch.zeros(1, 3, 16, 16), 0)
-    with pytest.raises(OpenworldError, match="causal text tower"):
-        model.enter_text(SENTENCES, 0)

@@ -27,7 +27,7 @@ _ELSEWHERE = (
 _LEGACY_END = 2
 
 
-def described(path: Path, read: Callable[[dict], Description]) -> Description:
+def read_description(path: Path, read: Callable[[dict], Description]) -> Description:
     """Return what `read` makes of a JSON file that describes a model."""
     try:
         settings = json.loads(read_plain(path))
@@ -56,8 +56,8 @@ def from_hugging_face(settings: dict) -> TwoTowerConfig:
             f"config.json describes a model of type {family!r}, whose towers are not those of clip or siglip; "
             f"{_ELSEWHERE}"
         )
-    text = _stated(settings, "text_config", _USUAL[family]["text"])
-    image = _stated(settings, "vision_config", _USUAL[family]["image"])
+    text = _tower_settings(settings, "text_config", _USUAL[family]["text"])
+    image = _tower_settings(settings, "vision_config", _USUAL[family]["image"])
     if image["num_channels"] != 3 or not image.get("vision_use_head", True):
         raise OpenworldError("config.json describes an image tower without RGB input or without pooling head.")
     end, joint = text.get("eos_token_id"), text.get("projection_size") or text["hidden_size"]
@@ -79,7 +79,7 @@ def from_hugging_face(settings: dict) -> TwoTowerConfig:
     )
 
 
-def _stated(settings: dict, part: str, defaults: dict) -> dict:
+def _tower_settings(settings: dict, part: str, defaults: dict) -> dict:
     """The settings of a tower. Old files state them twice, and then those of "..._dict" count, as in transformers."""
     older = settings.get(f"{part}_dict")
     return {**defaults, **(settings.get(part) or {}), **({**defaults, **older} if older else {})}

@@ -5,41 +5,23 @@ a class token) and SigLIP (Zhai et al., 2023: bidirectional text pooled at the l
 a logit bias). Nothing here reads a file; `loading` fills these from a checkpoint's own configuration.
 """
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
+from typing import Annotated, Literal
 
 from openworld.core.errors import OpenworldError
-from openworld.core.types import checked
-
-ACTIVATIONS = ("quick_gelu", "gelu", "gelu_tanh")
-
+from openworld.core.types import Range, checked
 
 # The largest published towers have some 60 blocks of width 2,000 to 6,000; what is far beyond that is a damaged file.
-_MOST_BLOCKS, _MOST = 1000, 2**24
-_FROM_ZERO = ("end_token", "pad_token")
+Size = Annotated[int, Range(1, 2**24)]
+Blocks = Annotated[int, Range(1, 1000)]
+Token = Annotated[int, Range(0, 2**24)]
+Epsilon = Annotated[float, Range(0, 0.1, "()")]
+Activation = Literal["quick_gelu", "gelu", "gelu_tanh"]
 
 
-def _require_numbers(what: str, config) -> None:
-    """Refuse sizes below 1, tokens below 0, and an epsilon outside (0, 1)."""
-    for field in fields(config):
-        value, name = getattr(config, field.name), f"{field.name} of {what}"
-        if type(value) is float and not 0 < value < 1:
-            raise OpenworldError(f"{name} is {value!r}, expected a number between 0 and 1.")
-        if type(value) is int:
-            least, most = int(field.name not in _FROM_ZERO), _MOST_BLOCKS if field.name == "layers" else _MOST
-            if not least <= value <= most:
-                raise OpenworldError(f"{name} is {value!r}, expected a whole number from {least} to {most}.")
-
-
-def _check_tower(tower: str, config, pools: tuple[str, ...]) -> None:
-    _require_numbers(f"the {tower} tower", config)
-    if config.width % config.heads:
-        raise OpenworldError(f"the {tower} tower's width {config.width} is not a multiple of its {config.heads} heads.")
-    if config.activation not in ACTIVATIONS:
-        raise OpenworldError(
-            f"unknown activation {config.activation!r} in the {tower} tower; known: {', '.join(ACTIVATIONS)}."
-        )
-    if config.pool not in pools:
-        raise OpenworldError(f"unknown pooling {config.pool!r} in the {tower} tower; known: {', '.join(pools)}.")
+def _require_whole_heads(tower: str, width: int, heads: int) -> None:
+    if width % heads:
+        raise OpenworldError(f"the {tower} tower's width {width} is not a multiple of its {heads} heads.")
 
 
 @checked
@@ -53,22 +35,22 @@ class TextConfig:
     pad_token: id that fills a bidirectional tower's sentences up to `positions`.
     """
 
-    width: int = 512
-    layers: int = 12
-    heads: int = 8
-    mlp_width: int = 2048
-    vocabulary: int = 49408
-    positions: int = 77
-    activation: str = "quick_gelu"
-    norm_epsilon: float = 1e-5
+    width: Size = 512
+    layers: Blocks = 12
+    heads: Size = 8
+    mlp_width: Size = 2048
+    vocabulary: Size = 49408
+    positions: Size = 77
+    activation: Activation = "quick_gelu"
+    norm_epsilon: Epsilon = 1e-5
     causal: bool = True
-    pool: str = "end"
-    end_token: int | None = None
-    pad_token: int = 0
+    pool: Literal["end", "last"] = "end"
+    end_token: Token | None = None
+    pad_token: Token = 0
     projection_bias: bool = False
 
     def __post_init__(self):
-        _check_tower("text", self, pools=("end", "last"))
+        _require_whole_heads("text", self.width, self.heads)
 
 
 @checked
@@ -80,21 +62,21 @@ class ImageConfig:
     pool: "class", or "attention" for one learned query over all patches (SigLIP's map head).
     """
 
-    image_size: int = 224
-    patch_size: int = 16
-    width: int = 768
-    layers: int = 12
-    heads: int = 12
-    mlp_width: int = 3072
-    activation: str = "quick_gelu"
-    norm_epsilon: float = 1e-5
+    image_size: Size = 224
+    patch_size: Size = 16
+    width: Size = 768
+    layers: Blocks = 12
+    heads: Size = 12
+    mlp_width: Size = 3072
+    activation: Activation = "quick_gelu"
+    norm_epsilon: Epsilon = 1e-5
     class_token: bool = True
     pre_norm: bool = True
     patch_bias: bool = False
-    pool: str = "class"
+    pool: Literal["class", "attention"] = "class"
 
     def __post_init__(self):
-        _check_tower("image", self, pools=("class", "attention"))
+        _require_whole_heads("image", self.width, self.heads)
         if self.image_size < self.patch_size:
             raise OpenworldError(
                 f"an image of {self.image_size} pixels does not hold a patch of {self.patch_size} pixels."
@@ -102,7 +84,7 @@ class ImageConfig:
 
     @property
     def grid(self) -> int:
-        """Whole patches along one side; what is left of the picture is not seen (SigLIP: 384 pixels, patches of 14).
+        """Whole patches along one side; what is left of the image is not seen (SigLIP: 384 pixels, patches of 14).
 
         >>> ImageConfig(image_size=224, patch_size=16).grid
         14
@@ -121,13 +103,8 @@ class TwoTowerConfig:
 
     text: TextConfig = TextConfig()
     image: ImageConfig = ImageConfig()
-    joint_dimension: int = 512
-    family: str = "clip"
-
-    def __post_init__(self):
-        _require_numbers("the model", self)
-        if self.family not in ("clip", "siglip"):
-            raise OpenworldError(f"unknown model family {self.family!r}; known: clip, siglip.")
+    joint_dimension: Size = 512
+    family: Literal["clip", "siglip"] = "clip"
 
 
 SHAPES: dict[str, TwoTowerConfig] = {

@@ -1,4 +1,4 @@
-"""What every backbone offers: pictures and sentences in, unnormalised embeddings of one joint space out.
+"""What every backbone offers: images and sentences in, unnormalised embeddings of one joint space out.
 
 `TwoTower` offers more (contexts behind which names are read, rows among the patches, patch features, recordings), since
 its towers are ours; models that another library runs (`foreign`) offer this. Whoever needs no more takes a
@@ -15,24 +15,24 @@ from torch import Tensor
 
 
 class Preparation(Protocol):
-    """From a picture of any size to what the model reads, in two steps: one on the CPU, one where the model is."""
+    """From an image of any size to what the model reads, in two steps: one on the CPU, one where the model is."""
 
     def prepare(self, image: Image.Image) -> np.ndarray:
-        """A picture of any size and mode as an array, of one shape and dtype for all pictures."""
+        """An image of any size and mode as an array, of one shape and dtype for all images."""
 
     def scale(self, pixels: Tensor) -> Tensor:
-        """Prepared pictures, stacked, [..., *shape] as the floating numbers that `encode_image` reads."""
+        """Prepared images, stacked, [..., *shape] as the floating numbers that `encode_image` reads."""
 
 
 class Picture(Protocol):
-    """What is known of the pictures that a model looks at; `image_size` is their side in pixels."""
+    """What is known of the images that a model looks at; `image_size` is their side in pixels."""
 
     @property
     def image_size(self) -> int: ...
 
 
 class EncoderConfig(Protocol):
-    """The sizes that every backbone has: the joint dimension D, and the side of its pictures."""
+    """The sizes that every backbone has: the joint dimension D, and the side of its images."""
 
     @property
     def joint_dimension(self) -> int: ...
@@ -42,10 +42,10 @@ class EncoderConfig(Protocol):
 
 
 class DualEncoder(Protocol):
-    """A frozen model that embeds pictures and sentences in one space; logits are `logit_scale` times the cosine.
+    """A frozen model that embeds images and sentences in one space; logits are `logit_scale` times the cosine.
 
     name: what `load` was given. tokenizer: how texts are read (`positions`, `spell`), for the audit of class names;
-    None where the library does not tell. preprocess: how pictures become pixels.
+    None where the library does not tell. preprocess: how images become pixels.
     """
 
     name: str
@@ -70,14 +70,14 @@ class DualEncoder(Protocol):
 
     @property
     def preprocess_fingerprint(self) -> str:
-        """SHA-256 (hex) of how pictures are prepared."""
+        """SHA-256 (hex) of how images are prepared."""
 
     @property
     def logit_scale(self) -> Tensor:
         """What cosines are multiplied by, 0-d, above 0, at least float32."""
 
     def encode_image(self, pixels: Tensor) -> Tensor:
-        """Scaled pictures float[B, ...] to unnormalised joint embeddings float[B, D]."""
+        """Scaled images float[B, ...] to unnormalised joint embeddings float[B, D]."""
 
     def encode_text(self, texts: Sequence[str]) -> Tensor:
         """C sentences to unnormalised joint embeddings float[C, D].

@@ -14,7 +14,7 @@ from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
 from openworld.backbones import foreign
-from openworld.backbones.checkpoint_config import described, from_hugging_face, from_open_clip
+from openworld.backbones.checkpoint_config import from_hugging_face, from_open_clip, read_description
 from openworld.backbones.config import TwoTowerConfig
 from openworld.backbones.devices import require_device
 from openworld.backbones.foreign.encoder import ForeignEncoder
@@ -105,7 +105,7 @@ def _from_folder(folder: Path, name: str) -> TwoTower:
                 raise OpenworldError(f"{folder} holds weights but no {CONFIGURATIONS[other.layout]} to describe them.")
         names = ", ".join(other.files[0] for other in FORMS)
         raise OpenworldError(f"{folder} holds no weights ({names}); give a folder that holds a whole checkpoint.")
-    config = described(folder / CONFIGURATIONS[form.layout], _READ[form.layout])
+    config = read_description(folder / CONFIGURATIONS[form.layout], _READ[form.layout])
     if name.partition("@")[0] in QUICK_GELU_UNSAID:
         towers = {part: replace(getattr(config, part), activation="quick_gelu") for part in ("text", "image")}
         config = replace(config, **towers)
@@ -121,7 +121,7 @@ def _from_checkpoint(path: Path, name: str) -> TwoTower:
         raise OpenworldError(
             f"{path} holds weights alone, which do not tell their activation; put {beside.name} beside it."
         )
-    return _built(name, described(beside, from_open_clip), weights, "open_clip", path)
+    return _built(name, read_description(beside, from_open_clip), weights, "open_clip", path)
 
 
 def _openai_tokenizer(path: Path, config: TwoTowerConfig) -> Tokenizer:
@@ -131,7 +131,9 @@ def _openai_tokenizer(path: Path, config: TwoTowerConfig) -> Tokenizer:
         return read_tokenizer(files[0].parent, config)
     source = OPENAI[0]
     try:
-        return read_tokenizer(fetch_small_files(source), config)
+        from huggingface_hub import snapshot_download
+
+        return read_tokenizer(Path(snapshot_download(source, allow_patterns=list(SMALL_FILES))), config)
     except (OSError, ValueError) as error:
         raise OpenworldError(
             f"{path} holds no vocabulary, and none is on this machine nor can be fetched; put {VOCABULARY} of OpenAI's "
@@ -193,13 +195,6 @@ def repository_folder(source: str, revision: str | None) -> Path:
             f"check the network, or pass a local folder: `openworld doctor {source}` says what must lie in it."
             f"{hint}"
         ) from error
-
-
-def fetch_small_files(source: str) -> Path:
-    """The folder with configuration, tokenizer and preprocessing of a repository, fetched where they are not there."""
-    from huggingface_hub import snapshot_download
-
-    return Path(snapshot_download(source, allow_patterns=list(SMALL_FILES)))
 
 
 def _fetch(source: str, revision: str | None) -> Path:

@@ -18,7 +18,7 @@ from openworld.core.types import checked
 class BackboneCard:
     """One known model. source: hub id, or "package" for the one that ships with openworld.
 
-    parameters: number of weights in millions. image_size: side of the input picture in pixels.
+    parameters: number of weights in millions. image_size: side of the input image in pixels.
     """
 
     source: str

@@ -68,18 +68,15 @@ def pack_sentences(
     first = None if filled.numel() else tower.blocks[0].qkv(tower.blocks[0].norm_1(rows))
     heads = tower.config.heads
     plans = {only_ends: plan_attention(packing, only_ends, len(lists), heads, rows) for only_ends in (False, True)}
-    return PackedSentences(packing, rows, first, start_keys_and_values(tower, lists[0][0][0]), filled, plans)
+    # Keys and values of the start token are constants, because it sees only itself.
+    start = record_keys_and_values(tower.blocks, (tower.tokens.weight[lists[0][0][0]] + tower.positions[0])[None])
+    return PackedSentences(packing, rows, first, start, filled, plans)
 
 
 def _own_tokens(sentences: Sequence[Sequence[int]], place: int, length: int, shared: int) -> list[int]:
     """A sentence's own tokens, and as many end tokens behind them as are missing."""
     tokens = list(sentences[place][1 + shared :])
     return tokens + tokens[-1:] * (length - len(tokens))
-
-
-def start_keys_and_values(tower: TextTower, token: int) -> KeysAndValues:
-    """Keys and values of the start token at every block: constants, because it sees only itself."""
-    return record_keys_and_values(tower.blocks, (tower.tokens.weight[token] + tower.positions[0])[None])
 
 
 def record_keys_and_values(blocks: Sequence[Block], row: Tensor) -> KeysAndValues:

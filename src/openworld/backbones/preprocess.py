@@ -1,4 +1,4 @@
-"""From a picture to the pixels a model expects, with the sizes, filter and statistics its checkpoint states.
+"""From an image to the pixels a model expects, with the sizes, filter and statistics its checkpoint states.
 
 CLIP: shorter side to size with the bicubic filter, then centre crop. SigLIP: squash to a square. Rounding is that of
 torchvision's Resize and CenterCrop, which CLIP's authors used: the longer side is truncated, the crop's corner is
@@ -7,18 +7,19 @@ rounded half to even.
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated, Literal
 
 import numpy as np
 import torch
 from PIL import Image
 from torch import Tensor
 
-from openworld.backbones.checkpoint_config import described
+from openworld.backbones.checkpoint_config import read_description
 from openworld.backbones.published_files import PREPROCESSING
 from openworld.core.errors import OpenworldError
-from openworld.core.types import checked
+from openworld.core.types import AboveZero, Range, checked
 
-_LARGEST_SIDE = 2**14
+Side = Annotated[int, Range(1, 2**14)]
 OPENAI_MEAN, OPENAI_STD = (0.48145466, 0.4578275, 0.40821073), (0.26862954, 0.26130258, 0.27577711)
 # What transformers' processors do where their file does not say it.
 _CLIP_USUAL = {"size": 224, "crop_size": 224, "image_mean": OPENAI_MEAN, "image_std": OPENAI_STD, "resample": 3}
@@ -31,7 +32,7 @@ RESAMPLING = {"nearest": 0, "lanczos": 1, "bilinear": 2, "bicubic": 3, "box": 4,
 class Preprocess:
     """Resize, crop, scale to [0, 1], subtract `mean` and divide by `std` (per channel, RGB).
 
-    resize: side in pixels the picture is brought to. crop: side of the square kept from its centre.
+    resize: side in pixels the image is brought to. crop: side of the square kept from its centre.
     mode: "shortest" resizes the shorter side and keeps the aspect, "squash" resizes both sides.
 
     >>> half = Preprocess(2, 2, "squash", (0.5,) * 3, (0.5,) * 3)
@@ -39,42 +40,30 @@ class Preprocess:
     tensor([ 1., -1.,  1.])
     """
 
-    resize: int
-    crop: int
-    mode: str
+    resize: Side
+    crop: Side
+    mode: Literal["shortest", "squash"]
     mean: tuple[float, float, float]
-    std: tuple[float, float, float]
-    resample: int = RESAMPLING["bicubic"]
-
-    def __post_init__(self):
-        for name, side in (("resize", self.resize), ("crop", self.crop)):
-            if type(side) is not int or not 1 <= side <= _LARGEST_SIDE:
-                raise OpenworldError(f"{name} is {side!r}, expected a whole number of pixels, 1 to {_LARGEST_SIDE}.")
-        if self.mode not in ("shortest", "squash"):
-            raise OpenworldError(f"the resize mode is {self.mode!r}; known modes: shortest, squash.")
-        if self.resample not in RESAMPLING.values():
-            known = ", ".join(f"{number} ({name})" for name, number in RESAMPLING.items())
-            raise OpenworldError(f"the resampling filter is {self.resample!r}; known: {known}.")
-        if min(self.std) <= 0:
-            raise OpenworldError(f"std is {list(self.std)}, expected numbers above 0: pixels are divided by them.")
+    std: tuple[AboveZero, AboveZero, AboveZero]
+    resample: Annotated[int, Range(0, 5)] = RESAMPLING["bicubic"]
 
     def __call__(self, image: Image.Image) -> Tensor:
-        """A picture of any size to float32[3, crop, crop]."""
+        """An image of any size to float32[3, crop, crop]."""
         return self.normalise(self.resize_and_crop(image))
 
     def prepare(self, image: Image.Image) -> np.ndarray:
-        """A picture of any size to uint8[3, crop, crop], which `scale` normalises."""
+        """An image of any size to uint8[3, crop, crop], which `scale` normalises."""
         return np.array(self.resize_and_crop(image)).transpose(2, 0, 1)
 
     def resize_and_crop(self, image: Image.Image) -> Image.Image:
-        """A picture of any size to an RGB picture of crop x crop pixels."""
+        """An image of any size to an RGB image of crop x crop pixels."""
         image = image.convert("RGB")
         image = image.resize(self._resized(*image.size), self.resample)
         left, top = (round((side - self.crop) / 2) for side in image.size)
         return image.crop((left, top, left + self.crop, top + self.crop))
 
     def normalise(self, image: Image.Image) -> Tensor:
-        """An RGB picture of H x W pixels to normalised float32[3, H, W]."""
+        """An RGB image of H x W pixels to normalised float32[3, H, W]."""
         return self.scale(torch.from_numpy(np.array(image)).permute(2, 0, 1))
 
     def scale(self, pixels: Tensor) -> Tensor:
@@ -91,7 +80,7 @@ class Preprocess:
 
 
 def openai_preprocess(side: int) -> Preprocess:
-    """What OpenAI's own code does to pictures, for a model that reads `side` x `side` pixels."""
+    """What OpenAI's own code does to images, for a model that reads `side` x `side` pixels."""
     return Preprocess(side, side, "shortest", OPENAI_MEAN, OPENAI_STD)
 
 
@@ -99,7 +88,7 @@ def read_preprocess(folder: Path, layout: str = "hugging_face") -> Preprocess:
     """Return the preprocessing stated by a folder, in the first of the files that its layout has."""
     for name in PREPROCESSING[layout]:
         read = _from_open_clip if name == "open_clip_config.json" else _from_hugging_face
-        if (folder / name).is_file() and (settings := described(folder / name, read)):
+        if (folder / name).is_file() and (settings := read_description(folder / name, read)):
             return settings
     raise OpenworldError(f"{folder} does not say how images are prepared; add the model's preprocessor_config.json.")
 

@@ -102,11 +102,11 @@ class TextTower(nn.Module):
         self.projection = nn.Linear(config.width, joint_dimension, bias=config.projection_bias)
         self.initialise()
 
-    def forward(self, tokens: Tensor, edit: Edit | None = None) -> Tensor:
+    def forward(self, tokens: Tensor) -> Tensor:
         """Token ids int64[C,T], padded behind the end token, to unnormalised embeddings float[C,D]."""
         # Causal towers may be given fewer columns than `positions`: rows after the end token are never seen.
         rows = self.tokens(tokens) + self.positions[: tokens.shape[1]]
-        rows = run_blocks(self.blocks, rows, self.attend, edit=edit)
+        rows = run_blocks(self.blocks, rows, self.attend)
         return self.finish(rows[torch.arange(len(rows), device=rows.device), self.pooled_position(tokens)])
 
     @property

@@ -4,7 +4,7 @@
     "package.module:function"                               what a function of the user's own returns (`of_objects`)
     "FILE.npz", "FILE.parquet"                              embeddings of class names (`of_embeddings`)
 
-They embed pictures and sentences, no more: what enters a tower (learned contexts, rows among patches) or comes out of
+They embed images and sentences, no more: what enters a tower (learned contexts, rows among patches) or comes out of
 its middle (patch features) needs towers of ours. The libraries are extras and imported when a model of them is asked
 for; so is torch.
 """
@@ -24,7 +24,7 @@ def load(name: str, *, device: "str | torch.device" = "cpu", dtype: "torch.dtype
     """The frozen encoder of such a name; its weights in float32 where no dtype is given.
 
     Raises OpenworldError where the library is not installed or cannot make the model whole, and for a model that does
-    not give one embedding per picture and one per sentence, equally wide.
+    not give one embedding per image and one per sentence, equally wide.
     """
     import torch
 

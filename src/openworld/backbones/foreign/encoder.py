@@ -120,7 +120,7 @@ class ForeignEncoder:
             the weights are frozen and brought there; somebody's own stay as they are.
 
     Raises:
-        OpenworldError: no embedding per picture or sentence, two widths, prepared pictures of several shapes.
+        OpenworldError: no embedding per image or sentence, two widths, prepared images of several shapes.
     """
 
     def __init__(

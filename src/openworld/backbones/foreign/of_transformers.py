@@ -1,6 +1,6 @@
 """Any model of transformers (Wolf et al., 2020) that has `get_image_features` and `get_text_features` (extra).
 
-Pictures go through the model's own image processor, in its Pillow form, which needs no torchvision and gives the same
+Images go through the model's own image processor, in its Pillow form, which needs no torchvision and gives the same
 numbers on every machine; sentences through its own tokenizer, padded as its processor pads them. Code that comes with a
 repository is never run, and a model whose weights are not all there is refused.
 """
