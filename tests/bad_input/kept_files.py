@@ -177,11 +177,11 @@ def of_classifier(folder: Path) -> Kept:
 def of_exported(folder: Path) -> Kept:
     """What stands beside an exported file; the file itself is not reached."""
     from openworld.classifiers import Preprocess
-    from openworld.classifiers.exported import describe, described
+    from openworld.classifiers.exported import describe, read_description
 
     (folder / "mine.onnx").write_bytes(b"onnx")
     describe(folder / "mine.onnx", ("a", "b"), Preprocess(32, 32, "shortest", (0.5,) * 3, (0.25,) * 3))
-    return Kept("description of an exported file", folder / "mine.json", lambda: described(folder / "mine.onnx"))
+    return Kept("description of an exported file", folder / "mine.json", lambda: read_description(folder / "mine.onnx"))
 
 
 def _watch(folder: Path) -> tuple[Path, Path]:
@@ -301,12 +301,12 @@ def of_cache(folder: Path) -> Kept:
 
 def of_backbone(folder: Path) -> Kept:
     """config.json of a checkpoint; the towers are not made."""
-    from openworld.backbones.checkpoint_config import described, from_hugging_face
+    from openworld.backbones.checkpoint_config import from_hugging_face, read_description
     from openworld.backbones.published_files import EMBEDDED
 
     shutil.copy(EMBEDDED / "config.json", folder)
     path = folder / "config.json"
-    return Kept("config.json", path, lambda: described(path, from_hugging_face))
+    return Kept("config.json", path, lambda: read_description(path, from_hugging_face))
 
 
 def of_preprocessing(folder: Path) -> Kept:

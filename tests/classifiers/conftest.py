@@ -5,11 +5,9 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from made_up import image_set  # noqa: E402
+from made_up import SMALL, image_set  # noqa: E402
 
-from openworld.classifiers import Recipe, train  # noqa: E402
-
-SMALL = Recipe(learning_rate=0.05, batch_size=8, epochs=4, side=16, checkpoints=(1, 4))
+from openworld.classifiers import train  # noqa: E402
 
 
 @pytest.fixture(scope="session")

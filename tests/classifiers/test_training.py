@@ -5,13 +5,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-from conftest import SMALL
-from made_up import NAMES, image_set, picture
+from made_up import NAMES, SMALL, image_set, picture
 from torch.nn.functional import cross_entropy
 
 from openworld import OpenworldError
 from openworld.classifiers import Recipe, build, train
-from openworld.classifiers.training import TrainingPictures, _batches, moved
+from openworld.classifiers.training import TrainingPictures, _batches, move_images
 
 
 def test_it_learns_what_can_be_learned(trained):
@@ -95,15 +94,15 @@ def test_many_pictures_are_read_again_every_time(monkeypatch):
 
 def test_pictures_move_by_whole_pixels_and_repeat_their_edges():
     row = torch.tensor([1, 2, 3, 4], dtype=torch.uint8).expand(200, 3, 4, 4)
-    seen = {tuple(one[0, 0].tolist()) for one in moved(row, flip=False, shift=1)}
+    seen = {tuple(one[0, 0].tolist()) for one in move_images(row, flip=False, shift=1)}
     assert seen == {(1, 2, 3, 4), (1, 1, 2, 3), (2, 3, 4, 4)}
-    assert {tuple(one[0, 0].tolist()) for one in moved(row, True, 0)} == {(1, 2, 3, 4), (4, 3, 2, 1)}
-    assert torch.equal(moved(row, False, 0), row)
+    assert {tuple(one[0, 0].tolist()) for one in move_images(row, True, 0)} == {(1, 2, 3, 4), (4, 3, 2, 1)}
+    assert torch.equal(move_images(row, False, 0), row)
 
 
 def test_every_channel_moves_alike():
     noise = torch.randint(0, 256, (8, 1, 6, 6), dtype=torch.uint8).expand(8, 3, 6, 6)
-    changed = moved(noise, True, 2)
+    changed = move_images(noise, True, 2)
     assert torch.equal(changed[:, 0], changed[:, 2])
 
 

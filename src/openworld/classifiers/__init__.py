@@ -9,7 +9,7 @@
     exported = classifiers.load("mine.onnx")
     published = classifiers.from_checkpoint("resnet50-11ad3fa6.pth", classnames=names)
 
-Networks: `ARCHITECTURES` for small pictures, "timm:NAME", or "package.module:function" for any other.
+Networks: `ARCHITECTURES` for small images, "timm:NAME", or "package.module:function" for any other.
 """
 
 from openworld.backbones.preprocess import Preprocess

@@ -139,7 +139,7 @@ ARCHITECTURES: dict[str, Architecture] = {
         "DenseNet-121 for 32 pixels", _HUANG, _of_any_side(densenet, layers=(6, 12, 24, 16), growth=32, stride=1)
     ),
 }
-"""Name -> network for pictures of 28 to 64 pixels. The narrow ones halve the picture first: they are made for a CPU."""
+"""Name -> network for images of 28 to 64 pixels. The narrow ones halve the image first: they are made for a CPU."""
 
 
 @checked
@@ -157,7 +157,7 @@ def build(
             "package.module:function", called with the number of classes and expected to return a `torch.nn.Module`; the
             current folder is searched first, so that "train:net" is `net` of ./train.py.
         classes: C, at least 2.
-        side: of the pictures, in pixels.
+        side: of the images, in pixels.
         pretrained: begin from the weights that timm publishes under this name, with a new last layer; nothing else
             has such weights.
 
@@ -169,7 +169,7 @@ def build(
     torch.Size([1, 7])
     """
     if architecture.startswith(_timm.PREFIX):
-        return _timm.build(architecture, classes, pretrained=pretrained)
+        return _timm.create(architecture, pretrained=pretrained, num_classes=classes)
     if pretrained:
         raise OpenworldError(
             f"there are no published weights of {architecture!r}; name a model of timm's ({_timm.PREFIX}NAME), or let "
@@ -200,7 +200,7 @@ def _of_a_function(architecture: str, classes: int, side: int) -> nn.Module:
 
 @torch.no_grad()
 def require_logits(network: nn.Module, classes: int, side: int, name: str) -> None:
-    """Refuse a network that does not turn a blank picture into one logit per class; `name` is for the message."""
+    """Refuse a network that does not turn a blank image into one logit per class; `name` is for the message."""
     was_training = network.training
     try:
         shape = tuple(network.eval()(torch.zeros(1, 3, side, side)).shape)

@@ -18,7 +18,7 @@ from openworld.backbones.preprocess import RESAMPLING, Preprocess
 from openworld.classifiers import _timm
 from openworld.classifiers.architectures import build
 from openworld.classifiers.classifier import Classifier
-from openworld.classifiers.exported import described, description_of, require_description
+from openworld.classifiers.exported import description_of, read_description, require_description
 from openworld.classifiers.torchvision_networks import network_of, plain_names
 from openworld.core.errors import OpenworldError
 from openworld.core.types import checked
@@ -55,12 +55,12 @@ def load(place: Path | str, architecture: str | None = None, classnames: Sequenc
             way to know how images are prepared.
     """
     if str(place).startswith(_timm.PREFIX):
-        network = _timm.pretrained(str(place))
+        network = _timm.create(str(place), pretrained=True)
         return _named(network, str(place), _timm.preprocess_of(network, None), network.num_classes, classnames)
     path = Path(place)
     if not path.is_file():
         raise OpenworldError(f"there is no file {path}; give the path of a state dict, or timm:NAME.")
-    own_names, stated = described(path) if description_of(path).is_file() else (None, None)
+    own_names, stated = read_description(path) if description_of(path).is_file() else (None, None)
     try:
         weights = plain_names(read_weights([path]))
     except OpenworldError as error:

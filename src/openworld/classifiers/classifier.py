@@ -30,16 +30,16 @@ _CHANNELS_LAST = torch.channels_last  # on a CPU up to 3.6 times as fast for our
 @checked
 @dataclass(frozen=True, eq=False)
 class Classifier:
-    """A network with its class names and the way its pictures are prepared.
+    """A network with its class names and the way its images are prepared.
 
     Args:
         module: turns normalised pixels float32[B, 3, side, side] into logits float32[B, C]. It is put into evaluation
             mode, and is moved to the device it is asked on.
         classnames: C names, in the order of the logits.
-        preprocess: to which size pictures are brought, and mean and standard deviation of each channel.
+        preprocess: to which size images are brought, and mean and standard deviation of each channel.
         architecture: what `build` makes the module from; any words where it does not, but then `load` cannot make it.
-        history: "loss" and "accuracy" on the training pictures, one dict per epoch; () where it is not known.
-        seen: hashes of the training pictures; None where they are not known.
+        history: "loss" and "accuracy" on the training images, one dict per epoch; () where it is not known.
+        seen: hashes of the training images; None where they are not known.
 
     Raises:
         OpenworldError: fewer than two class names.
@@ -67,7 +67,7 @@ class Classifier:
 
     @property
     def view(self) -> tuple:
-        """What `prepare` depends on: classifiers of one view can share prepared pictures."""
+        """What `prepare` depends on: classifiers of one view can share prepared images."""
         preprocess = self.preprocess
         return preprocess.resize, preprocess.crop, preprocess.mode, preprocess.resample
 
@@ -83,7 +83,7 @@ class Classifier:
         return digest.hexdigest()
 
     def prepare(self, picture: Image.Image) -> np.ndarray:
-        """A picture of any size, resized and cropped: uint8[3, side, side], contiguous."""
+        """An image of any size, resized and cropped: uint8[3, side, side], contiguous."""
         return np.ascontiguousarray(np.asarray(self.preprocess.resize_and_crop(picture)).transpose(2, 0, 1))
 
     def batches(
@@ -111,7 +111,7 @@ class Classifier:
             rows,
             (3, self.side, self.side),
             batch_size=batch_size,
-            readers=readers or count_readers(device),
+            readers=readers or (torch.get_num_threads() if device.type == "cpu" else os.cpu_count() or 1),
             pinned=device.type == "cuda",
         )
         for start, batch in zip(range(0, len(rows), batch_size), pixels, strict=True):
@@ -126,21 +126,21 @@ class Classifier:
         batch_size: int | None = None,
         progress: Callable[[int, int], None] | None = None,
     ) -> np.ndarray:
-        """Logits of every picture of an image set.
+        """Logits of every image of an image set.
 
         Args:
-            images: of `openworld.datasets`, N pictures.
+            images: of `openworld.datasets`, N images.
             device: where the module runs. On a CPU every core that torch may use takes batches of its own, so that the
                 result is the same bytes on any number of them.
-            batch_size: pictures at a time; another one may change the last bits. None: 128, and on a CPU as many as
+            batch_size: images at a time; another one may change the last bits. None: 128, and on a CPU as many as
                 have the pixels of 128 small ones (64 x 64), but a power of two.
-            progress: called with (pictures done, pictures in all) after every batch.
+            progress: called with (images done, images in all) after every batch.
 
         Returns:
             float32[N, C].
 
         Raises:
-            OpenworldError: a picture that cannot be read, logits that are not finite or not C per picture.
+            OpenworldError: an image that cannot be read, logits that are not finite or not C per image.
         """
 
         def pixels(rows: range, spread: Callable[..., Iterator] = map) -> np.ndarray:
@@ -149,10 +149,10 @@ class Classifier:
         return self._answers(pixels, len(images), torch.device(device), batch_size, progress)
 
     def find_seen(self, images) -> np.ndarray:
-        """Which pictures of an image set the module was trained on: uint8[N], as `SeenPictures.find` says.
+        """Which images of an image set the module was trained on: uint8[N], as `SeenPictures.find` says.
 
         Raises:
-            OpenworldError: a classifier that does not know its training pictures, a picture that cannot be read.
+            OpenworldError: a classifier that does not know its training images, an image that cannot be read.
         """
         if self.seen is None:
             raise OpenworldError(f"{self.architecture!r} does not know what it was trained on; train it with `train`.")
@@ -162,7 +162,7 @@ class Classifier:
     def logits_of_pixels(
         self, pixels: np.ndarray, *, device: str | torch.device = "cpu", batch_size: int | None = None
     ) -> np.ndarray:
-        """The same for pictures that `prepare` made: uint8[N, 3, side, side] to float32[N, C]."""
+        """The same for images that `prepare` made: uint8[N, 3, side, side] to float32[N, C]."""
         if pixels.ndim != 4 or pixels.shape[1:] != (3, self.side, self.side) or pixels.dtype != np.uint8:
             raise OpenworldError(
                 f"{self.architecture!r} looks at uint8[N, 3, {self.side}, {self.side}], got {pixels.dtype} of shape "
@@ -225,11 +225,6 @@ AHEAD = 2
 """Batches that wait, or are being read, beside the one that is worked on."""
 
 _TOGETHER = 16  # images that a thread takes at a time: to hand over a small image costs as much as to read it
-
-
-def count_readers(device: str | torch.device) -> int:
-    """Return how many threads read: on a CPU as many as torch may use, beside a GPU one per core."""
-    return torch.get_num_threads() if torch.device(device).type == "cpu" else os.cpu_count() or 1
 
 
 def read_ahead(

@@ -28,7 +28,7 @@ from openworld.runs.sealed import read_saved
 KINDS = {".pt2": "torch.export", ".onnx": "onnx"}
 """Ending of a file -> what its architecture is called."""
 
-ASKED = ("torch.export",)
+MAY_RUN_CODE = ("torch.export",)
 """Architectures whose files may run code when they are loaded."""
 
 LOADED_AS = frozenset(KINDS.values())
@@ -55,7 +55,7 @@ _EXAMPLE = (
 
 
 def is_exported(place: Path | str) -> bool:
-    """Whether this is such a file, or one that `load` refuses; a .pt may be a backbone, unless it is described."""
+    """Whether this is such a file, or one that `load` refuses; a .pt without a description may be a backbone."""
     path = Path(place)
     if path.suffix.lower() == ".pt":
         return path.is_file() and description_of(path).is_file()
@@ -103,12 +103,12 @@ def load(place: Path | str, architecture: str | None = None) -> Classifier:
     if not path.is_file():
         raise OpenworldError(f"there is no file {path}; give the path of an exported model.")
     kind = kind_of(path) or KINDS[path.suffix.lower()]
-    if kind in ASKED and architecture != kind:
+    if kind in MAY_RUN_CODE and architecture != kind:
         say = "--architecture {0} (in Python and in a spec, architecture = {0!r} beside it)"
         raise not_said(f"{path} may run code of its own when it is loaded", say, kind)
     if architecture not in (None, "", kind):
         raise OpenworldError(f"{path} came with the architecture {architecture!r}, expected {kind!r} or none.")
-    classnames, preprocess = described(path)
+    classnames, preprocess = read_description(path)
     run, batch = _LOADERS[kind](path)
     module = ExportedModule(run, sha256_of(path), batch, len(classnames))
     return Classifier(module, classnames, preprocess, str(path))
@@ -161,7 +161,7 @@ def require_description(place: Path | str) -> None:
         raise OpenworldError(f"{place} does not say its classes and preparation; write {beside}, such as {_EXAMPLE}.")
 
 
-def described(path: Path) -> tuple[tuple[str, ...], Preprocess]:
+def read_description(path: Path) -> tuple[tuple[str, ...], Preprocess]:
     """Return class names and preprocessing of the JSON file beside a file."""
     require_description(path)
     beside = description_of(path)

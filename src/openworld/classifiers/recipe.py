@@ -30,15 +30,15 @@ class Recipe:
         optimiser: "sgd", or "adam" (betas 0.9 and 0.999, `momentum` unused).
         learning_rate: the largest, not negative.
         momentum: in [0, 1]. weight_decay: not negative; weight decay is added to the gradient of every weight.
-        batch_size: pictures per step, at least 1; a last, smaller batch is trained on unless it is of one picture.
-        epochs: passes over the training pictures, at least 1.
+        batch_size: images per step, at least 1; a last, smaller batch is trained on unless it is of one image.
+        epochs: passes over the training images, at least 1.
         decay: "steps": times `gamma` at every epoch in `milestones`; "epochs": times `gamma` after every epoch;
             "cosine": to 0 over all steps; "none".
         milestones: numbers of epochs already done, ascending; for "steps" alone.
         gamma: in (0, 1].
-        flip: mirror every second picture.
-        shift: move pictures by up to so many pixels each way, edges repeated.
-        side: of the pictures, in pixels; resize: what their shorter side is brought to before they are cut, None for
+        flip: mirror every second image.
+        shift: move images by up to so many pixels each way, edges repeated.
+        side: of the images, in pixels; resize: what their shorter side is brought to before they are cut, None for
             `side`.
         pretrained: begin from published weights (timm's models alone).
         checkpoints: epochs whose weights are kept, ascending; () for the last one.

@@ -24,7 +24,7 @@ from openworld.runs.sealed import read_saved
 
 WEIGHTS, DESCRIPTION = "weights.safetensors", "classifier.json"
 SEEN = "training-pictures.safetensors"
-"""Hashes of the training pictures, where they are known; folders without them are read all the same."""
+"""Hashes of the training images, where they are known; folders without them are read all the same."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ def save(classifier: Classifier, folder: Path | str) -> None:
 
 @checked
 def files(classifier: Classifier) -> dict[str, bytes]:
-    """`weights.safetensors`, `classifier.json` and, where they are known, the training pictures: {name: bytes}."""
+    """`weights.safetensors`, `classifier.json` and, where they are known, the training images: {name: bytes}."""
     from safetensors.numpy import save as arrays_to_bytes
     from safetensors.torch import save as to_bytes
 
@@ -109,7 +109,7 @@ def function_of(folder: Path | str) -> str:
     if checkpoints.is_checkpoint(folder):
         return ""
     if exported.is_exported(folder):
-        return kind if (kind := exported.kind_of(folder)) in exported.ASKED else ""
+        return kind if (kind := exported.kind_of(folder)) in exported.MAY_RUN_CODE else ""
     try:
         named = read_saved(Path(folder) / DESCRIPTION, _Description, "", "").architecture
     except OpenworldError:
@@ -119,7 +119,7 @@ def function_of(folder: Path | str) -> str:
 
 def without_function(where: str, named: str, remedy: str) -> OpenworldError:
     """Return the error for a classifier whose function was not given; `remedy` has a place for its name."""
-    if named in exported.ASKED:
+    if named in exported.MAY_RUN_CODE:
         return not_said(f"{where} may run code of its own when it is loaded", remedy, named)
     if ":" in named:
         return not_said(f"{where} is to be built by {named!r}, which a file may not start", remedy, named)
@@ -137,7 +137,7 @@ def from_weights(
         architecture: as for `build`.
         weights: path of the .safetensors file.
         classnames: C names, in the order of the logits.
-        preprocess: how pictures are prepared; None, for a model of timm's, for what its configuration says.
+        preprocess: how images are prepared; None, for a model of timm's, for what its configuration says.
 
     Raises:
         OpenworldError: no such file, weights of another network, no preprocessing.
@@ -163,7 +163,7 @@ def from_timm(network: nn.Module, classnames: Sequence[str] | None, name: str) -
     Raises:
         OpenworldError: a model of timm's without class names.
     """
-    if not (getattr(network, "pretrained_cfg", None) or getattr(network, "default_cfg", None)):
+    if not _timm.stated_by(network):
         return None
     if classnames is None:
         raise OpenworldError(f"{name} is a model of timm, which does not name its classes; give classnames.")

@@ -64,7 +64,7 @@ class ResNet(nn.Module):
         self.conv1 = nn.Conv2d(channels, width, kernel, 1 if self.small else 2, kernel // 2, bias=False)
         self.bn1 = nn.BatchNorm2d(width)
         self.maxpool = nn.Identity() if self.small else nn.MaxPool2d(3, 2, 1)
-        self.stages = tuple(_stages(weights))
+        self.stages = tuple(sorted({name.split(".")[0] for name in weights if name.startswith("layer")}))
         for place, stage in enumerate(self.stages):
             strides = [2 if place else 1] + [1] * (_count(weights, stage) - 1)
             blocks = (_ShapedBlock(weights, f"{stage}.{block}.", stride) for block, stride in enumerate(strides))
@@ -112,10 +112,6 @@ class _ShapedBlock(nn.Module):
         if self.deep:
             inner = self.bn3(self.conv3(relu(inner)))
         return relu(inner + self.downsample(pixels))
-
-
-def _stages(weights: Weights) -> list[str]:
-    return sorted({name.split(".")[0] for name in weights if name.startswith("layer")})
 
 
 def _count(weights: Weights, stage: str) -> int:

@@ -23,7 +23,7 @@ from openworld.core.types import checked
 from openworld.datasets.training_images import SeenPictures, hashes_of
 
 _LARGEST = 4 * 2**30  # bytes of pixels kept in memory; beyond, every epoch reads the files again
-_LOOKED_AT = 4096  # pictures whose pixels give mean and standard deviation
+_LOOKED_AT = 4096  # images whose pixels give mean and standard deviation
 
 
 class TrainingPictures:
@@ -65,13 +65,13 @@ class TrainingPictures:
         rows = torch.linspace(0, len(self) - 1, min(len(self), _LOOKED_AT), dtype=torch.float64).round().long()
         pixels = self.pixels(rows).double() / 255
         mean, std = pixels.mean(dim=(0, 2, 3)), pixels.std(dim=(0, 2, 3), correction=0)
-        # Four digits say enough, and a picture of one colour must not divide by zero.
+        # Four digits say enough, and an image of one colour must not divide by zero.
         mean, std = ([round(value, 4) for value in values.tolist()] for values in (mean, std.clamp(min=1e-2)))
         view = self._view
         return Preprocess(view.resize, view.crop, view.mode, tuple(mean), tuple(std), view.resample)
 
 
-def moved(pixels: Tensor, flip: bool, shift: int) -> Tensor:
+def move_images(pixels: Tensor, flip: bool, shift: int) -> Tensor:
     """Return images uint8[B, 3, H, W] mirrored or not and moved by up to `shift` pixels each way, edges repeated."""
     count, _, height, width = pixels.shape
     rows, columns = _steps(count, height, shift), _steps(count, width, shift)
@@ -91,7 +91,7 @@ def _steps(count: int, size: int, shift: int) -> Tensor:
 
 
 VERSION = 1
-"""Raise it when the same seed, pictures and recipe give other weights."""
+"""Raise it when the same seed, images and recipe give other weights."""
 
 
 @checked
@@ -104,13 +104,13 @@ def train(
     device: str | torch.device = "cpu",
     progress: Callable[[int, int], None] | None = None,
 ) -> dict[int, Classifier]:
-    """Minimise cross-entropy on all pictures of an image set.
+    """Minimise cross-entropy on all images of an image set.
 
     Args:
         architecture: as for `build`.
-        images: of `openworld.datasets`: N pictures, with labels of at least two classes.
+        images: of `openworld.datasets`: N images, with labels of at least two classes.
         recipe: optimiser, epochs, sizes, and which epochs to keep.
-        seed: of the first weights, the order of the pictures, their moves, and dropout. On a CPU the same seed and
+        seed: of the first weights, the order of the images, their moves, and dropout. On a CPU the same seed and
             number of threads give the same bytes; on a GPU the last bits may differ.
         device: where to train.
         progress: called with (epochs done, epochs in all) after every epoch.
@@ -119,7 +119,7 @@ def train(
         {epoch: the classifier after so many epochs}, for `recipe.kept`; all on the CPU.
 
     Raises:
-        OpenworldError: an empty set, an unknown architecture, a loss that is not finite, a picture that cannot be read.
+        OpenworldError: an empty set, an unknown architecture, a loss that is not finite, an image that cannot be read.
     """
     if len(images) == 0:
         raise OpenworldError(f"image set {images.name!r} is empty; there is nothing to train on.")
@@ -150,14 +150,14 @@ def train(
 
 
 def _epoch(network, optimiser, pictures: TrainingPictures, recipe: Recipe, epoch: int, device) -> dict[str, float]:
-    """One pass in a new order; the mean loss, and the share of pictures named right on the way."""
+    """One pass in a new order; the mean loss, and the share of images named right on the way."""
     network.train()
     batches = _batches(len(pictures), recipe.batch_size)
     loss_sum, right, seen = 0.0, 0, 0
     for step, rows in enumerate(batches):
         for group in optimiser.param_groups:
             group["lr"] = recipe.rate(epoch + step / len(batches))
-        pixels = moved(pictures.pixels(rows), recipe.flip, recipe.shift).to(device)
+        pixels = move_images(pictures.pixels(rows), recipe.flip, recipe.shift).to(device)
         labels = pictures.labels[rows].to(device)
         optimiser.zero_grad(set_to_none=True)
         logits = network(pictures.preprocess.scale(pixels).contiguous(memory_format=torch.channels_last))
@@ -175,6 +175,6 @@ def _epoch(network, optimiser, pictures: TrainingPictures, recipe: Recipe, epoch
 
 
 def _batches(count: int, size: int) -> list[Tensor]:
-    """int64[b] of every step. A last batch of one picture is left out, for batch normalisation cannot look at it."""
+    """int64[b] of every step. A last batch of one image is left out, for batch normalisation cannot look at it."""
     batches = list(torch.randperm(count).split(size))
     return batches[:-1] if len(batches) > 1 and len(batches[-1]) == 1 else batches
