@@ -72,6 +72,7 @@ class AdaSCALE(Fittable):
     def read(self, state: Tensor, activations: Activations) -> Tensor:
         unrest = self.unrest(activations)
         below = torch.searchsorted(state.to(unrest), unrest, right=True) / len(state)
+        # Features below 0 are left out of both sums, so that no image is scaled down.
         scale = ratio(activations.features.relu(), self.low + (1 - below) * (self.high - self.low))[:, None]
         if self.variant == "l":
             return (activations.head.logits(activations.features) * scale**2).logsumexp(dim=1)

@@ -44,7 +44,7 @@ class ASH(Fittable):
 
 def kept(width: int, percent: float) -> int:
     """How many of `width` activations are left when `percent` of them are dropped: 11 of 32 without 65 %."""
-    return width - round(width * percent / 100)
+    return width - round(width * percent / 100)  # OpenOOD rounds what is dropped, not what is left
 
 
 def prune(rows: Tensor, percent: float) -> Tensor:

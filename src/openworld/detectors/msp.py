@@ -27,6 +27,6 @@ class MSP(Fittable):
     card = DetectorCard("MSP", "Hendrycks & Gimpel, 2017", "largest softmax probability", ("logits",))
 
     def read(self, state: None, activations: Activations) -> Tensor:
-        if self.temperature == 1:
+        if self.temperature == 1:  # the softmax that other detectors read too
             return activations.probabilities.amax(dim=1)
         return (activations.logits / self.temperature).softmax(dim=1).amax(dim=1)

@@ -59,5 +59,6 @@ def name_groups(names: Tensor | None, groups: int, seed: int, *, who: str, lacki
 
 def share_of_classes(of_classes: Tensor, of_groups: Iterable[Tensor]) -> Tensor:
     """The softmax over classes float[N, C] and one group, summed over classes and averaged over groups: float[N]."""
+    # e^a / (e^a + e^b) is the sigmoid of a - b, which no temperature, however small, makes overflow.
     whole = of_classes.logsumexp(dim=1)
     return torch.stack([(whole - group.logsumexp(dim=1)).sigmoid() for group in of_groups]).mean(dim=0)

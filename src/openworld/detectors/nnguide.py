@@ -44,6 +44,7 @@ class NNGuide(Fittable):
     def learn(self, head: Head, rows: Rows) -> Tensor:
         """Keep unit features times their energies, float[M, D], of features float[N, D] and the head."""
         require_neighbours(self, len(rows.features), rows.offered)
+        # Energies enter the bank once, so that guidance is one product with it.
         energies = head.logits(rows.features).logsumexp(dim=1)
         return normalize(rows.features, dim=1) * energies[:, None]
 

@@ -7,8 +7,8 @@ from typing import Annotated
 import torch
 from torch import Tensor
 
-from openworld.core.errors import OpenworldError
 from openworld.core.types import Positive, Range, checked
+from openworld.detectors.engine.statistics import require_named_right
 from openworld.detectors.plugin_api import Activations, Bank, DetectorCard, Fittable, Head, Rows
 
 SHIFT = 10_000.0  # libMR moves distances by so much before it fits, which makes the Weibull's place parameter 0
@@ -64,13 +64,9 @@ class OpenMax(Fittable):
         logits = rows.features.double()
         right = logits.argmax(dim=1) == rows.labels
         groups = [logits[right & (rows.labels == label)] for label in range(logits.shape[1])]
-        missing = [label for label, group in enumerate(groups) if len(group) < 2]
-        if missing:
-            listing = ", ".join(map(str, missing[:5])) + (", ..." if len(missing) > 5 else "")
-            raise OpenworldError(
-                f"OpenMax needs two training images that the model names right in every class, and finds fewer in "
-                f"{len(missing)} of {len(groups)}: {listing}; fit on more images, or take another detector."
-            )
+        require_named_right(
+            "OpenMax needs two training images", "fewer", torch.tensor([len(own) > 1 for own in groups])
+        )
         centres = torch.stack([group.mean(dim=0) for group in groups])
         farthest = [
             (group - centre).norm(dim=1).sort().values[-self.tail :]

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
-from openworld.core.errors import OpenworldError
+from openworld.detectors.engine.statistics import require_named_right
 from openworld.detectors.plugin_api import Activations, ClassSums, ClassTotals, DetectorCard, Fittable, Head
 
 
@@ -26,13 +26,7 @@ class SHE(Fittable):
 
     def learn(self, head: Head | None, classes: ClassTotals) -> Tensor:
         """Class means float[C, D], of features float[N, D], labels int[N] and the head or logits."""
-        missing = (classes.counts == 0).nonzero().flatten().tolist()
-        if missing:
-            listing = ", ".join(map(str, missing[:5])) + (", ..." if len(missing) > 5 else "")
-            raise OpenworldError(
-                f"SHE needs a training image that the model names right in every class, and finds none in "
-                f"{len(missing)} of {len(classes.counts)}: {listing}; fit on more images, or take another detector."
-            )
+        require_named_right("SHE needs a training image", "none", classes.counts > 0)
         return classes.means.to(classes.dtype)
 
     def read(self, state: Tensor, activations: Activations) -> Tensor:

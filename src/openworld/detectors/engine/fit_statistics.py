@@ -34,18 +34,6 @@ ORDER_MATTERS = (
 )
 
 
-class Carded:
-    """Base of methods: every field of a class's `card`, a dataclass, becomes an attribute of that class."""
-
-    card: ClassVar[Any]
-
-    def __init_subclass__(cls, **arguments: Any):
-        super().__init_subclass__(**arguments)
-        if "card" in vars(cls):  # not that of the base: a class without one may name these attributes itself
-            for name, value in vars(cls.card).items():
-                setattr(cls, name, value)
-
-
 @dataclass(frozen=True, eq=False)
 class FitStatistics:
     """What detectors ask for of some training images, a shard or all of them; made by `gather`.
@@ -109,7 +97,11 @@ class FitStatistics:
         fitted, refused = {}, {}
         for label, totals in self._totals_by_label().items():
             try:
-                fitted[label] = _kept_once(self._fit(label, totals), fitted.values())
+                own = self._fit(label, totals)
+                # A bank that several settings read is held once.
+                alike = (other.state for other in fitted.values() if type(other.detector) is type(own.detector))
+                same = (state for state in alike if _is_same(state, own.state))
+                fitted[label] = replace(own, state=next(same, own.state))
             except OpenworldError as error:
                 refused[label] = str(error)
         return fitted, refused
@@ -240,11 +232,17 @@ class DetectorCard:
     needs: tuple[str, ...]
 
 
-class Fittable(Carded):
-    """What every detector of ours inherits: its fit, and that nothing is gathered unless it says so."""
+class Fittable:
+    """What every detector of ours inherits: its fit, its card's entries as attributes, and that nothing is gathered."""
 
     card: ClassVar[DetectorCard]
     gathers: ClassVar[tuple] = ()
+
+    def __init_subclass__(cls, **arguments: Any):
+        super().__init_subclass__(**arguments)
+        if "card" in vars(cls):  # not that of the base: a class without one may name these attributes itself
+            for name, value in vars(cls.card).items():
+                setattr(cls, name, value)
 
     def fit(
         self, features: Tensor | Activations | None = None, labels: Tensor | None = None, head: Head | None = None
@@ -265,12 +263,6 @@ class Fittable(Carded):
 def statistics_of(detectors: Mapping[str, OODDetector]) -> tuple:
     """What all of them ask for, each once: what `FitStatistics.totals` are the totals of."""
     return tuple(dict.fromkeys(statistic for detector in detectors.values() for statistic in detector.gathers))
-
-
-def _kept_once(fitted: FittedDetector, others: Iterable[FittedDetector]) -> FittedDetector:
-    """Return it with the state of another that learned the same: a bank that several settings read is held once."""
-    alike = (other.state for other in others if type(other.detector) is type(fitted.detector))
-    return replace(fitted, state=next((state for state in alike if _is_same(state, fitted.state)), fitted.state))
 
 
 def _is_same(state: Any, other: Any) -> bool:

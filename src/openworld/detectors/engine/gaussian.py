@@ -24,6 +24,7 @@ class Gaussian:
 
     def nearest(self, features: Tensor) -> Tensor:
         """Smallest squared Mahalanobis distance to a mean, float[N]."""
+        # |x - m|^2 = |x|^2 - 2 x m + |m|^2: one product for all classes, and |x|^2 plays no part in which is nearest.
         rows = (features - self.centre.to(features)) @ self.whitening.to(features)
         across = torch.addmm(self.squares.to(features), rows, self.means.to(features).mT, alpha=-2)
         return rows.square().sum(dim=1) + across.amin(dim=1)
@@ -35,7 +36,7 @@ def gaussian(means: Tensor, covariance: Tensor, shrinkage: float, dtype: torch.d
     if shrinkage:
         even = torch.eye(width, dtype=covariance.dtype, device=covariance.device) * covariance.trace() / width
         covariance = (1 - shrinkage) * covariance + shrinkage * even
-    values, vectors = torch.linalg.eigh((covariance + covariance.mT) / 2)
+    values, vectors = torch.linalg.eigh((covariance + covariance.mT) / 2)  # rounding leaves it not quite symmetric
     spanned = values > width * torch.finfo(dtype).eps * values[-1]
     if not spanned.any():
         raise OpenworldError(

@@ -216,6 +216,17 @@ def rows_of(layer: Layer, of: Any) -> Tensor:
     return getattr(layer, of) if isinstance(of, str) else of(layer)
 
 
+def require_named_right(needs: str, instead: str, enough: Tensor) -> None:
+    """Refuse classes without enough training images that the model names right; `enough`: bool[C]."""
+    missing = (~enough).nonzero().flatten().tolist()
+    if missing:
+        listing = ", ".join(map(str, missing[:5])) + (", ..." if len(missing) > 5 else "")
+        raise OpenworldError(
+            f"{needs} that the model names right in every class, and finds {instead} in {len(missing)} of "
+            f"{len(enough)}: {listing}; fit on more images, or take another detector."
+        )
+
+
 def percentile(values: Tensor, percent: float) -> Tensor:
     """The value below which `percent` of a tensor lie, linear between neighbours as NumPy has it; any size, 0-d."""
     # `torch.quantile` refuses more than 16 million values, a head of 21,000 classes has more.

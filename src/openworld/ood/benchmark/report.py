@@ -23,8 +23,6 @@ from openworld.results import METRICS, Comparison, Result, Results, RunFolder, c
 from openworld.results.join import mean_ends
 from openworld.runs import Record
 
-VALIDATION = "validation"
-
 
 def report(run: RunFolder) -> Report:
     results, sets = read_results(run)
