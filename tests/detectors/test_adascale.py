@@ -5,7 +5,6 @@ import pytest
 import torch
 from seen_pictures import pictures, whole
 
-from openworld import OpenworldError
 from openworld.detectors import AdaSCALE, Perturbation
 from openworld.testing import small_classifier
 
@@ -54,10 +53,3 @@ def test_only_the_values_of_smallest_gradients_move():
     moved = (watched[1] - images).flatten(1)
     assert ((moved != 0).sum(dim=1) <= int(0.05 * 192)).all() and (moved != 0).any()
     assert set(moved.abs().mul(10).round().unique().tolist()) <= {0.0, 5.0}
-
-
-def test_settings():
-    with pytest.raises(OpenworldError, match="expected 0 < low <= high < 100"):
-        AdaSCALE(low=90, high=80)
-    with pytest.raises(OpenworldError, match="variant: unknown value 'A'; did you mean 'a'"):
-        AdaSCALE("A")

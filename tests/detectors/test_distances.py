@@ -20,6 +20,9 @@ def test_mds_is_the_loop_over_classes():
     apart = judged[:, None] - means
     expected = -torch.einsum("nkd,de,nke->nk", apart, precision, apart).amin(dim=1)
     torch.testing.assert_close(MDS().fit(features, labels).score(judged), expected)
+    # Shrunk to one variance it is the plain distance.
+    shrunk = -torch.cdist(judged, means).square().amin(dim=1) / centred.square().mean()
+    torch.testing.assert_close(MDS(shrinkage=1.0).fit(features, labels).score(judged), shrunk)
 
 
 def test_fewer_images_than_features():
@@ -30,31 +33,13 @@ def test_fewer_images_than_features():
     assert MDS(shrinkage=0.1).fit(features, labels).state.whitening.shape[1] == 30
 
 
-def test_shrunk_to_one_variance_it_is_the_plain_distance():
-    features, labels, judged = cloud(40, 3), torch.arange(40) % 2, cloud(5, 3, 1)
-    means = torch.stack([features[labels == label].mean(dim=0) for label in range(2)])
-    variance = (features - means[labels]).square().mean()
-    expected = -torch.cdist(judged, means).square().amin(dim=1) / variance
-    torch.testing.assert_close(MDS(shrinkage=1.0).fit(features, labels).score(judged), expected)
-
-
-def test_a_class_without_images_is_left_out_and_named():
+def test_classes_without_images_are_left_out_and_some_are_named():
     features, labels = cloud(40, 3).float(), torch.arange(40) % 2 * 3
     fitted = RMDS().fit(features, labels, Head(torch.rand(6, 3)))
     assert "leaves out 4 of 6 classes, which have no training image: numbers 1, 2, 4, 5, counted" in fitted.warnings[0]
-    without = RMDS().fit(features, labels // 3)
-    torch.testing.assert_close(fitted.score(features), without.score(features))
-
-
-def test_of_many_classes_without_images_some_are_named():
-    features = cloud(40, 3).float()
-    fitted = MDS().fit(features, torch.zeros(40, dtype=torch.int64), Head(torch.rand(9, 3)))
-    assert "8 of 9 classes" in fitted.warnings[0] and "numbers 1, 2, 3, 4, 5 and 3 more, counted" in fitted.warnings[0]
-
-
-def test_no_spread_at_all():
-    with pytest.raises(OpenworldError, match="equal within their classes"):
-        MDS().fit(torch.ones(4, 3), torch.zeros(4, dtype=torch.int64))
+    torch.testing.assert_close(fitted.score(features), RMDS().fit(features, labels // 3).score(features))
+    (warning,) = MDS().fit(features, labels * 0, Head(torch.rand(9, 3))).warnings
+    assert "8 of 9 classes" in warning and "numbers 1, 2, 3, 4, 5 and 3 more, counted" in warning
 
 
 @pytest.mark.parametrize("products", [1, 40, 10**6])
@@ -75,15 +60,16 @@ def test_a_near_duplicate_keeps_its_digits():
     torch.testing.assert_close(score.double(), -exact.square().sum(dim=1), rtol=1e-2, atol=0)
 
 
-def test_more_neighbours_than_images():
-    with pytest.raises(OpenworldError, match="asks for 50 neighbour\\(s\\), but its bank holds 3 of 3"):
-        KNN().fit(torch.rand(3, 4))
-    with pytest.raises(OpenworldError, match="asks for 100 neighbour.* but its bank holds .* of 300 training image"):
-        NNGuide().fit(torch.rand(300, 4), head=Head(torch.rand(2, 4)))
+REFUSED = [
+    (MDS(), torch.ones(4, 3), "equal within their classes"),
+    (KNN(), torch.rand(3, 4), "asks for 50 neighbour\\(s\\), but its bank holds 3 of 3"),
+    (NNGuide(), torch.rand(300, 4), "asks for 100 neighbour.* but its bank holds .* of 300 training image"),
+    (ViM(), torch.rand(30, 4), "leaves out 256 dimensions, but there are 4 features"),
+    (ViM(2), torch.eye(4)[:2], "finds nothing outside the first 2 dimensions"),
+]
 
 
-def test_vim_needs_dimensions_to_leave_over():
-    with pytest.raises(OpenworldError, match="leaves out 256 dimensions, but there are 4 features"):
-        ViM().fit(torch.rand(30, 4), head=Head(torch.rand(2, 4)))
-    with pytest.raises(OpenworldError, match="finds nothing outside the first 2 dimensions"):
-        ViM(2).fit(torch.eye(4)[:2], head=Head(torch.eye(2, 4)))
+@pytest.mark.parametrize(("detector", "features", "said"), REFUSED)
+def test_images_that_do_not_suffice(detector, features, said):
+    with pytest.raises(OpenworldError, match=said):
+        detector.fit(features, torch.zeros(len(features), dtype=torch.int64), Head(torch.eye(2, features.shape[1])))

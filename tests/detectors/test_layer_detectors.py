@@ -70,6 +70,9 @@ def test_weights_of_layers_are_those_of_logistic_regression():
 def test_weights_fit_the_layers():
     with pytest.raises(OpenworldError, match="3 weights, and the layers are 2: stem.1, last; give a weight each"):
         MDSEnsemble((1, 1, 1)).fit(whole())
+    with pytest.raises(OpenworldError, match="there are 1 weights for 2 layers; give one each"):
+        MDSEnsemble((1,), layers=LAYERS)
+    assert MDSEnsemble((1, 2), layers=LAYERS).fit(whole()).score(whole(2)).isfinite().all()
     with pytest.raises(OpenworldError, match="not of NAC"):
         layer_weights(NAC().fit(whole()), whole(), whole())
 

@@ -4,8 +4,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from openworld import OpenworldError, _plugins
+from openworld import OpenworldError
 from openworld import detectors as plugins
+from openworld.core import plugins as ground
 from openworld.detectors import DETECTORS, MSP
 
 
@@ -18,8 +19,8 @@ def offered(monkeypatch):
             )
             for name, load in classes.items()
         ]
-        monkeypatch.setattr(_plugins, "entry_points", lambda group: entries if group == "openworld.detectors" else [])
-        monkeypatch.setattr(_plugins, "_loaded", _plugins._loaded.__wrapped__)
+        monkeypatch.setattr(ground, "entry_points", lambda group: entries if group == "openworld.detectors" else [])
+        monkeypatch.setattr(ground, "_loaded", ground._loaded.__wrapped__)
 
     return offer
 

@@ -5,31 +5,15 @@ from functools import reduce
 
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
-from seen_pictures import pictures, whole
-from settled import made
+from seen_pictures import whole
 
 from openworld import OpenworldError
-from openworld.detectors import (
-    ASH,
-    DETECTORS,
-    DICE,
-    KNN,
-    MDS,
-    MSP,
-    Activations,
-    GradNorm,
-    Head,
-    NNGuide,
-    ReAct,
-    gather,
-    plan,
-)
+from openworld.detectors import ASH, KNN, MSP, Activations, GradNorm, Head, NNGuide, ReAct, gather
 from openworld.detectors.corp import Fourier
 from openworld.detectors.engine.bank import Bank
 from openworld.detectors.engine.statistics import ClassSums, Collected, Mean, Products
-from openworld.testing import small_classifier
 
 STATISTICS = {
     "class sums": ClassSums(),
@@ -68,7 +52,6 @@ def numbers(total):
 
 @pytest.mark.parametrize("name", STATISTICS)
 @given(places=cuts)
-@settings(max_examples=25)
 def test_any_split_merged_is_one_pass(name, places):
     statistic = STATISTICS[name]
     (once,) = gathered(statistic, [0, 90])
@@ -96,32 +79,6 @@ def test_banks_are_the_same_to_the_last_bit_in_either_nesting(name):
     a, b, c = gathered(bank, [0, 20, 47, 90])
     for merged in (bank.merge(bank.merge(a, b), c), bank.merge(a, bank.merge(b, c))):
         assert torch.equal(merged.features, once.features) and torch.equal(merged.labels, once.labels)
-
-
-@pytest.mark.parametrize("name", DETECTORS)
-def test_fitted_on_merged_shards_every_detector_is_the_same(name):
-    detectors = {name: made(name)}
-    once = gather(detectors, [whole()]).fit()[name]
-    shards = [gather(detectors, [part], start=17 * place) for place, part in enumerate(whole().split(17))]
-    merged = reduce(lambda first, second: first.merge(second), shards).fit()[name]
-    assert merged.warnings == once.warnings
-    torch.testing.assert_close(merged.score(whole(2)), once.score(whole(2)), rtol=1e-5, atol=1e-5)
-
-
-def test_classes_that_only_one_shard_has():
-    parts = [Activations(torch.ones(2, 2), labels=torch.tensor(labels)) for labels in ([0, 0], [3, 1])]
-    totals = [ClassSums().add(None, part) for part in parts]
-    for first, second in (totals, totals[::-1]):
-        assert ClassSums().merge(first, second).counts.tolist() == [2, 1, 0, 1]
-
-
-def test_a_plan_gathers_shards_of_images():
-    route = plan([MDS(), GradNorm(), DICE()], small_classifier())
-    batches = [(pictures(seed, 20), small_classifier().see(pictures(seed, 20)).predictions) for seed in range(4)]
-    merged = route.gather(batches[:2]).merge(route.gather(batches[2:], start=40))
-    expected = route.score(route.fit(batches), [pictures(9, 8)])
-    for name, scores in route.score(merged.fit(), [pictures(9, 8)]).items():
-        torch.testing.assert_close(scores, expected[name])
 
 
 def test_shards_without_images():
@@ -158,19 +115,20 @@ class Counting(MSP):
         return count
 
 
-def test_what_cannot_be_merged():
-    one = gather({"KNN": KNN(1)}, [whole()])
-    with pytest.raises(OpenworldError, match="other detectors or settings; gather both for the same"):
-        one.merge(gather({"KNN": KNN(2)}, [whole()]))
-    with pytest.raises(OpenworldError, match="the heads of the shards differ"):
-        one.merge(gather({"KNN": KNN(1)}, [replace(whole(), head=Head(torch.rand(3, 24)))]))
-    other = gather({"Counting": Counting()}, [whole()])
-    with pytest.raises(OpenworldError, match="Count has no `merge`; gather all training images in one pass"):
-        other.merge(other)
+def one(detector, seen=None, **how):
+    return gather({detector.name: detector}, [whole() if seen is None else seen], **how)
 
 
-@pytest.mark.parametrize("detector", [ReAct(bank=20), NNGuide(1, 0.5), KNN(1, bank=9)])
-def test_samples_of_shards_that_do_not_follow_one_another(detector):
-    first, second = (gather({"it": detector}, [part]) for part in whole().split(45))
-    with pytest.raises(OpenworldError, match="ends before image 45, the next begins with image 0.*start=45"):
-        first.merge(second)
+@pytest.mark.parametrize(
+    ("detector", "other", "said"),
+    [
+        (KNN(1), one(KNN(2)), "other detectors or settings; gather both for the same"),
+        (KNN(1), one(KNN(1), replace(whole(), head=Head(torch.rand(3, 24)))), "the heads of the shards differ"),
+        (Counting(), one(Counting()), "Count has no `merge`; gather all training images in one pass"),
+        (ReAct(bank=20), one(ReAct(bank=20)), "ends before image 90, the next begins with image 0.*start=90"),
+        (NNGuide(1, 0.5), one(NNGuide(1, 0.5)), "the next begins with image 0"),
+    ],
+)
+def test_what_cannot_be_merged(detector, other, said):
+    with pytest.raises(OpenworldError, match=said):
+        one(detector).merge(other)

@@ -7,7 +7,7 @@ from torch import nn
 
 from openworld import OpenworldError
 from openworld.detectors import KNN, MSP, ODIN, Gram, RankFeat, plan, watch
-from openworld.testing import small_classifier
+from openworld.testing import small_classifier, small_world
 from openworld.testing._classifier import COLOURS, ColourNet
 
 
@@ -81,15 +81,6 @@ def test_nothing_stays_behind():
     assert all(parameter.grad is None and parameter.requires_grad for parameter in watched.module.parameters())
 
 
-def test_a_head_or_stage_by_name():
-    net = ColourNet().eval()
-    assert watch(net, pictures(0, 1), head="head", last_stage="last").last_stage == "last"
-    with pytest.raises(OpenworldError, match="unknown linear layer 'haed'; did you mean 'head'"):
-        watch(net, pictures(0, 1), head="haed")
-    with pytest.raises(OpenworldError, match="'stem' is no last stage.*could be: .*last"):
-        watch(net, pictures(0, 1), last_stage="stem")
-
-
 def test_the_last_stage_is_the_smallest_module_that_changes_the_maps():
     body = nn.Sequential(nn.Conv2d(3, 4, 1), nn.Sequential(nn.Conv2d(4, 5, 1), nn.ReLU()))
     net = nn.Sequential(body, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(5, 3)).eval()
@@ -108,49 +99,13 @@ class TwoHeads(nn.Module):
         return one + other[:, :2] if self.added else one
 
 
-def test_several_linear_layers():
-    with pytest.raises(OpenworldError, match=r"'other' gives \[1, 3\], but it is not what the model returns"):
-        watch(TwoHeads(added=False).eval(), torch.ones(1, 4))
-    assert watch(TwoHeads(added=False).eval(), torch.ones(1, 4), head="one").head.classes == 2
-    with pytest.raises(OpenworldError, match="something follows it, or there are several heads"):
-        watch(TwoHeads(added=True).eval(), torch.ones(1, 4), head="one")
+class Body(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first, self.second = nn.Conv2d(3, 4, 1), nn.Conv2d(4, 5, 2, stride=2)
 
-
-def test_what_gives_no_logits():
-    with pytest.raises(OpenworldError, match=r"returns \[1, 3, 8, 4\], expected logits"):
-        watch(nn.Linear(8, 4).eval(), pictures(0, 1))
-
-
-def test_two_towers_are_sent_elsewhere():
-    from openworld.testing import small_world
-
-    with pytest.raises(OpenworldError, match="has two towers and no head; use `activations_of"):
-        watch(small_world().clip, pictures(0, 1))
-
-
-def test_images_that_are_no_batch():
-    with pytest.raises(OpenworldError, match="torch.uint8.*expected a dense float tensor"):
-        small_classifier().see(torch.zeros(2, 3, 8, 8, dtype=torch.uint8))
-
-
-def test_pixels_need_their_deviation():
-    plain = watch(ColourNet().eval(), pictures(0, 1))
-    with pytest.raises(OpenworldError, match="ODIN moves pixels.*pixel_std"):
-        plan([ODIN()], plain)
-    with pytest.raises(OpenworldError, match="pixel_std has 1 channels, but the images"):
-        watch(ColourNet().eval(), pictures(0, 1), pixel_std=[1]).see(
-            pictures(0, 1), perturbations=[ODIN().perturbation]
-        )
-    with pytest.raises(OpenworldError, match="one number above 0"):
-        watch(ColourNet().eval(), pictures(0, 1), pixel_std=[0, 1, 1])
-
-
-def test_no_maps():
-    flat = watch(nn.Sequential(nn.Flatten(), nn.Linear(192, COLOURS)).eval(), pictures(0, 1))
-    with pytest.raises(OpenworldError, match="RankFeat: maps are needed.*leave the detector out"):
-        plan([RankFeat()], flat)
-    with pytest.raises(OpenworldError, match="maps are needed"):
-        flat.see(pictures(0, 1), maps=True)
+    def forward(self, images):
+        return self.second(self.first(images))
 
 
 def test_the_stages_are_the_last_modules_at_each_size():
@@ -166,19 +121,8 @@ def test_the_stages_are_the_last_modules_at_each_size():
         nn.Linear(8, COLOURS),
     )
     assert watch(deep.eval(), pictures(0, 1)).layers == ("1", "3", "4")
-
-
-def test_a_module_that_holds_all_maps_is_opened():
-    class Body(nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.first, self.second = nn.Conv2d(3, 4, 1), nn.Conv2d(4, 5, 2, stride=2)
-
-        def forward(self, images):
-            return self.second(self.first(images))
-
-    net = nn.Sequential(Body(), nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(5, COLOURS)).eval()
-    assert watch(net, pictures(0, 1)).layers == ("0.first", "0")
+    whole = nn.Sequential(Body(), nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(5, COLOURS)).eval()
+    assert watch(whole, pictures(0, 1)).layers == ("0.first", "0"), "a module that holds all maps is opened"
 
 
 def test_layers_by_name_and_their_gradients():
@@ -198,15 +142,42 @@ def test_layers_by_name_and_their_gradients():
     torch.testing.assert_close(seen.perturbed[ODIN().perturbation], alone.perturbed[ODIN().perturbation])
 
 
-def test_layers_that_are_not_there():
-    with pytest.raises(OpenworldError, match="unknown layer 'lasst'; did you mean 'last'"):
-        watch(ColourNet().eval(), pictures(0, 1), layers=["lasst"])
-    with pytest.raises(OpenworldError, match="unknown layer 'stm'; did you mean 'stem'"):
-        plan([Gram(layers=("stm",))], small_classifier())
-    flat = watch(nn.Sequential(nn.Flatten(), nn.Linear(192, COLOURS)).eval(), pictures(0, 1))
-    assert flat.layers == ()
-    with pytest.raises(OpenworldError, match="Gram: maps of several layers are needed.*leave the detector out"):
-        plan([Gram()], flat)
-    odd = nn.Sequential(nn.Flatten(2), nn.Flatten(), nn.Linear(192, COLOURS)).eval()
-    with pytest.raises(OpenworldError, match=r"layer '0' gives \[1, 3, 64\], expected maps"):
-        watch(odd, pictures(0, 1)).see(pictures(0, 1), layers=["0"])
+def flat(*layers):
+    return watch(nn.Sequential(*layers, nn.Flatten(), nn.Linear(192, COLOURS)).eval(), pictures(0, 1))
+
+
+def colours(**given):
+    return watch(ColourNet().eval(), pictures(0, 1), **given)
+
+
+MOVED = {"perturbations": [ODIN().perturbation]}
+REFUSED = [
+    (lambda: colours(head="haed"), "unknown linear layer 'haed'; did you mean 'head'"),
+    (lambda: colours(last_stage="stem"), "'stem' is no last stage.*could be: .*last"),
+    (lambda: watch(TwoHeads(added=False).eval(), torch.ones(1, 4)), r"'other' gives \[1, 3\], but it is not what the"),
+    (lambda: watch(TwoHeads(added=True).eval(), torch.ones(1, 4), head="one"), "something follows it, or there are"),
+    (lambda: watch(nn.Linear(8, 4).eval(), pictures(0, 1)), r"returns \[1, 3, 8, 4\], expected logits"),
+    (lambda: watch(small_world().clip, pictures(0, 1)), "has two towers and no head; use `activations_of"),
+    (lambda: small_classifier().see(pictures(0, 2).byte()), "torch.uint8.*expected a dense float tensor"),
+    (lambda: plan([ODIN()], colours()), "ODIN moves pixels.*pixel_std"),
+    (lambda: colours(pixel_std=[1]).see(pictures(0, 1), **MOVED), "pixel_std has 1 channels, but the images"),
+    (lambda: colours(pixel_std=[0, 1, 1]), "one number above 0"),
+    (lambda: plan([RankFeat()], flat()), "RankFeat: maps are needed.*leave the detector out"),
+    (lambda: flat().see(pictures(0, 1), maps=True), "maps are needed"),
+    (lambda: colours(layers=["lasst"]), "unknown layer 'lasst'; did you mean 'last'"),
+    (lambda: plan([Gram(layers=("stm",))], small_classifier()), "unknown layer 'stm'; did you mean 'stem'"),
+    (lambda: plan([Gram()], flat()), "Gram: maps of several layers are needed.*leave the detector out"),
+    (lambda: flat(nn.Flatten(2)).see(pictures(0, 1), layers=["0"]), r"layer '0' gives \[1, 3, 64\], expected maps"),
+]
+
+
+@pytest.mark.parametrize(("call", "said"), REFUSED)
+def test_what_cannot_be_watched_is_refused(call, said):
+    with pytest.raises(OpenworldError, match=said):
+        call()
+
+
+def test_a_head_and_a_last_stage_may_be_named():
+    assert colours(head="head", last_stage="last").last_stage == "last"
+    assert watch(TwoHeads(added=False).eval(), torch.ones(1, 4), head="one").head.classes == 2
+    assert flat().layers == ()

@@ -5,7 +5,7 @@ import torch
 from torch.nn.functional import normalize
 
 from openworld import OpenworldError
-from openworld.detectors import DETECTORS, activations_of, encode_texts, linear_probe
+from openworld.detectors import MDS, activations_of, encode_texts, linear_probe
 from openworld.testing import small_world
 
 
@@ -43,26 +43,13 @@ def test_the_type_of_the_features_and_no_gradient():
         assert torch.equal(linear_probe(features.float(), labels).weight, head.weight)
 
 
-def test_detectors_of_features_on_a_two_tower_model():
+def test_as_the_head_of_a_two_tower_model():
     world = small_world()
     texts = encode_texts(world.clip, world.shots.classnames)
     zero_shot = activations_of(world.clip, world.shots, texts)
-    head = linear_probe(zero_shot.features, zero_shot.labels)
-    seen = activations_of(world.clip, world.shots, texts, head)
+    seen = activations_of(world.clip, world.shots, texts, linear_probe(zero_shot.features, zero_shot.labels))
     assert (seen.predictions == seen.labels).all() and not (zero_shot.predictions == seen.labels).all()
-    beyond = {"maps", "gradient", "texts", "layers", "samples", "learner"}
-    runs = {name: kind for name, kind in DETECTORS.items() if not beyond & set(kind.needs)}
-    settings = {
-        "KNN": {"k": 2},
-        "NNGuide": {"k": 2, "share": 1.0},
-        "ViM": {"dimensions": 8},
-        "Residual": {"dimensions": 8},
-        "WeiPer": {"repeats": 4},
-        "CoRP": {"dimensions": 64},
-    }
-    for name, kind in runs.items():
-        assert kind(**settings.get(name, {})).fit(seen).score(seen).shape == (28,)
-    assert len(runs) == 29
+    assert MDS(shrinkage=0.1).fit(seen).score(seen).shape == (28,)
 
 
 def test_what_cannot_be_probed():

@@ -129,17 +129,19 @@ def test_weak_combinations_are_named():
     assert plan([ASH()], small_classifier()).warnings == ()
 
 
-def test_refused_at_once():
-    with pytest.raises(OpenworldError, match="MCM compares with class names and needs a two-tower model"):
-        plan([MCM()], small_classifier())
-    with pytest.raises(OpenworldError, match="two detectors have one name"):
-        plan([KNN(1), KNN(2)], small_classifier())
-    with pytest.raises(OpenworldError, match="no detector to plan for"):
-        plan([], small_classifier())
-    with pytest.raises(OpenworldError, match=r"KNN came as a class, expected an instance: KNN\(\)"):
-        plan({"KNN": KNN}, small_classifier())
-    with pytest.raises(OpenworldError, match="unknown profile 'isood'; did you mean 'is-ood'"):
-        profile("isood")
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda: plan([MCM()], small_classifier()), "MCM compares with class names and needs a two-tower model"),
+        (lambda: plan([KNN(1), KNN(2)], small_classifier()), "two detectors have one name"),
+        (lambda: plan([], small_classifier()), "no detector to plan for"),
+        (lambda: plan({"KNN": KNN}, small_classifier()), r"KNN came as a class, expected an instance: KNN\(\)"),
+        (lambda: profile("isood"), "unknown profile 'isood'; did you mean 'is-ood'"),
+    ],
+)
+def test_refused_at_once(call, said):
+    with pytest.raises(OpenworldError, match=said):
+        call()
 
 
 def test_missing_labels_are_refused_with_the_first_batch():
