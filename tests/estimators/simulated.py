@@ -4,7 +4,9 @@ import json
 from pathlib import Path
 
 import numpy as np
+import pytest
 
+from openworld.core.errors import OpenworldError
 from openworld.estimators import Outputs
 
 REFERENCE = json.loads((Path(__file__).parents[1] / "reference" / "label_free.json").read_text())
@@ -35,3 +37,9 @@ def stored(case, temperature=1.0):
         Outputs(np.array(inputs[f"{side}_logits"]) / temperature, inputs[f"{side}_labels"], inputs[f"fm_cos_{side}"])
         for side in ("src", "tgt")
     )
+
+
+def refused(words, call, *given, **named):
+    """Check that a call is refused in words that a pattern finds."""
+    with pytest.raises(OpenworldError, match=words):
+        call(*given, **named)

@@ -1,16 +1,15 @@
-"""Agreement on the line: by hand, written out pair by pair, models built on a line, refusals and warnings."""
+"""Agreement on the line: by hand, written out pair by pair, models built on a line, warnings."""
 
 from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import linregress, norm
-from simulated import outputs
+from simulated import outputs, refused
 
-from openworld.core.errors import OpenworldError
 from openworld.estimators import ALineD, ALineS, Outputs
 
 both = pytest.mark.parametrize("estimator", [ALineS(), ALineD()], ids=lambda one: one.name)
@@ -34,7 +33,6 @@ def written_out(source, target):
     return [norm.cdf(line.slope * a + line.intercept) for a in accuracies], norm.cdf(solved), line
 
 
-@settings(max_examples=20)
 @given(st.integers(0, 10**6), st.integers(2, 5))
 def test_equals_the_formulas_pair_by_pair(seed, partners):
     source, target = outputs(seed, 150, partners=partners), outputs(seed + 1, 200, strength=1.0, partners=partners)
@@ -45,18 +43,11 @@ def test_equals_the_formulas_pair_by_pair(seed, partners):
         assert found.accuracy == pytest.approx(expected[0], abs=1e-9)
         assert found.details["slope"] == pytest.approx(line.slope, rel=1e-9)
         assert found.details["r_squared"] == pytest.approx(line.rvalue**2, abs=1e-9)
+        itself = estimator.fit(source).estimate(source, interval=False)
+        assert itself.error == pytest.approx(source.mistakes / source.n, abs=1e-9)
 
 
-@both
-@settings(max_examples=20)
-@given(seed=st.integers(0, 10**6))
-def test_on_the_source_itself_the_accuracies_are_the_sources(estimator, seed):
-    source = outputs(seed, 150, partners=3)
-    found = estimator.fit(source).estimate(source, interval=False)
-    assert found.error == pytest.approx(source.mistakes / source.n, abs=1e-9)
-
-
-def models_that_share_hard_images(seed, scale, n=4000):
+def models_that_share_hard_images(seed, scale, n=1500):
     """Seven models of falling strength on two classes; half of the noise is the image's, half the model's own."""
     rng = np.random.default_rng(seed)
     labels, shared = rng.integers(0, 2, n), rng.normal(size=(n, 2))
@@ -68,12 +59,12 @@ def models_that_share_hard_images(seed, scale, n=4000):
 @both
 def test_models_that_share_hard_images_are_on_the_line(estimator):
     source, target = models_that_share_hard_images(0, 1.0), models_that_share_hard_images(1, 0.6)
-    found = estimator.fit(source).estimate(target)
+    found = estimator.fit(source).estimate(target, resamples=100)
     wrong = [np.mean(one.argmax(axis=1) != target.labels) for one in (target.logits, *target.partners)]
-    assert 1 - np.array(found.details["model_accuracies"]) == pytest.approx(wrong, abs=0.03)
+    assert 1 - np.array(found.details["model_accuracies"]) == pytest.approx(wrong, abs=0.06)
     assert not found.warnings and found.details["models"] == 7
     low, high = found.interval
-    assert low < found.accuracy < high < low + 0.1
+    assert low < found.accuracy < high < low + 0.15
 
 
 @both
@@ -99,11 +90,5 @@ def test_models_that_never_differ(estimator):
     assert 0 <= found.accuracy <= 1
     assert any("no slope" in warning for warning in found.warnings)
     assert any("on all images" in warning for warning in found.warnings)
-
-
-@both
-def test_refusals(estimator):
-    with pytest.raises(OpenworldError, match="at least two partners"):
-        estimator.fit(outputs(0, partners=1))
-    with pytest.raises(OpenworldError, match="the target has 2 partners, expected 3"):
-        estimator.fit(outputs(0, partners=3)).estimate(outputs(1, partners=2))
+    refused("at least two partners", estimator.fit, outputs(0, partners=1))
+    refused("the target has 2 partners, expected 3", estimator.fit(outputs(0, partners=3)).estimate, one)

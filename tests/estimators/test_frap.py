@@ -1,88 +1,19 @@
-"""FRAP: stored values of every variant, the closed form under a uniform reference, invariances, the source itself."""
+"""FRAP and its fusion: by hand, closed form under a uniform reference, invariances, the source itself, RAP."""
 
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
-from scipy.special import softmax
-from simulated import CASES, outputs, stored
+from scipy.special import rel_entr, softmax
+from simulated import outputs, refused
 
-from openworld.core.errors import OpenworldError
-from openworld.estimators import FRAP, Outputs, dirichlet_reference, uniform_reference
+from openworld.estimators import FRAP, RAP, Outputs, base_weights, dirichlet_reference, fuse, uniform_reference
 from openworld.estimators.engine.threshold import share_below, threshold
 
 seeds = st.integers(0, 10**6)
-cases = pytest.mark.parametrize("case", CASES)
-
-
-def estimate(frap, source, target):
-    return frap.fit(source).estimate(target, interval=False)
-
-
-def stored_estimate(case, **chosen):
-    frap = replace(FRAP(rule="reference", calibrate=False), **chosen)
-    return estimate(frap, *stored(case, CASES[case]["outputs"]["cot_repo"]["temperature"]))
-
-
-VARIANTS = {
-    "TTC_own_tau": {},
-    "TTC_target_tau_for_both": {"tau_source": "target"},
-    **{f"fixed_{tau}": {"tau": tau} for tau in (1.0, 0.1, 0.05, 0.01)},
-}
-
-
-@cases
-@pytest.mark.parametrize("variant", VARIANTS)
-def test_stored_values(case, variant):
-    expected = CASES[case]["outputs"]["frap"][variant]
-    found = stored_estimate(case, **VARIANTS[variant])
-    assert found.error == pytest.approx(expected["err"], abs=1e-12)
-    assert found.details["threshold"] == pytest.approx(expected["threshold"], abs=1e-8)
-    plain = stored_estimate(case, **VARIANTS[variant], rule=None)
-    assert plain.error == pytest.approx(expected["err_no_threshold"], abs=1e-8)
-
-
-@cases
-def test_stored_unfused_and_pseudo_labels(case):
-    expected = CASES[case]["outputs"]["frap"]
-    unfused = stored_estimate(case, tau=1.0, reference="foundation")
-    assert unfused.error == pytest.approx(expected["raw_unfused"]["err"], abs=1e-12)
-    assert unfused.details["threshold"] == pytest.approx(expected["raw_unfused"]["threshold"], abs=1e-12)
-    assert stored_estimate(case, reference="pseudo-labels").error == pytest.approx(expected["Base_err"], abs=1e-12)
-    assert stored_estimate(case).details["base_weight"] == pytest.approx(expected["mean_weight_base_tgt"], abs=1e-8)
-
-
-@settings(max_examples=20)
-@given(seeds)
-def test_a_uniform_reference_has_a_closed_form(seed):
-    """Thresholding of w_b ||p_b||^2 + w_f / C."""
-    source, target = (
-        replace(one, reference=uniform_reference(one.n, one.classes)) for one in (outputs(seed), outputs(seed + 1))
-    )
-
-    def closed(each):
-        p = softmax(each.logits, axis=1)
-        weight = p.max(axis=1) / (p.max(axis=1) + 1 / each.classes)
-        return weight * (p**2).sum(axis=1) + (1 - weight) / each.classes
-
-    cut = threshold(closed(source), source.mistakes)
-    found = estimate(FRAP(calibrate=False), source, target)
-    assert found.sample_scores == pytest.approx(closed(target), abs=1e-12)
-    assert found.error == share_below(closed(target), cut)
-    assert any("uninformative" in warning for warning in found.warnings)
-
-
-def test_a_random_reference_nearly_is_one():
-    sure = np.eye(5)[np.arange(200) % 5] * 30
-    labels = np.r_[np.arange(190) % 5, (np.arange(10) + 1) % 5]
-    source, target = (Outputs(sure, labels, dirichlet_reference(200, 5, seed=seed)) for seed in (0, 1))
-    found = estimate(FRAP(calibrate=False), source, target)
-    assert any("uninformative" in warning for warning in found.warnings)
-    assert found.details["tau"] == 100 and np.ptp(found.sample_scores) < 0.01
-
-
+BASE, OTHER = np.array([[0.8, 0.2, 0.0]]), np.array([[0.2, 0.4, 0.4]])
 VARIED = st.builds(
     FRAP,
     tau=st.sampled_from(["dynamic", 1.0, 0.01]),
@@ -93,84 +24,97 @@ VARIED = st.builds(
 )
 
 
-@settings(max_examples=20)
+def estimate(frap, source, target):
+    return frap.fit(source).estimate(target, interval=False)
+
+
+def test_fusion_by_hand():
+    assert base_weights(BASE, OTHER) == pytest.approx([0.8 / 1.2])
+    assert base_weights(BASE, OTHER, "softmax") == pytest.approx(1 / (1 + np.exp(-0.4)))
+    assert fuse(BASE, OTHER)[0] == pytest.approx([0.6, 0.8 / 3, 0.4 / 3])
+    assert fuse(BASE, OTHER, fusion="geometric")[0, 2] == pytest.approx(0, abs=1e-200)  # one refuses it
+    for fusion in ("arithmetic", "geometric"):
+        assert fuse(np.eye(2)[[0]], np.eye(2)[[1]], fusion=fusion)[0] == pytest.approx([0.5, 0.5])
+    refused("reference has shape", fuse, BASE, OTHER[:, :2] / 0.6)
+
+
+@given(seeds, st.sampled_from(["linear", "softmax"]))
+def test_each_mean_minimises_its_divergence(seed, weighting):
+    rng = np.random.default_rng(seed)
+    base, other, *rivals = rng.dirichlet(np.ones(4), 30)[:, None]
+    weight = float(base_weights(base, other, weighting)[0])
+
+    def towards(q):
+        return weight * rel_entr(base, q).sum() + (1 - weight) * rel_entr(other, q).sum()
+
+    def away(q):
+        return weight * rel_entr(q, base).sum() + (1 - weight) * rel_entr(q, other).sum()
+
+    for fusion, cost in (("arithmetic", towards), ("geometric", away)):
+        q = fuse(base, other, weighting=weighting, fusion=fusion)
+        assert q.sum() == pytest.approx(1, abs=1e-12)
+        assert all(cost(q) <= cost(0.9 * q + 0.1 * rival) + 1e-12 for rival in rivals)
+
+
+def test_references_that_know_nothing():
+    drawn = dirichlet_reference(4000, 3, seed=0)
+    assert drawn.shape == (4000, 3) and drawn.mean(axis=0) == pytest.approx(np.full(3, 1 / 3), abs=0.02)
+    assert np.array_equal(drawn, dirichlet_reference(4000, 3, seed=0))
+    assert not np.array_equal(drawn, dirichlet_reference(4000, 3, seed=1))
+    labels = np.r_[np.arange(190) % 5, (np.arange(10) + 1) % 5]
+    pair = [Outputs(30 * np.eye(5)[np.arange(200) % 5], labels, dirichlet_reference(200, 5, seed=s)) for s in (0, 1)]
+    found = estimate(FRAP(calibrate=False), *pair)
+    assert any("uninformative" in warning for warning in found.warnings)
+    assert found.details["tau"] == 100 and np.ptp(found.sample_scores) < 0.01 and not found.details["informative"]
+
+
+@given(seeds)
+def test_a_uniform_reference_has_a_closed_form(seed):
+    """Thresholding of w_b ||p_b||^2 + w_f / C."""
+    pair = [replace(one, reference=uniform_reference(one.n, one.classes)) for one in map(outputs, (seed, seed + 1))]
+
+    def closed(each):
+        p = softmax(each.logits, axis=1)
+        weight = p.max(axis=1) / (p.max(axis=1) + 1 / each.classes)
+        return weight * (p**2).sum(axis=1) + (1 - weight) / each.classes
+
+    found = estimate(FRAP(calibrate=False), *pair)
+    assert found.sample_scores == pytest.approx(closed(pair[1]), abs=1e-12)
+    assert found.error == share_below(closed(pair[1]), threshold(closed(pair[0]), pair[0].mistakes))
+    assert any("uninformative" in warning for warning in found.warnings)
+
+
 @given(seeds, VARIED)
-def test_on_the_source_itself_the_error_is_the_sources(seed, frap):
+def test_the_error_on_the_source_itself_is_the_sources(seed, frap):
     source = outputs(seed)
     assert estimate(frap, source, source).error == source.mistakes / source.n
 
 
-@settings(max_examples=20)
-@given(seeds, VARIED)
-def test_the_order_of_images_does_not_matter(seed, frap):
-    source, target, rng = outputs(seed), outputs(seed + 1), np.random.default_rng(seed)
-    shuffled = [one.take(rng.permutation(one.n)) for one in (source, target)]
-    assert estimate(frap, *shuffled).error == estimate(frap, source, target).error
-
-
-@settings(max_examples=20)
-@given(seeds, st.floats(0.2, 5))
-def test_the_scale_of_the_logits_does_not_matter_where_they_are_calibrated(seed, scale):
-    pair = outputs(seed), outputs(seed + 1)
-    scaled = (replace(one, logits=scale * one.logits) for one in pair)
-    one, other = estimate(FRAP(), *pair), estimate(FRAP(), *scaled)
-    assert other.sample_scores == pytest.approx(one.sample_scores, abs=1e-6)
-    assert other.details["temperature"] == pytest.approx(scale * one.details["temperature"], rel=1e-6)
-
-
-@settings(max_examples=20)
 @given(seeds, st.floats(0.2, 5), st.floats(-1, 1))
-def test_scale_and_offset_of_the_similarities_do_not_matter(seed, scale, offset):
+def test_scales_do_not_matter(seed, scale, offset):
+    """Of logits that are calibrated, and of similarities, whose offset does not matter either."""
     pair = outputs(seed), outputs(seed + 1)
-    moved = (replace(one, reference=scale * one.reference + offset) for one in pair)
-    one, other = estimate(FRAP(), *pair), estimate(FRAP(), *moved)
-    assert other.sample_scores == pytest.approx(one.sample_scores, abs=1e-6)
+    plain = estimate(FRAP(), *pair)
+    louder = estimate(FRAP(), *(replace(one, logits=scale * one.logits) for one in pair))
+    assert louder.details["temperature"] == pytest.approx(scale * plain.details["temperature"], rel=1e-6)
+    moved = estimate(FRAP(), *(replace(one, reference=scale * one.reference + offset) for one in pair))
+    for found in (louder, moved):
+        assert found.sample_scores == pytest.approx(plain.sample_scores, abs=1e-6)
 
 
-def test_pseudo_labels_count_disagreement():
+def test_pseudo_labels_count_disagreement_and_rap_is_a_setting():
     target = Outputs([[1, 0], [1, 0], [0, 1], [0, 1]], reference=[[1, 0], [0, 1], [0, 1], [1, 0]])
     found = FRAP(reference="pseudo-labels").fit(outputs(0, classes=2)).estimate(target)
     assert found.error == 0.5 and found.sample_scores.tolist() == [1, 0, 1, 0]
+    ignorant = replace(outputs(0), reference=np.random.default_rng(0).random((60, 4)))
+    assert any("knows too little" in one for one in FRAP().fit(ignorant).estimate(outputs(1)).warnings)
+    fitted, twin = (one.fit(outputs(0)) for one in (RAP(), FRAP(tau=1.0, reference="foundation")))
+    assert fitted.estimator == RAP() and fitted.estimate(outputs(1)).interval == twin.estimate(outputs(1)).interval
 
 
-def test_a_better_reference_gives_a_better_estimate():
-    source, target = outputs(0, 3000), outputs(1, 3000, strength=1.2)
-    missed = {}
-    for strength in (0.0, 4.0):
-        rng = np.random.default_rng(2)
-        pair = (
-            replace(one, reference=strength * np.eye(4)[one.labels] + rng.normal(size=one.logits.shape))
-            for one in (source, target)
-        )
-        missed[strength] = abs(estimate(FRAP(), *pair).error - target.mistakes / target.n)
-    assert missed[4.0] < 0.03 < 0.05 < missed[0.0]
-
-
-def test_every_source_image_named_wrong():
+def test_a_source_named_all_wrong_and_one_named_all_right():
     source = Outputs(np.eye(4), (np.arange(4) + 1) % 4, np.eye(4))
     found = FRAP(calibrate=False).fit(source).estimate(outputs(4))
     assert found.error == 1 and any("every source image is named wrong" in warning for warning in found.warnings)
-
-
-def test_no_mistake_on_the_source_gives_no_error_and_says_so():
-    source = outputs(3, strength=40.0)
-    found = FRAP().fit(source).estimate(outputs(4))
+    found = FRAP().fit(outputs(3, strength=40.0)).estimate(outputs(4))
     assert found.error == 0 and any("no source image is named wrong" in warning for warning in found.warnings)
-
-
-@pytest.mark.parametrize(
-    ("chosen", "message"),
-    [
-        ({"tau": 0.0}, "tau: 0.0 came .*expected .* 1e-140 or more or one of 'dynamic'"),
-        ({"tau": "dynamics"}, "tau: 'dynamics'"),
-        ({"tau": float("nan")}, "tau: nan"),
-        ({"tau_source": "targets"}, "tau_source: unknown value 'targets'; did you mean 'target'"),
-        ({"reference": "fuse"}, "did you mean 'fused'"),
-        ({"weighting": "line"}, "weighting: unknown value"),
-        ({"fusion": "mean"}, "fusion: unknown value"),
-        ({"rule": "median"}, "rule: unknown value 'median'"),
-    ],
-)
-def test_refusals(chosen, message):
-    with pytest.raises(OpenworldError, match=message):
-        FRAP(**chosen)

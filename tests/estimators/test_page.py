@@ -1,4 +1,4 @@
-"""The page on accuracy without labels: its example runs, and its table of published errors is the paper's."""
+"""The pages on accuracy without labels: their limits are the code's, their table of published errors the paper's."""
 
 import doctest
 import re
@@ -12,28 +12,20 @@ from openworld.estimators.quote import shift_signs, source_check
 from openworld.estimators.quote.decision import POWER
 from openworld.papers import published_numbers
 
+PAGES = "accuracy-without-labels.md", "estimate.md"
 ENDS = {"corruptions (8)": "-S", "natural shifts, novel subpopulations (8)": "-N", "all 18": ""}  # of the rows' names
 COLUMNS = {"FRAP (CLIP)", "FRAP (SigLIP)", "COTT", "COT", "ATC-MC", "ATC-NE", "ProjNorm", "AC", "DoC", "IM", "GDE"}
 
 
-@pytest.fixture(scope="module")
-def page(repository):
-    return repository / "docs" / "accuracy-without-labels.md"
-
-
-def test_the_example_runs(page):
-    failed, tried = doctest.testfile(str(page), module_relative=False, optionflags=doctest.NORMALIZE_WHITESPACE)
+def test_the_example_runs(repository):
+    page = str(repository / "docs" / PAGES[0])
+    failed, tried = doctest.testfile(page, module_relative=False, optionflags=doctest.NORMALIZE_WHITESPACE)
     assert tried and not failed
 
 
-def test_every_estimator_is_told(page):
-    text = page.read_text(encoding="utf-8")
-    assert not [name for name in ESTIMATORS if not re.search(rf"\b{name}\b", text)]
-
-
-def test_the_pages_tell_the_limits_of_the_code(page):
+def test_the_pages_tell_the_limits_of_the_code(repository):
     """Numbers of sentences about what is quoted, which reference may be asked, and which source will do."""
-    text = " ".join((page.parent / "estimate.md").read_text(encoding="utf-8").split())
+    about, text = (" ".join((repository / "docs" / name).read_text(encoding="utf-8").split()) for name in PAGES)
     limits, confidence = quote.Limits(), confidence_check
     told = [
         f"below .{100 * shift_signs.LEVEL:02.0f} corrected for all",
@@ -52,16 +44,16 @@ def test_the_pages_tell_the_limits_of_the_code(page):
         f"({100 * source_check.SHARE:.0f} % and more)",
     ]
     assert [one for one in told if one not in text] == []
-    text = " ".join(page.read_text(encoding="utf-8").split())
     assert limits.taken == 0.9 and (reference_check.INFORMED, reference_check.HALF) == (1 / 4, 1 / 2)
     told = ["right on a quarter beyond chance", "on half as many as your model"]
     told += [f"may be .{10 * reference_check.REPEATED:.0f} at most"]
     told.append(f"below {calibrated_confidence.A_CLASS} source images a class")
-    assert [one for one in told if one not in text] == []
+    assert [one for one in told if one not in about] == []
+    assert not [name for name in ESTIMATORS if not re.search(rf"\b{name}\b", about)]
 
 
-def test_published_errors_are_the_papers(page):
-    lines = page.read_text(encoding="utf-8").splitlines()
+def test_published_errors_are_the_papers(repository):
+    lines = (repository / "docs" / PAGES[0]).read_text(encoding="utf-8").splitlines()
     (start,) = (i for i, line in enumerate(lines) if line.startswith("| rows |"))
     header, _, *rows = ([cell.strip(" *") for cell in line.strip("|").split("|")] for line in lines[start : start + 7])
     assert set(header[1:]) == COLUMNS

@@ -3,7 +3,9 @@
 from dataclasses import dataclass
 
 import numpy as np
+import pytest
 
+from openworld.core.errors import OpenworldError
 from openworld.labels import LabelAnswers, LabelPlan, ScoredStream, label_answers, scored_stream
 from openworld.metrics import SoftOpenworldAUC, soft_openworld_auc
 
@@ -44,3 +46,9 @@ def simulated(seed: int = 0, size: int = 400, share: float = 0.5) -> Truth:
     scores = (rng.normal(0, 1, size) + np.where(base, 0.75, -0.75)).round(2)
     right = rng.random(size)
     return Truth(scores, base, base & (right < 0.8), ~base & (right < 0.6))
+
+
+def refused(words, call, *given, **named):
+    """Check that a call is refused in words that a pattern finds."""
+    with pytest.raises(OpenworldError, match=words):
+        call(*given, **named)

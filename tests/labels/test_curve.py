@@ -52,39 +52,32 @@ def made():
 def test_all_labelled_give_the_plain_numbers_and_no_width(made, of):
     differ = len(np.unique(made.image[made.stream.differs]))
     plan = plan_curve(made.stream, len(made.stream.images) if of == "auc" else differ, of=of)
-    found = getattr(estimate_curve(plan, made.classes(plan)), of)
+    curve = estimate_curve(plan, made.classes(plan))
+    found = getattr(curve, of)
+    assert of != "auc" or [number.value for number in curve.accuracy] == pytest.approx(made.accuracy)
     assert found.value == pytest.approx(getattr(made.robustness, of))
     assert found.interval() == (found.value, found.value) and found.interval(like_these=True)[0] < found.value
 
 
-def test_one_label_settles_an_image_at_all_of_its_levels(made):
-    plan = plan_curve(made.stream, len(made.stream.images))
-    found = estimate_curve(plan, made.classes(plan))
-    assert [number.value for number in found.accuracy] == pytest.approx(made.accuracy)
-
-
 @pytest.mark.parametrize(("of", "n"), [("auc", 60), ("delta_auc", 40)])
-def test_over_the_draw_the_number_is_unbiased_and_its_interval_holds(made, of, n):
-    truth, values, held = getattr(made.robustness, of), [], 0
-    for seed in range(200):
-        plan = plan_curve(made.stream, n, of=of, seed=seed)
+@pytest.mark.parametrize("proxies", ["good", "wrong"])
+def test_over_the_draw_the_number_is_unbiased_and_its_interval_holds(made, of, n, proxies):
+    truth, values, widths = getattr(made.robustness, of), [], []
+    stream = curve_stream(made.level, *made.tables, made.image)
+    if proxies == "wrong":
+        object.__setattr__(stream, "expected", np.random.default_rng(0).random(len(made.level)))
+    held = 0
+    for seed in range(100):
+        plan = plan_curve(stream, n, of=of, seed=seed)
         number = getattr(estimate_curve(plan, made.classes(plan)), of)
         low, high = number.interval()
         values.append(number.value)
+        widths.append((high - low) / 2)
         held += low <= truth <= high
-    assert np.mean(values) == pytest.approx(truth, abs=4 * np.std(values) / 200**0.5)
-    assert held / 200 >= 0.9
-
-
-def test_proxies_of_any_quality_leave_it_unbiased(made):
-    generator, values = np.random.default_rng(0), []
-    stream = curve_stream(made.level, *made.tables, made.image)
-    wrong = generator.random(len(made.level))
-    object.__setattr__(stream, "expected", wrong)
-    for seed in range(200):
-        plan = plan_curve(stream, 60, seed=seed)
-        values.append(estimate_curve(plan, made.classes(plan)).auc.value)
-    assert np.mean(values) == pytest.approx(made.robustness.auc, abs=4 * np.std(values) / 200**0.5)
+    assert np.mean(values) == pytest.approx(truth, abs=4 * np.std(values) / 100**0.5)
+    assert held >= 88
+    assert proxies == "wrong" or 0.6 < plan.half_width() / np.mean(widths) < 1.7
+    assert plan.chosen.tolist() == plan_curve(stream, n, of=of, seed=99).chosen.tolist()
 
 
 def test_images_that_both_name_alike_are_not_drawn_for_a_difference(made):
@@ -92,25 +85,8 @@ def test_images_that_both_name_alike_are_not_drawn_for_a_difference(made):
     assert set(plan.images) <= set(made.image[made.stream.differs])
     refused = estimate_curve(plan, made.classes(plan)).auc
     assert refused.value is None and "only images that the two name differently" in refused.reason
-
-
-def test_the_planned_width_is_about_the_one_that_is_had(made):
-    widths = []
-    for seed in range(30):
-        plan = plan_curve(made.stream, 60, seed=seed)
-        low, high = estimate_curve(plan, made.classes(plan)).auc.interval()
-        widths.append((high - low) / 2)
-    assert 0.6 < plan.half_width() / np.mean(widths) < 1.7
-
-
-def test_a_plan_is_the_same_again_and_another_with_another_seed(made):
-    chosen = [plan_curve(made.stream, 30, seed=seed).chosen.tolist() for seed in (1, 1, 2)]
-    assert chosen[0] == chosen[1] != chosen[2]
-
-
-def test_few_labels_give_no_number_but_say_how_many_are_needed(made):
-    plan = plan_curve(made.stream, 5)
-    number = estimate_curve(plan, made.classes(plan)).auc
+    few = plan_curve(made.stream, 5)
+    number = estimate_curve(few, made.classes(few)).auc
     assert number.value is None and "5 labels came, 10 are needed" in number.reason and number.interval() is None
 
 
@@ -122,7 +98,6 @@ def test_few_labels_give_no_number_but_say_how_many_are_needed(made):
         (lambda m: curve_stream(m.level * 0, m.tables[0]), "1 value"),
         (lambda m: curve_stream(m.level * 3, m.tables[0]), "outside"),
         (lambda m: curve_stream(m.level, m.tables[0], image=m.image * 0), "twice at one level"),
-        (lambda m: curve_stream(m.level, m.tables[0] * np.nan), "NaN|nan|finite"),
         (lambda m: curve_stream(m.level, np.full_like(m.tables[0], -np.inf)), "-inf alone"),
         (lambda m: plan_curve(m.stream, 10_000), "there are 2?[0-9]+ images"),
         (lambda m: plan_curve(m.stream, 10_000, of="delta_auc"), "name differently"),

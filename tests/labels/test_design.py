@@ -38,14 +38,14 @@ def test_without_a_label_the_draw_is_plain(proxies):
 
 def test_a_pilot_takes_strata_for_proxies_that_are_right_and_none_for_those_of_other_images():
     drawn = {True: 0, False: 0}
-    for seed in range(20):
+    for seed in range(10):
         for right, proxies in ((True, SURE), (False, np.random.default_rng(seed).permutation(SURE))):
             earlier = after(proxies, seed=seed)
             choice = choose_design(closed_set_stream(proxies), 100, earlier=earlier, **OF)
             drawn[right] += choice.design == "stratified"
             assert (choice.ratio + choice.standard_error < 0.9) == (choice.design == "stratified")
             assert f"{choice.ratio:.2f}" in choice.reason and choice.labels == 50
-    assert drawn[True] >= 16 and drawn[False] <= 2
+    assert drawn[True] >= 8 and drawn[False] <= 1
     batch = plan(closed_set_stream(SURE), 100, earlier=after(SURE), **OF)
     assert batch.settings.design == choose_design(closed_set_stream(SURE), 100, earlier=after(SURE), **OF).design
 
@@ -56,11 +56,11 @@ def test_the_variance_ratio_of_a_pilot_is_that_of_many_draws():
     values = [
         [
             estimate(drawn, right_answers(RIGHT[drawn.chosen]), proxy_weight=1.0).of("overall_accuracy").value
-            for drawn in (plan(stream, 100, settings=PlanSettings(design, seed=seed), **OF) for seed in range(300))
+            for drawn in (plan(stream, 100, settings=PlanSettings(design, seed=seed), **OF) for seed in range(150))
         ]
         for design in ("poisson", "random")
     ]
-    assert ratio == pytest.approx(np.var(values[0]) / np.var(values[1]), rel=0.3) and ratio < 0.7
+    assert ratio == pytest.approx(np.var(values[0]) / np.var(values[1]), rel=0.35) and ratio < 0.7
 
 
 def test_few_labels_and_labels_that_show_no_variance_decide_nothing():
@@ -88,13 +88,8 @@ def test_few_plain_labels_are_read_without_proxies_and_those_in_strata_with_half
         drawn = plan(closed_set_stream(SURE), 40, settings=PlanSettings(design), **OF)
         found = estimate(drawn, right_answers(np.arange(40) % 4 > 0)).of("overall_accuracy")
         assert found.proxy_weight == trust
-
-
-def test_labels_without_a_success_are_read_without_proxies():
-    scores, half = np.arange(400.0), np.full(400, 0.5)
-    stream = scored_stream(scores, half * np.linspace(0.2, 0.9, 400), 0.3 * half, half)
-    drawn = plan(stream, 100)
-    base = drawn.chosen % 2 == 0
-    nothing = np.zeros(100, bool)
-    found = estimate(drawn, label_answers(base, nothing, nothing)).of()
+    half = np.full(400, 0.5)
+    drawn = plan(scored_stream(np.arange(400.0), half * np.linspace(0.2, 0.9, 400), 0.3 * half, half), 100)
+    nothing = np.zeros(100, bool)  # no success
+    found = estimate(drawn, label_answers(drawn.chosen % 2 == 0, nothing, nothing)).of()
     assert found.proxy_weight == 0 and found.value == 0 and found.interval()[0] == 0

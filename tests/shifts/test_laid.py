@@ -8,7 +8,7 @@ from openworld import OpenworldError
 from openworld.shifts import LAID, PCA, Decomposition, decomposed_zero_shot, load_decomposition, overlap
 from openworld.shifts.triplets import hold_out
 
-SHORT = {"steps": 400, "batch_size": 64, "learning_rate": 1e-2}
+SHORT = {"steps": 300, "batch_size": 64, "learning_rate": 1e-2}
 
 
 @pytest.fixture(scope="module", params=["penalty", "construction"])
@@ -17,9 +17,10 @@ def fitted(texts, request):
 
 
 def test_held_out_triplets_stand_in_order(fitted):
-    assert fitted.about["validation"]["semantic"] > 0.95
-    assert fitted.about["validation"]["covariate"] > 0.95
-    assert not fitted.about["warnings"]
+    assert min(fitted.about["validation"].values()) > 0.95 and not fitted.about["warnings"]
+    history = fitted.about["history"]
+    assert len(history) == 20 and history[-1]["step"] == 300
+    assert history[-1]["total"] < history[0]["total"]
 
 
 def test_the_halves_are_those_the_texts_were_made_of(fitted, texts):
@@ -37,6 +38,19 @@ def test_the_matrix_is_orthogonal(fitted):
     assert fitted.about["deviation"] < 0.5 and (fitted.about["deviation"] < 1e-6) == constructed
 
 
+def test_the_seed_decides_the_start_may_be_the_identity_and_lengths_of_texts_do_not_matter(texts):
+    short, stretch = LAID(steps=5), np.random.default_rng(0).uniform(0.5, 2, texts.shape[:2])[:, :, None]
+    first, again, other = (short.fit(texts, seed=seed) for seed in (3, 3, 4))
+    assert first.to_bytes() == again.to_bytes() and not torch.allclose(first.semantic, other.semantic)
+    stretched = short.fit(texts * stretch.astype(np.float32), seed=3)
+    torch.testing.assert_close(first.semantic, stretched.semantic, atol=1e-5, rtol=0)
+    still = LAID(steps=1, learning_rate=1e-12, start="identity", held_out=(0, 0)).fit(texts)
+    torch.testing.assert_close(still.semantic, torch.eye(16)[:, :8], atol=1e-6, rtol=0)
+    assert still.about["validation"] is None
+    eye = torch.eye(6)
+    assert [overlap(eye[:, :3], 2 * part) for part in (eye[:, :3], eye[:, 3:])] == pytest.approx([1, 0])
+
+
 def test_a_half_that_the_texts_do_not_teach_is_warned_of(texts):
     of_labels = np.repeat(texts.mean(axis=1, keepdims=True), 8, axis=1)
     hardly = of_labels + 1e-4 * np.random.default_rng(0).normal(size=texts.shape)
@@ -48,34 +62,6 @@ def test_the_covariate_part_may_be_narrow(texts):
     narrow = LAID(semantic_width=12, **SHORT).fit(texts)
     assert narrow.semantic.shape == (16, 12) and narrow.covariate.shape == (16, 4)
     assert narrow.about["validation"]["covariate"] > 0.9
-
-
-def test_the_same_seed_gives_the_same_matrix(texts):
-    short = LAID(steps=5)
-    first, again, other = (short.fit(texts, seed=seed) for seed in (3, 3, 4))
-    assert first.to_bytes() == again.to_bytes()
-    assert not torch.allclose(first.semantic, other.semantic)
-
-
-def test_lengths_of_texts_do_not_matter(texts):
-    stretched = texts * np.random.default_rng(0).uniform(0.5, 2, texts.shape[:2])[:, :, None].astype(np.float32)
-    one, two = (LAID(steps=5).fit(values, seed=1) for values in (texts, stretched))
-    torch.testing.assert_close(one.semantic, two.semantic, atol=1e-5, rtol=0)
-
-
-def test_losses_on_the_way(fitted):
-    history = fitted.about["history"]
-    assert len(history) == 20 and history[-1]["step"] == 400
-    assert history[-1]["total"] < history[0]["total"]
-
-
-def test_nothing_held_out(texts):
-    assert LAID(steps=2, held_out=(0, 0)).fit(texts).about["validation"] is None
-
-
-def test_start_at_the_identity(texts):
-    still = LAID(steps=1, learning_rate=1e-12, start="identity").fit(texts)
-    torch.testing.assert_close(still.semantic, torch.eye(16)[:, :8], atol=1e-6, rtol=0)
 
 
 @pytest.mark.parametrize("method", [LAID(steps=2), PCA(), PCA(centred=True)])
@@ -104,12 +90,6 @@ def test_held_out_texts_teach_nothing(texts, whitened):
     assert one.about["validation"] != two.about["validation"]
 
 
-def test_overlap():
-    eye = torch.eye(6)
-    assert overlap(eye[:, :3], 2 * eye[:, :3]) == pytest.approx(1)
-    assert overlap(eye[:, :3], eye[:, 3:]) == pytest.approx(0)
-
-
 def test_a_half_can_be_measured_alone(fitted, texts):
     classes, images = texts[:, 0], texts.reshape(-1, 16)
     labels = np.repeat(np.arange(12), 8)
@@ -122,30 +102,20 @@ def test_a_half_can_be_measured_alone(fitted, texts):
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda texts: LAID(margin=-1), "margin is -1"),
-        (lambda texts: LAID(learning_rate=0), "learning_rate is 0"),
-        (lambda texts: LAID(orthogonality="penalti"), "did you mean 'penalty'"),
-        (lambda texts: LAID(start="zero"), "start: unknown value"),
         (lambda texts: LAID(held_out=(1.0, 0)).fit(texts), r"held_out\[0\] is 1.0"),
         (lambda texts: LAID(held_out=(0.9, 0)).fit(texts), "leave 1 to train on"),
         (lambda texts: LAID().fit(texts[:, :1]), "1 templates"),
         (lambda texts: LAID().fit(texts[0]), r"expected \[labels, templates, D\]"),
         (lambda texts: LAID().fit(texts[:, :, :15]), "cannot be halved"),
         (lambda texts: LAID(semantic_width=16).fit(texts), "expected 1 to 15"),
-        (lambda texts: LAID(steps=1).fit(texts * np.nan), "NaN or infinity"),
         (lambda texts: LAID(steps=3, learning_rate=1e30).fit(texts), "diverged"),
         (lambda texts: Decomposition.of_matrix(torch.ones(3, 3)), r"expected \[D, D\]|halved"),
         (lambda texts: Decomposition(torch.ones(3, 3), torch.ones(4, 2)), "expected"),
         (lambda texts: load_decomposition("nowhere.safetensors"), "there is no file"),
+        (lambda texts: load_decomposition(__file__), "holds no decomposition"),
         (lambda texts: overlap(torch.ones(3, 3), torch.ones(4, 2)), "the bases have shapes"),
     ],
 )
 def test_refusals(texts, call, message):
     with pytest.raises(OpenworldError, match=message):
         call(texts)
-
-
-def test_another_file_is_refused(tmp_path):
-    (tmp_path / "other.safetensors").write_text("no such thing")
-    with pytest.raises(OpenworldError, match="holds no decomposition"):
-        load_decomposition(tmp_path / "other.safetensors")

@@ -1,7 +1,6 @@
 """The nearest rows: a brute-force twin, shards, engines, arithmetic, ties, bounded memory, refusals."""
 
 import sys
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,7 +11,6 @@ from hypothesis import strategies as st
 from openworld import OpenworldError
 from openworld.shifts import ENGINES, merge_nearest, nearest
 from openworld.shifts import _search as search
-from openworld.shifts._rows import unit
 
 
 def plain(queries, reference, k):
@@ -33,12 +31,13 @@ def small_tiles(monkeypatch):
 
 
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
-@pytest.mark.parametrize(("n", "m", "k"), [(7, 1, 1), (7, 3, 10), (5, 63, 10), (3, 1000, 4), (1, 4100, 40)])
+@pytest.mark.parametrize(("n", "m", "k"), [(7, 1, 1), (7, 3, 10), (5, 63, 10), (1, 4100, 40), (2500, 700, 10)])
 def test_equals_a_full_sort(small_tiles, n, m, k, dtype):
     queries, reference = drawn(n, m, 12, dtype=dtype)
     found = nearest(queries, reference, k)
     assert found.distances == pytest.approx(plain(queries, reference, k), abs=1e-13)
     assert found.places.shape == (n, min(k, m))
+    assert nearest(queries[:0], reference, k).distances.shape == (0, min(k, m))
 
 
 @pytest.mark.parametrize("half", [False, True])
@@ -47,26 +46,14 @@ def test_the_first_tile_tells_by_its_groups_what_to_look_for(half):
     assert nearest(queries, reference, half=half).distances == pytest.approx(plain(queries, reference, 10), abs=1e-13)
 
 
-def test_of_several_blocks_of_queries(small_tiles):
-    queries, reference = drawn(2500, 700, 6)
-    assert nearest(queries, reference).distances == pytest.approx(plain(queries, reference, 10), abs=1e-13)
-
-
-@pytest.mark.parametrize("order", [1, -1])
-def test_rows_that_come_ever_nearer_or_ever_farther(small_tiles, order):
-    """The worst order, in which every tile is better than all before, and the best."""
-    queries, reference = drawn(6, 900, 5)
-    reference = reference[np.argsort(order * (reference @ queries[0]))]
-    assert nearest(queries, reference).distances == pytest.approx(plain(queries, reference, 10), abs=1e-13)
-
-
 def test_finds_of_a_single_query_overflow_the_waiting_room(small_tiles):
-    """One query of many finds new neighbours in every tile, the others in none."""
+    """One query of many finds new neighbours in every tile, the others in none; the worst order, and the best."""
     rng = np.random.default_rng(0)
     queries = np.eye(2, 8)[[0] + [1] * 99] + 0.01 * rng.normal(size=(100, 8))
     reference = np.concatenate([np.eye(2, 8)[[1]] + 0.01 * rng.normal(size=(64, 8)), rng.normal(size=(1500, 8))])
     reference[64:] += np.linspace(0, 20, 1500)[:, None] * np.eye(8)[0]
-    assert nearest(queries, reference).distances == pytest.approx(plain(queries, reference, 10), abs=1e-13)
+    for rows in (reference, reference[::-1]):
+        assert nearest(queries, rows).distances == pytest.approx(plain(queries, rows, 10), abs=1e-13)
 
 
 @given(
@@ -120,7 +107,7 @@ def all_distances(queries, reference):
     return np.concatenate([nearest(queries, [row], 1).distances for row in reference], axis=1)
 
 
-@pytest.mark.parametrize("cuts", [(1,), (17, 40, 333), tuple(range(50, 600, 50))])
+@pytest.mark.parametrize("cuts", [(1,), (17, 40, 333)])
 def test_shards_and_blocks_decide_as_one_among_equals(cuts, monkeypatch):
     queries, reference = np.repeat(drawn(5, 1, 7)[0], 3, axis=0), distinct(np.arange(600))
     whole = nearest(queries, reference)
@@ -147,23 +134,13 @@ def test_a_kth_and_a_next_that_differ_by_next_to_nothing():
     assert found.places[0].tolist() == list(range(399, 389, -1))
 
 
-def test_equal_rows():
-    reference = np.tile([[1.0, 0.0], [0.0, 1.0]], (50, 1))
-    found = nearest([[1.0, 0.0]], reference, 60)
-    assert found.distances[0].tolist() == pytest.approx([0.0] * 50 + [1.0] * 10)
-    assert (found.places[0, :50] % 2 == 0).all()
-
-
 def test_an_image_finds_itself_at_exactly_nothing():
     _, reference = drawn(1, 400, 24)
     found = nearest(reference, reference, 1)
-    assert (found.distances == 0).all() and found.places[:, 0].tolist() == list(range(400))
-
-
-def test_lengths_do_not_matter():
-    queries, reference = drawn(20, 300, 10)
-    scaled = nearest(1e-3 * queries, reference * np.linspace(0.1, 1e6, 300, dtype=np.float32)[:, None])
-    assert scaled.distances == pytest.approx(nearest(queries, reference).distances, abs=1e-6)
+    assert (found.distances == 0).all() and found.places[:, 0].tolist() == list(range(400)) and len(found) == 400
+    assert nearest(reference, reference, 2).kth(2).min() > 0
+    with pytest.raises(OpenworldError, match="only 1 are known"):
+        found.kth(2)
 
 
 def test_tensors_and_memory_maps(tmp_path):
@@ -211,31 +188,10 @@ def test_another_librarys_products_give_the_same_bytes(monkeypatch, coarse):
 
 def test_faiss_gives_the_same_bytes():
     pytest.importorskip("faiss")
-    queries, reference = drawn(50, 800, 16)
-    ours, theirs = (nearest(queries, reference, engine=name) for name in ENGINES)
-    assert ours.distances.tobytes() == theirs.distances.tobytes() and (ours.places == theirs.places).all()
-
-
-def test_the_engine_of_faiss_with_a_stand_in(monkeypatch):
-    """Its part of the work on any machine: an index of inner products that sorts them all."""
-
-    class IndexFlatIP:
-        def __init__(self, width):
-            self.rows = np.zeros((0, width), np.float32)
-
-        def add(self, rows):
-            self.rows = np.concatenate([self.rows, rows])
-
-        def search(self, queries, count):
-            products = queries @ self.rows.T
-            places = np.argsort(-products, axis=1)[:, :count]
-            return np.take_along_axis(products, places, axis=1), places
-
-    monkeypatch.setitem(sys.modules, "faiss", SimpleNamespace(IndexFlatIP=IndexFlatIP))
-    for m in (3, 200):
-        queries, reference = drawn(9, m, 8)
+    for n, m in ((50, 800), (9, 3)):
+        queries, reference = drawn(n, m, 16)
         ours, theirs = (nearest(queries, reference, engine=name) for name in ENGINES)
-        assert ours.distances.tobytes() == theirs.distances.tobytes()
+        assert ours.distances.tobytes() == theirs.distances.tobytes() and (ours.places == theirs.places).all()
 
 
 def test_faiss_missing(monkeypatch):
@@ -259,17 +215,6 @@ def test_memory_is_of_tiles_not_of_all_products(monkeypatch):
     assert largest[0] <= max(40 * 64, 5000 * 4)
 
 
-def test_the_kth():
-    found = nearest([[1.0, 0.0]], [[1.0, 0.0], [0.0, 1.0]], 2)
-    assert found.kth(2).tolist() == pytest.approx([1.0]) and len(found) == 1
-    with pytest.raises(OpenworldError, match="only 2 are known"):
-        found.kth(3)
-
-
-def test_no_query():
-    assert nearest(np.zeros((0, 3)), np.ones((4, 3)), 2).distances.shape == (0, 2)
-
-
 @pytest.mark.parametrize(
     ("call", "message"),
     [
@@ -279,10 +224,6 @@ def test_no_query():
         (lambda: nearest([[1.0, 0.0]], [[1.0, 0.0], [1.0, np.nan]]), "row 1 of reference holds NaN"),
         (lambda: nearest([[1.0, np.inf]], [[1.0, 0.0]]), "row 0 of queries holds NaN or infinity"),
         (lambda: nearest([1.0, 0.0], [[1.0, 0.0]]), r"expected \[N, D\]"),
-        (lambda: nearest([["a", "b"]], [[1.0, 0.0]]), "dtype <U1"),
-        (lambda: nearest(torch.ones(1, 2, dtype=torch.int64), [[1.0, 0.0]]), "dtype torch.int64"),
-        (lambda: nearest([[1.0]], [[1.0]], engine="fais"), "did you mean 'faiss'"),
-        (lambda: nearest([[1.0]], [[1.0]], k=0), "k is 0"),
         (lambda: merge_nearest([]), "expected the same"),
         (lambda: merge_nearest([nearest([[1.0]], [[1.0]]), nearest([[1.0]] * 2, [[1.0]])]), "expected the same"),
     ],
@@ -290,8 +231,3 @@ def test_no_query():
 def test_refusals(call, message):
     with pytest.raises(OpenworldError, match=message):
         call()
-
-
-def test_unit_vectors():
-    rows = torch.tensor([[3.0, 4.0], [1e-30, 0.0]])
-    torch.testing.assert_close(unit(rows).norm(dim=1), torch.ones(2))

@@ -1,12 +1,11 @@
-"""PCA of mean texts: known directions, the share of variance, both ways to project; and zero-shot ranks by hand."""
+"""PCA of mean texts: known directions, the share of variance, both ways to project."""
 
 import numpy as np
 import pytest
 import torch
 
 from openworld import OpenworldError
-from openworld.shifts import PCA, Decomposition, decomposed_nearest_mean, decomposed_zero_shot, overlap
-from openworld.shifts.zero_shot import ranks
+from openworld.shifts import PCA, decomposed_nearest_mean, decomposed_zero_shot, overlap
 
 
 @pytest.mark.parametrize("variance", [0.5, 0.9, 1.0])
@@ -29,21 +28,6 @@ def test_centred_features_lose_the_mean(texts):
     torch.testing.assert_close(moved, plain.semantic.T @ centred.semantic_centre, atol=1e-5, rtol=0)
 
 
-def test_ranks_are_those_of_a_sort_that_keeps_order():
-    rng = np.random.default_rng(0)
-    images, classes = (torch.from_numpy(rng.integers(-2, 3, size=(n, 3)) + 0.5) for n in (40, 9))
-    truth = rng.integers(0, 9, 40)
-    cosines = torch.nn.functional.normalize(images) @ torch.nn.functional.normalize(classes).T
-    order = np.argsort(-cosines.numpy(), axis=1, kind="stable")
-    expected = [row.tolist().index(label) for row, label in zip(order, truth, strict=True)]
-    assert ranks(images, classes, truth).tolist() == expected
-
-
-def test_few_classes_have_no_top_5():
-    table = decomposed_zero_shot(Decomposition.of_matrix(torch.eye(2)), [[1.0, 1.0]], [0], [[1.0, 1.0], [1.0, -1.0]])
-    assert all(row.top5 is None for row in table)
-
-
 def test_nearest_means_are_those_of_unit_rows_in_every_part(texts):
     halves, images = PCA(centred=True).fit(texts), torch.from_numpy(texts.reshape(-1, 16))
     labels = np.repeat(np.arange(12), 8)
@@ -59,7 +43,6 @@ def test_nearest_means_are_those_of_unit_rows_in_every_part(texts):
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda texts: PCA(variance=0), "variance is 0"),
         (lambda texts: PCA().fit(np.ones((3, 2, 4))), "labels do not differ"),
         (lambda texts: PCA().fit(np.repeat(texts[:, :1], 3, axis=1)), "templates do not differ"),
         (
@@ -68,7 +51,6 @@ def test_nearest_means_are_those_of_unit_rows_in_every_part(texts):
         ),
         (lambda texts: decomposed_nearest_mean(PCA().fit(texts), texts[0], [2] * 8, texts[0], [0, 1] * 4), "up to 2"),
         (lambda texts: decomposed_zero_shot(PCA().fit(texts), texts[0], [12] * 8, texts[:, 0]), "up to 12"),
-        (lambda texts: decomposed_zero_shot(PCA().fit(texts), texts[0], [1], texts[:, 0]), "1 entries, expected 8"),
         (lambda texts: decomposed_zero_shot(PCA().fit(texts), texts[0, :, :4], [1], texts[:, 0]), "expected 16"),
     ],
 )

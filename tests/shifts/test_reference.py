@@ -41,17 +41,6 @@ def test_losses(case, hinge, kind):
     assert float(covariate) == pytest.approx(case["expected"][f"L_cov_{kind}_mean"], abs=1e-12)
 
 
-@pytest.mark.parametrize("place", [0, 1])
-def test_losses_of_single_triplets(case, place):
-    """The mean of one is itself."""
-    matrix, batch = inputs(case)
-    expected = case["expected"][("L_sem_raw_per_sample", "L_cov_raw_per_sample")[place]]
-    for row, loss in enumerate(expected):
-        single = Triplets(*(texts[[row]] for texts in vars(batch).values()))
-        found = losses_of(triplet_distances(matrix, single), case["alpha"], hinge=False)[place]
-        assert float(found) == pytest.approx(loss, abs=1e-12)
-
-
 def test_orthogonality(case):
     assert float(deviation(inputs(case)[0])) == pytest.approx(case["expected"]["L_orth"], abs=1e-12)
 

@@ -7,7 +7,7 @@ import torch
 from openworld import OpenworldError
 from openworld.shifts import LAID, Decomposition, load_decomposition, whitening
 
-SHORT = {"steps": 300, "batch_size": 64, "learning_rate": 1e-2}
+SHORT = {"steps": 200, "batch_size": 64, "learning_rate": 1e-2}
 
 
 @pytest.fixture(scope="module")
@@ -50,15 +50,12 @@ def test_looks_are_found_that_are_lost_without_it(faint):
 
 
 def test_halves_are_those_of_whitened_features(faint, tmp_path):
-    fitted = LAID(semantic_width=6, whitened=8, **SHORT).fit(faint)
+    fitted = LAID(semantic_width=6, whitened=8, steps=3).fit(faint)
     assert fitted.semantic.shape == (16, 6) and fitted.covariate.shape == (16, 2) and fitted.about["width"] == 8
     fitted.save(tmp_path / "halves.safetensors")
     again = load_decomposition(tmp_path / "halves.safetensors")
     for one, two in zip(fitted.halves(faint[0]), again.halves(faint[0]), strict=True):
         assert torch.equal(one, two)
-
-
-@pytest.mark.parametrize("width", [1, 17])
-def test_a_width_that_cannot_be_is_refused(faint, width):
-    with pytest.raises(OpenworldError, match=f"whitened is {width}"):
-        LAID(whitened=width, semantic_width=1, steps=1).fit(faint)
+    for width in (1, 17):
+        with pytest.raises(OpenworldError, match=f"whitened is {width}"):
+            LAID(whitened=width, semantic_width=1, steps=1).fit(faint)

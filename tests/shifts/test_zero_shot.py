@@ -15,6 +15,13 @@ def test_ranks_count_the_classes_before_the_true_one(chunk, monkeypatch):
     monkeypatch.setattr(zero_shot, "CHUNK", chunk)
     for images in (FALLING, torch.ones(8, 8)):  # of equal ones the first comes first
         assert zero_shot.ranks(images, torch.eye(8), np.arange(8)).tolist() == [*range(8)]
+    rng = np.random.default_rng(0)
+    images, classes = (torch.from_numpy(rng.integers(-2, 3, size=(n, 3)) + 0.5) for n in (40, 9))
+    truth = rng.integers(0, 9, 40)
+    cosines = torch.nn.functional.normalize(images) @ torch.nn.functional.normalize(classes).T
+    order = np.argsort(-cosines.numpy(), axis=1, kind="stable")
+    expected = [row.tolist().index(label) for row, label in zip(order, truth, strict=True)]
+    assert zero_shot.ranks(images, classes, truth).tolist() == expected
 
 
 def test_the_table_by_hand():

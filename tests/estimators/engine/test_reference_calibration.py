@@ -2,15 +2,13 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import softmax
-from simulated import CASES, stored
 
 from openworld.estimators import dirichlet_reference, uniform_reference
 from openworld.estimators.engine import reference_calibration
 from openworld.estimators.engine.reference_calibration import BOUNDS, divergence, reference_temperature
-from openworld.estimators.engine.temperature import probabilities
 
 seeds = st.integers(0, 10**6)
 
@@ -30,7 +28,6 @@ def slope(base, similarities, tau):
     return -0.5 * np.mean((q * centred * r).sum(axis=1)) / tau**2
 
 
-@settings(max_examples=20)
 @given(seeds, st.floats(0.005, 2))
 def test_the_divergence_is_its_definition_and_so_is_its_slope(seed, tau):
     base, similarities = drawn(seed)
@@ -43,31 +40,21 @@ def test_the_divergence_is_its_definition_and_so_is_its_slope(seed, tau):
     assert slope(base, similarities, tau) == pytest.approx(sides / (2 * step), rel=1e-4, abs=1e-6)
 
 
-@settings(max_examples=20)
 @given(seeds)
 def test_the_found_temperature_is_the_lowest_point(seed):
     base, similarities = drawn(seed)
-    found = reference_temperature(base, similarities)
-    assert found.warning is None
+    found, order = reference_temperature(base, similarities), np.random.default_rng(seed).permutation(12)
+    assert found.warning is None and found == reference_temperature(base[order], similarities[order])  # to the last bit
     assert slope(base, similarities, found.value) * found.value == pytest.approx(0, abs=1e-7)
     assert found.divergence <= min(divergence(base, similarities, tau) for tau in np.geomspace(*BOUNDS, 999)) + 1e-12
 
 
-@settings(max_examples=20)
 @given(seeds, st.floats(0.5, 10), st.floats(-1, 1))
 def test_scale_and_offset_of_the_similarities_do_not_matter(seed, scale, offset):
     base, similarities = drawn(seed)
     one, other = (reference_temperature(base, each) for each in (similarities, scale * similarities + offset))
     assert other.value == pytest.approx(scale * one.value, rel=1e-6)
     assert other.divergence == pytest.approx(one.divergence, abs=1e-12)
-
-
-@settings(max_examples=20)
-@given(seeds)
-def test_the_order_of_images_does_not_show_in_the_last_bit(seed):
-    base, similarities = drawn(seed, 31, 7)
-    order = np.random.default_rng(seed).permutation(len(base))
-    assert reference_temperature(base[order], similarities[order]) == reference_temperature(base, similarities)
 
 
 def test_many_images_end_where_the_whole_grid_ends(monkeypatch):
@@ -93,13 +80,3 @@ def test_a_judged_model_more_certain_than_any_temperature():
     sure = np.eye(4)[np.arange(40) % 4]
     found = reference_temperature(sure, sure * 1e-4)
     assert found.value == BOUNDS[0] and "lower bound" in found.warning
-
-
-@pytest.mark.parametrize("case", CASES)
-def test_stored_values(case):
-    expected = CASES[case]["outputs"]["frap"]
-    pair = stored(case, CASES[case]["outputs"]["cot_repo"]["temperature"])
-    for side, outputs in zip(("src", "tgt"), pair, strict=True):
-        found = reference_temperature(probabilities(outputs.logits, 1.0), outputs.reference)
-        assert found.value == pytest.approx(expected[f"tau_{side}"], rel=1e-7)
-        assert found.divergence == pytest.approx(expected[f"js_{side}"], abs=1e-12)

@@ -1,18 +1,16 @@
-"""Mandoline's slices: by hand, confidence bins as a special case, by search, what is out of reach, refusals."""
+"""Mandoline's slices: by hand, by search, what is out of reach, refusals."""
 
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 from scipy.special import logsumexp
-from simulated import CASES, outputs, stored
+from simulated import outputs, refused
 
-from openworld.core.errors import OpenworldError
 from openworld.estimators import IM, Outputs
-from openworld.estimators.engine.temperature import confidences
 from openworld.estimators.importance import tilted
 
 seeds = st.integers(0, 10**6)
@@ -38,23 +36,6 @@ def test_by_hand():
     assert found.details["effective_source"] == pytest.approx(1 / (0.25 + 3 / 36))
 
 
-@pytest.mark.parametrize("case", CASES)
-def test_confidence_bins_are_one_special_case(case):
-    source, target = stored(case, CASES[case]["outputs"]["cot_repo"]["temperature"])
-
-    def binned(one):
-        edges = np.arange(1, 10) / 10
-        return replace(one, slices=np.eye(10)[np.searchsorted(edges, confidences(one.logits, 1.0))])
-
-    expected = IM(calibrate=False).fit(source).estimate(target, interval=False)
-    found = estimate(binned(source), binned(target))
-    if expected.details["dropped_mass"]:
-        assert found.accuracy is None and "nothing is known of it" in found.warnings[-1]
-    else:
-        assert found.error == pytest.approx(expected.error, abs=1e-6)
-
-
-@settings(max_examples=20)
 @given(seeds, st.booleans())
 def test_equals_a_search_over_images(seed, pairs):
     source, target = grouped(seed), grouped(seed + 1, 80)
@@ -70,7 +51,6 @@ def test_equals_a_search_over_images(seed, pairs):
     assert found.error == pytest.approx(np.average(source.wrong, weights=weights), abs=1e-5)
 
 
-@settings(max_examples=20)
 @given(seeds)
 def test_on_the_source_itself_the_error_is_the_sources(seed):
     source = grouped(seed)
@@ -92,7 +72,7 @@ def test_slices_that_repeat_each_other():
 
 
 def test_the_interval_spreads_as_other_sets_do():
-    found = [IM(slices="given").fit(grouped(i)).estimate(grouped(i + 500), resamples=100) for i in range(30)]
+    found = [IM(slices="given").fit(grouped(i)).estimate(grouped(i + 500), resamples=40) for i in range(30)]
     width = np.mean([high - low for low, high in (one.interval for one in found)]) / (2 * 1.96)
     assert width == pytest.approx(np.std([one.accuracy for one in found]), rel=0.35)
 
@@ -102,17 +82,9 @@ def test_few_images_that_carry_the_weight_are_said():
     assert "the weights leave" in estimate(source, target).warnings[-1]
 
 
-def test_a_point_outside_is_not_reached():
+def test_what_is_missing_or_out_of_reach_is_said():
     assert tilted(np.array([[-1.0], [1.0]]), np.array([3, 0]), np.array([0.5])) is None
-
-
-def test_refusals():
-    source = grouped(0)
-    with pytest.raises(OpenworldError, match="slices: unknown value 'groups'"):
-        IM(slices="groups")
-    with pytest.raises(OpenworldError, match="IM with slices='given' needs slices"):
-        IM(slices="given").fit(outputs(0))
-    with pytest.raises(OpenworldError, match="IM with slices='given' needs slices"):
-        IM(slices="given").fit(source).estimate(outputs(0))
-    with pytest.raises(OpenworldError, match="the target's slices and their pairs are 2, the source's 3"):
-        IM(slices="given").fit(source).estimate(grouped(1, count=2))
+    fitted = IM(slices="given").fit(grouped(0))
+    refused("slices='given' needs slices", IM(slices="given").fit, outputs(0))
+    refused("slices='given' needs slices", fitted.estimate, outputs(0))
+    refused("the target's slices and their pairs are 2, the source's 3", fitted.estimate, grouped(1, count=2))

@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from openworld.core.errors import OpenworldError
 from openworld.estimators.engine.threshold import between, share_below, threshold, threshold_warnings
 
 scores_and_mistakes = st.lists(st.floats(-5, 5), min_size=1, max_size=40).flatmap(
@@ -20,12 +19,6 @@ def by_search(scores, wrong):
     ordered, wrong = np.sort(scores), wrong[np.argsort(scores)]
     gaps = [abs(int((~wrong[: i + 1]).sum()) - int(wrong[i + 1 :].sum())) for i in range(len(scores))]
     return ordered[int(np.argmin(gaps))]
-
-
-def test_by_hand():
-    scores = np.array([0.5, 0.1, 0.4, 0.2])
-    assert threshold(scores, 2, "reference") == 0.2
-    assert threshold(scores, 2) == pytest.approx(0.3)
 
 
 @given(scores_and_mistakes)
@@ -54,6 +47,7 @@ def test_reference_is_where_the_search_ends(seed):
 
 
 def test_the_ends():
+    assert threshold(np.array([0.5, 0.1, 0.4, 0.2]), 2) == pytest.approx(0.3)
     scores = np.array([1.0, 2.0])
     assert threshold(scores, 0) == threshold(scores, 0, "reference") == -inf
     assert threshold(scores, 2) == inf and threshold(scores, 2, "reference") == 2.0
@@ -75,8 +69,3 @@ def test_warnings():
     assert "every source image is named wrong" in threshold_warnings(scores, 60, inf)[0]
     assert "30 source scores tie" in threshold_warnings(scores, 25, threshold(scores, 25))[0]
     assert threshold_warnings(scores, 30, threshold(scores, 30)) == ()
-
-
-def test_an_unknown_rule():
-    with pytest.raises(OpenworldError, match="rule: unknown value 'middle'"):
-        threshold(np.ones(2), 1, "middle")

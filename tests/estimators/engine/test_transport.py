@@ -4,12 +4,12 @@ from itertools import permutations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import linear_sum_assignment
 from scipy.special import softmax
+from simulated import refused
 
-from openworld.core.errors import OpenworldError
 from openworld.estimators.engine.transport import quotas, transport
 
 seeds = st.integers(0, 10**6)
@@ -37,7 +37,6 @@ def test_by_hand():
 
 
 @given(seeds)
-@settings(max_examples=30)
 def test_equals_the_best_of_all_assignments(seed):
     p, wanted = drawn(seed, 6, 3)
     labels = set(permutations(np.repeat(np.arange(3), wanted).tolist()))
@@ -45,18 +44,18 @@ def test_equals_the_best_of_all_assignments(seed):
     assert transport(p, wanted).given.sum() == pytest.approx(best, abs=1e-12)
 
 
-@pytest.mark.parametrize(("n", "classes"), [(50, 5), (100, 10), (300, 10), (400, 50), (510, 17), (30, 100)])
+@pytest.mark.parametrize(("n", "classes"), [(50, 5), (300, 10), (400, 50), (30, 100)])
 def test_equals_the_square_problem(n, classes):
     p, wanted = drawn(n, n, classes)
     expected = square(p, wanted)
     np.testing.assert_allclose(np.sort(transport(p, wanted).given), np.sort(expected), atol=1e-12)
 
 
-@pytest.mark.parametrize(("n", "classes"), [(400, 7), (500, 40)])
-def test_equals_pot(n, classes, monkeypatch):
+def test_equals_pot(monkeypatch):
     monkeypatch.setenv("POT_BACKEND_DISABLE_PYTORCH", "1")  # seconds of import
     lp = pytest.importorskip("ot.lp")
-    p, wanted = drawn(n, n, classes)
+    n = 400
+    p, wanted = drawn(n, n, 40)
     cost = lp.emd2(np.full(n, 1 / n), wanted / n, 1 - p)
     assert 1 - transport(p, wanted).given.mean() == pytest.approx(cost, abs=1e-12)
 
@@ -83,17 +82,8 @@ def test_ties_are_no_obstacle(seed, classes, levels):
 def test_images_that_are_all_alike():
     plan = transport(np.full((500, 20), 0.05), quotas(np.ones(20), 500))
     assert (np.bincount(plan.assigned) == 25).all() and not plan.prices.any()
-
-
-def test_a_collapsed_model():
-    p = np.tile(softmax([5.0, 0.0, 0.0]), (90, 1))
-    plan = transport(p, np.array([30, 30, 30]))
-    assert np.bincount(plan.assigned).tolist() == [30, 30, 30]
-
-
-def test_classes_that_get_no_image():
-    p, _ = drawn(0, 20, 4)
-    assert set(transport(p, np.array([0, 20, 0, 0])).assigned) == {1}
+    collapsed = transport(np.tile(softmax([5.0, 0.0, 0.0]), (90, 1)), np.array([30, 30, 30]))
+    assert np.bincount(collapsed.assigned).tolist() == [30, 30, 30]
 
 
 @given(seeds, st.integers(1, 500), st.integers(2, 50))
@@ -103,16 +93,12 @@ def test_quotas_are_whole_and_near(seed, n, classes):
     assert found.sum() == n and (np.abs(found - shares * n) < 1 + 1e-6).all()
 
 
-def test_quotas_by_hand():
+def test_quotas_by_hand_and_those_that_do_not_fit():
     assert quotas(np.array([0.07, 0.29, 0.64]), 100).tolist() == [7, 29, 64]  # though 0.29 x 100 is 28.999...
     assert quotas(np.ones(3) / 3, 5).tolist() == [2, 2, 1]
     assert quotas(np.array([0.1, 0.6, 0.3]), 4).tolist() == [1, 2, 1]  # 0.4, 2.4, 1.2: equal remainders, lowest class
-
-
-def test_quotas_that_do_not_fit_are_refused():
     for wrong in ([1, 1], [2, 2, 0], [-1, 2, 1], [1, 1, 1, 0]):
-        with pytest.raises(OpenworldError, match="do not fit"):
-            transport(np.ones((2, 3)) / 3, np.array(wrong))
+        refused("do not fit", transport, np.ones((2, 3)) / 3, np.array(wrong))
 
 
 @given(seeds)

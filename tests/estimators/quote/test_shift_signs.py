@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
 from scipy.stats import energy_distance
-from simulated import outputs
+from simulated import outputs, refused
 
-from openworld.core.errors import OpenworldError
 from openworld.estimators import Outputs
 from openworld.estimators.quote import shift_signs as module
 from openworld.estimators.quote.shift_signs import ShiftSign, ShiftSigns, add_sign, energy, pairwise, shift_signs
@@ -28,13 +27,13 @@ def test_energy_is_scipys_in_one_dimension_and_the_definition_in_many():
 def test_under_one_law_p_is_uniform_and_hardly_anything_speaks():
     everything = outputs(0, 6000, 4, 2.0)
     found = []
-    for seed in range(60):
-        rows = np.random.default_rng(seed).permutation(6000)[:300]
-        found.append(shift_signs(everything.take(rows[:200]), everything.take(rows[200:]), deals=199, seed=seed))
+    for seed in range(40):
+        rows = np.random.default_rng(seed).permutation(6000)[:150]
+        found.append(shift_signs(everything.take(rows[:100]), everything.take(rows[100:]), deals=99, seed=seed))
     for name in ("outputs", "confidences", "named classes", "agreement with the reference"):
         p = np.array([signs[name].p for signs in found])
-        assert 0.4 < p.mean() < 0.63 and (p < 0.1).mean() < 0.25, name
-    assert sum(bool(signs.speaking) for signs in found) <= 9
+        assert 0.38 < p.mean() < 0.65 and (p < 0.1).mean() < 0.25, name
+    assert sum(bool(signs.speaking) for signs in found) <= 6
 
 
 @pytest.mark.parametrize(
@@ -51,22 +50,20 @@ def test_under_one_law_p_is_uniform_and_hardly_anything_speaks():
 )
 def test_each_sign_sees_its_own_change(name, change):
     rng = np.random.default_rng(5)
-    made = [outputs(seed, 400, 4, 2.0, partners=1) for seed in (0, 1)]
+    made = [outputs(seed, 250, 4, 2.0, partners=1) for seed in (0, 1)]
     units = [1.0, 0.01]  # appearance comes in unlike units
     source, target = (
-        replace(one, features=rng.normal(size=(400, 3)) + 1, appearance=units * rng.normal(size=(400, 2)))
+        replace(one, features=rng.normal(size=(250, 3)) + 1, appearance=units * rng.normal(size=(250, 2)))
         for one in made
     )
-    assert shift_signs(source, target)[name].p > 0.01
-    changed = shift_signs(source, change(target))
+    assert shift_signs(source, target, deals=199)[name].p > 0.01
+    changed = shift_signs(source, change(target), deals=199)
     assert changed[name].p <= 0.01 and name in {sign.name for sign in changed.speaking}
-
-
-def test_change_says_which_way():
-    source, target = outputs(0, 400, 4, 2.0), outputs(1, 400, 4, 1.0)
-    found = shift_signs(source, target)
-    assert found["confidences"].change < -0.05 and found["outputs"].change is None
-    assert shift_signs(source, Outputs(4 * target.logits))["confidences"].change > 0.05
+    way = changed[name].change
+    if name == "confidences":
+        assert way > 0
+    else:
+        assert way < 0 if name.startswith("agreement") else way is None
 
 
 def test_holm_by_hand():
@@ -79,15 +76,15 @@ def test_holm_by_hand():
 
 
 def test_the_fall_that_may_hide_is_seen_where_it_is_made():
-    source = outputs(0, 1000, 4, 2.0)
-    unseen = shift_signs(source, outputs(1, 400, 4, 2.0)).unseen
-    assert 0.02 <= unseen <= 0.2 and shift_signs(source, outputs(1, 50, 4, 2.0)).unseen > unseen
+    source = outputs(0, 500, 4, 2.0)
+    unseen = shift_signs(source, outputs(1, 200, 4, 2.0), deals=199).unseen
+    assert 0.02 <= unseen <= 0.25 and shift_signs(source, outputs(1, 30, 4, 2.0), deals=199).unseen > unseen
     wrong, rng = source.wrong, np.random.default_rng(3)
     law = np.where(
         wrong, (wrong.mean() + unseen + 0.04) / wrong.sum(), (1 - wrong.mean() - unseen - 0.04) / (~wrong).sum()
     )
     seen = [
-        bool(shift_signs(source, source.take(rng.choice(1000, 400, p=law)), deals=199, seed=s).speaking)
+        bool(shift_signs(source, source.take(rng.choice(500, 200, p=law)), deals=99, seed=s).speaking)
         for s in range(10)
     ]
     assert sum(seen) >= 8
@@ -100,8 +97,4 @@ def test_of_many_images_a_sample_is_compared(monkeypatch):
     source, target = outputs(0, 400, 4, 2.0), outputs(1, 400, 4, 0.5)
     assert shift_signs(source, target)["outputs"].p < 0.01
     assert shift_signs(source, target) == shift_signs(source, target) != shift_signs(source, target, seed=1)
-
-
-def test_labels_are_needed():
-    with pytest.raises(OpenworldError, match="needs labels"):
-        shift_signs(Outputs([[1.0, 0.0]]), Outputs([[1.0, 0.0]]))
+    refused("needs labels", shift_signs, Outputs(source.logits), target)

@@ -2,9 +2,8 @@
 
 import numpy as np
 import pytest
-from simulated import outputs
+from simulated import outputs, refused
 
-from openworld import OpenworldError
 from openworld.estimators import Outputs, check_source
 
 
@@ -19,34 +18,27 @@ def test_a_fair_source_and_other_pictures():
     assert (found.n, found.n_target, found.shared, found.repeated) == (300, 400, 0, 0) and found.warnings == ()
     assert found.mistakes == rows(0, 300).mistakes
     assert check_source(rows(0, 300)).n_target == 0
+    two = check_source(rows(0, 300), Outputs(np.concatenate([rows(1, 400).logits, rows(0, 300).logits[:2]])))
+    assert two.shared == 2 and two.warnings == ()  # not worth a word
+    repeats = check_source(rows(0, 300).take(np.r_[:300, :20, :20]))
+    assert repeats.repeated == 60 and "60 of 340 source images" in repeats.warnings[0]
+    refused("needs labels", check_source, Outputs(np.eye(3)))
+    refused("the target has 5 classes and the source 12", check_source, rows(0, 30), rows(0, 30, 5))
 
 
-@pytest.mark.parametrize("change", ["nothing", "a constant", "noise of another batch", "log-probabilities", "float32"])
+@pytest.mark.parametrize("change", ["a constant", "noise of another batch", "float32"])
 def test_the_same_pictures_on_both_sides_are_counted(change):
     source, other = rows(0, 300), rows(1, 200)
     again = source.logits[50:100]
     again = {
-        "nothing": again,
         "a constant": again + 7.0,
         "noise of another batch": again + 1e-6 * np.random.default_rng(2).normal(size=again.shape),
-        "log-probabilities": again - np.log(np.exp(again).sum(axis=1, keepdims=True)),
         "float32": again.astype(np.float32),
     }[change]
     order = np.random.default_rng(3).permutation(250)
     found = check_source(source, Outputs(np.concatenate([other.logits, again])[order]))
     assert found.shared == 50 and found.repeated == 0
     assert "50 of 250 target images" in found.warnings[0] and "other images than the source" in found.warnings[0]
-
-
-def test_a_picture_or_two_on_both_sides_are_not_worth_a_word():
-    source, other = rows(0, 300), rows(1, 400)
-    found = check_source(source, Outputs(np.concatenate([other.logits, source.logits[:2]])))
-    assert found.shared == 2 and found.warnings == ()
-
-
-def test_repeats_within_the_source_are_counted():
-    found = check_source(rows(0, 300).take(np.r_[:300, :20, :20]))
-    assert found.repeated == 60 and "60 of 340 source images" in found.warnings[0]
 
 
 def test_brute_force_finds_the_same():
@@ -96,10 +88,3 @@ def test_logits_that_are_probabilities():
         found = check_source(source, Outputs(logits))
         assert found.softmax == share and f"{100 * share:.0f} % of the rows of logits" in found.warnings[0]
     assert check_source(Outputs(softmax, target.labels)).softmax == 1
-
-
-def test_what_cannot_be_checked():
-    with pytest.raises(OpenworldError, match="the check of a source needs labels"):
-        check_source(Outputs(np.eye(3)))
-    with pytest.raises(OpenworldError, match="the target has 5 classes and the source 12"):
-        check_source(rows(0, 30), rows(0, 30, 5))

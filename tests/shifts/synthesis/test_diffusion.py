@@ -7,7 +7,6 @@ import shutil
 import sys
 import types
 import warnings
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -43,38 +42,14 @@ def test_the_pipeline_is_asked_for_what_was_ordered(plan):
     assert asked["prompt"] == [order.text for order in orders]
     assert [one.initial_seed() for one in asked["generator"]] == [order.seed for order in orders]
     assert (asked["num_inference_steps"], asked["guidance_scale"], asked["negative_prompt"]) == (2, 0.0, None)
-
-
-def test_guidance_above_one_says_what_not_to_paint(plan):
-    pipeline = StandIn()
-    orders = [plan.commission(number) for number in range(2)]
-    DiffusionPainter(pipeline, "mine", side=16, guidance=2.0).paint(orders)
-    assert pipeline.asked[0]["negative_prompt"] == [order.negative for order in orders]
-
-
-def test_a_picture_does_not_depend_on_its_batch(plan, tmp_path):
-    found = [
-        generate(plan, DiffusionPainter(StandIn(), "mine", side=16), tmp_path / str(size), batch=size).images
-        for size in (1, 4, 15)
-    ]
-    assert len({images.fingerprint for images in found}) == 1
-
-
-def test_settings_are_part_of_what_it_is():
-    about = DiffusionPainter(StandIn(), "mine", steps=1).about
-    assert about == {
-        "name": "StandIn", "weights": "mine", "side": 512, "steps": 1, "guidance": 0.0, "dtype": "torch.float32"
-    }  # fmt: skip
-    assert json.dumps(about)
+    guided = DiffusionPainter(pipeline, "mine", side=16, guidance=2.0)
+    guided.paint(orders)
+    assert pipeline.asked[1]["negative_prompt"] == [order.negative for order in orders]
+    about = {"name": "StandIn", "weights": "mine", "side": 16, "steps": 1, "guidance": 2.0, "dtype": "torch.float32"}
+    assert guided.about == about
     for wrong in ({"side": 0}, {"steps": 0}, {"guidance": -1.0}):
         with pytest.raises(OpenworldError, match="expected"):
-            DiffusionPainter(StandIn(), "mine", **wrong)
-
-
-def test_batches_follow_the_memory():
-    assert DiffusionPainter(StandIn(), "mine", side=16).fitting() == 1  # no GPU
-    assert fitting_batch(80 * 2**30, 2**30) == 64
-    assert fitting_batch(0, 2**30) == 1
+            DiffusionPainter(pipeline, "mine", **wrong)
 
 
 def test_without_diffusers_the_way_out_is_said(monkeypatch):
@@ -160,47 +135,28 @@ def test_a_real_pipeline_paints_the_same_in_every_batch(tiny, plan, tmp_path):
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_a_real_pipeline_that_was_stopped_goes_on_with_the_same_bytes(tiny, plan, tmp_path):
+def test_a_real_pipeline_that_was_stopped_goes_on_and_a_screen_sees_what_it_paints(tiny, plan, tmp_path):
     def stop(done, count):
         if done == 6:
             raise KeyboardInterrupt
 
-    generate(plan, tiny, tmp_path / "whole", batch=3)
+    def screen(seen):
+        def allows(pictures):
+            seen.extend(pictures)
+            return [place > 0 for place, _ in enumerate(pictures)]
+
+        return Screen("not the first", allows, attempts=2)
+
+    seen = []
+    found = generate(plan, tiny, tmp_path / "whole", screen=screen(seen), batch=5)
+    assert {picture.size for picture in seen} == {(32, 32)}
+    assert (len(seen), len(found), found.refused) == (15 + 3, 12, 3)
+    generate(plan, tiny, tmp_path / "unscreened", batch=3)
     with pytest.raises(KeyboardInterrupt):
         generate(plan, tiny, tmp_path / "cut", batch=3, progress=stop)
     generate(plan, tiny, tmp_path / "cut", batch=3)
     for name in ("manifest.json", "images.parquet"):
-        assert (tmp_path / "cut" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
-
-
-@pytest.mark.filterwarnings("ignore")
-def test_side_steps_and_words_change_what_is_painted(tiny, plan):
-    order = plan.commission(0)
-    usual = pixels(tiny.paint([order])[0])
-    assert replace(tiny, side=48).paint([order])[0].size == (48, 48)
-    assert abs(pixels(replace(tiny, steps=1).paint([order])[0]) - usual).max() > 1
-    assert abs(pixels(tiny.paint([replace(order, text="a boat")])[0]) - usual).max() > 0
-    assert np.array_equal(pixels(tiny.paint([replace(order, negative="blur")])[0]), usual)
-
-
-@pytest.mark.filterwarnings("ignore")
-def test_negative_words_count_with_guidance_alone(tiny, plan):
-    guided, order = replace(tiny, guidance=5.0), plan.commission(0)
-    one, other = (pixels(guided.paint([replace(order, negative=text)])[0]) for text in ("blur", "a lot of trees"))
-    assert abs(one - other).max() > 0
-
-
-@pytest.mark.filterwarnings("ignore")
-def test_a_screen_sees_what_a_real_pipeline_paints(tiny, plan, tmp_path):
-    seen = []
-
-    def allows(pictures):
-        seen.extend(pictures)
-        return [place > 0 for place, _ in enumerate(pictures)]
-
-    found = generate(plan, tiny, tmp_path, screen=Screen("not the first", allows, attempts=2), batch=5)
-    assert {picture.size for picture in seen} == {(32, 32)}
-    assert (len(seen), len(found), found.refused) == (15 + 3, 12, 3)
+        assert (tmp_path / "cut" / name).read_bytes() == (tmp_path / "unscreened" / name).read_bytes()
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -215,7 +171,8 @@ def test_memory_is_asked_on_a_gpu_and_the_batch_follows(tiny, monkeypatch):
     pipeline.device = "cuda"
     assert DiffusionPainter(pipeline, "mine", side=16).fitting() == 8
     assert len(pipeline.asked) == 1
-    assert tiny.fitting() == 1
+    assert tiny.fitting() == DiffusionPainter(StandIn(), "mine", side=16).fitting() == 1  # no GPU
+    assert fitting_batch(80 * 2**30, 2**30) == 64 and fitting_batch(0, 2**30) == 1
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -36,12 +36,6 @@ def test_prompts_are_in_the_order_of_written_texts(prompts):
     assert prompts.texts(7, 8) == [prompts.text(7)]
 
 
-def test_a_table_of_ones_own(tmp_path):
-    path = tmp_path / "mine.toml"
-    path.write_text('[[style]]\nname = "mosaic"\nprompt = "a mosaic of a {}"\n')
-    assert prompt_styles(path) == (PromptStyle("mosaic", "a mosaic of a {}"),)
-
-
 GROUPS = {"3d-model": "sai-3d-model", "hdr": "photo-hdr", "gta": "game-GTA", "tilt-shift": "photo-tilt-shift"}
 
 
@@ -80,14 +74,20 @@ def test_what_is_no_list_of_templates_is_refused(tmp_path, text):
         prompt_styles(tmp_path / "mine.json")
 
 
+def test_a_table_of_ones_own(tmp_path):
+    path = tmp_path / "mine.toml"
+    path.write_text('[[style]]\nname = "mosaic"\nprompt = "a mosaic of a {}"\n')
+    assert prompt_styles(path) == (PromptStyle("mosaic", "a mosaic of a {}"),)
+    with pytest.raises(OpenworldError, match=r"there is no file .*missing\.toml"):
+        prompt_styles(tmp_path / "missing.toml")
+
+
 @pytest.mark.parametrize("text", ["", "style = 3", "[[style]]\nname = 'x'", "[[style]]\nnam = 'x'", "no toml"])
 def test_what_is_no_table_is_refused(tmp_path, text):
     path = tmp_path / "mine.toml"
     path.write_text(text)
     with pytest.raises(OpenworldError, match="is no table of styles"):
         prompt_styles(path)
-    with pytest.raises(OpenworldError, match=r"there is no file .*missing\.toml"):
-        prompt_styles(tmp_path / "missing.toml")
 
 
 def test_wrong_names_are_refused(prompts):

@@ -30,18 +30,14 @@ def test_labels_styles_levels_and_groups_are_the_plans(plan, folder):
     assert found.images.image(6).getpixel((0, 0)) == tuple(plan.commission(6).seed.to_bytes(8, "big")[:3])
 
 
-def test_a_cell_is_an_image_set_of_its_own(folder):
+def test_a_cell_is_an_image_set_of_its_own_and_it_travels(folder):
     found = read_generated(folder)
     cell = found.cell(0, 1)
     assert len(cell) == 5
     assert cell.image(0) == found.images.image(5)
     assert len(found.cell(1, 1)) == 0
-
-
-def test_it_travels(folder):
-    images = pickle.loads(pickle.dumps(read_generated(folder).images))
-    assert images.fingerprint == read_generated(folder).images.fingerprint
-    assert images.image(0).size == (8, 8)
+    images = pickle.loads(pickle.dumps(found.images))
+    assert images.fingerprint == found.images.fingerprint and images.image(0).size == (8, 8)
 
 
 def test_other_pixels_in_files_of_the_same_names_are_another_set(plan, painter, folder, tmp_path):

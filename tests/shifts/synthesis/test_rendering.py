@@ -9,7 +9,14 @@ from openworld.core.errors import OpenworldError
 from openworld.datasets import ImageSet
 from openworld.datasets.styles import STYLES
 from openworld.shifts import ShiftGrid
-from openworld.shifts.synthesis import Prompts, RenderedPainter, generate, plan_synthesis, rendered_styles
+from openworld.shifts.synthesis import (
+    Prompts,
+    RenderedPainter,
+    generate,
+    plan_synthesis,
+    prompt_styles,
+    rendered_styles,
+)
 from openworld.shifts.synthesis.planning import Commission
 
 
@@ -60,8 +67,6 @@ def test_what_it_cannot_paint_is_said(images):
     with pytest.raises(OpenworldError, match="unknown class 'no such thing'"):
         RenderedPainter(images).paint(order("no such thing", style))
     with pytest.raises(OpenworldError, match="unknown style 'art nouveau'"):
-        from openworld.shifts.synthesis import prompt_styles
-
         RenderedPainter(images).paint(order(name, prompt_styles()[0]))
     with pytest.raises(OpenworldError, match="has no image of"):
         RenderedPainter(images.subset([])).paint(order(name, style))

@@ -20,7 +20,7 @@ def halves():
     return Decomposition.of_matrix(torch.linalg.qr(torch.randn(8, 8, generator=torch.Generator().manual_seed(0)))[0])
 
 
-@pytest.mark.parametrize("chunk", [1, 5, 12, 100])
+@pytest.mark.parametrize("chunk", [1, 5, 12])
 def test_they_are_those_of_all_texts_at_once(prompts, halves, chunk):
     reference = np.random.RandomState(1).normal(size=(30, 8))
     found = prompt_degrees(prompts, encode, halves, reference, k=3, chunk=chunk)
@@ -46,5 +46,3 @@ def test_wrong_encoders_are_refused(prompts, halves):
         prompt_degrees(prompts, lambda texts: encode(texts[1:]), halves, np.eye(8))
     with pytest.raises(OpenworldError, match="7 features a row"):
         prompt_degrees(prompts, lambda texts: encode(texts)[:, :7], halves, np.eye(8))
-    with pytest.raises(OpenworldError, match="chunk is 0"):
-        prompt_degrees(prompts, encode, halves, np.eye(8), chunk=0)
