@@ -30,8 +30,8 @@ import numpy as np
 from openworld.estimators import Null, Outputs, find_estimator
 from openworld.estimators.engine.confidence_check import check_confidence
 from openworld.estimators.engine.temperature import source_temperature
-from openworld.estimators.quote import ALONE
 from openworld.estimators.quote.alarm import add_step, alarm_limit
+from openworld.estimators.quote.decision import ALONE
 from openworld.estimators.quote.shift_alarm import ShiftTest, fit_shift_test
 from openworld.estimators.quote.shift_signs import ShiftSign, ShiftSigns, pairwise, vectors_of
 from openworld.label_free.estimate.estimation import estimate_accuracy

@@ -30,7 +30,7 @@ import numpy as np
 import pool
 
 from openworld.estimators import COTT, ESTIMATORS, Chunk, DoC, Null, Outputs, find_alarms, measure_null
-from openworld.estimators.quote import ALONE
+from openworld.estimators.quote.decision import ALONE
 from openworld.label_free.estimate.quotes import Quoting, Tested
 from openworld.label_free.settings import Settings
 

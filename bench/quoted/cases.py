@@ -20,8 +20,8 @@ import pool
 
 from openworld.estimators import ESTIMATORS, Outputs, measure_null
 from openworld.estimators.engine.confidence_check import ConfidenceCheck
-from openworld.estimators.quote import ALONE, Evidence, evidence
 from openworld.estimators.quote.class_shares import ShareExplanation
+from openworld.estimators.quote.decision import ALONE, Evidence, evidence
 from openworld.estimators.quote.shift_signs import ShiftSign, ShiftSigns
 
 SIZES = ((1000, 500), (500, 250), (200, 200))  # images of source and target, as far as there are so many

@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 from cases import evidence_of, read
 
-from openworld.estimators.quote import RULES, Evidence, Limits, decide
+from openworld.estimators.quote.decision import RULES, Evidence, Limits, decide
 
 VALUES = {
     "moved": (0.0, 0.1, 0.2, 0.3),

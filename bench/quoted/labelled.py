@@ -23,7 +23,7 @@ import numpy as np
 import pool
 
 from openworld.estimators import ESTIMATORS, Outputs, check_reference, measure_null
-from openworld.estimators.quote import Quote
+from openworld.estimators.quote.decision import Quote
 from openworld.estimators.quote.learned_shifts import LabelledShift, learn, read_shifts
 
 ALONE = ("DoC", "ATC-MC", "COT", "COTT")

@@ -17,7 +17,7 @@ import numpy as np
 from cases import evidence_of, read
 from choose import left_out
 
-from openworld.estimators.quote import Limits, Quote, decide
+from openworld.estimators.quote.decision import Limits, Quote, decide
 
 MILD = 0.1
 KINDS = ("unshifted", "mild", "strong")

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from openworld.estimators.quote import Limits, Quote
+from openworld.estimators.quote.decision import Limits, Quote
 
 QUOTED = Path(__file__).resolve().parents[2] / "bench" / "quoted"
 

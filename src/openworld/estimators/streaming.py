@@ -21,9 +21,8 @@ from openworld.estimators.difference_of_confidences import DoC
 from openworld.estimators.disagreement import GDE
 from openworld.estimators.engine.fitted import Estimate, FittedEstimator
 from openworld.estimators.engine.outputs import Outputs
-from openworld.estimators.frap import FRAP
+from openworld.estimators.frap import FRAP, RAP
 from openworld.estimators.importance import IM
-from openworld.estimators.rap import RAP
 from openworld.estimators.thresholded_confidence import ATCMaxConfidence, ATCNegativeEntropy
 
 Blocks = Callable[[], Iterable[Outputs]]
@@ -64,31 +63,46 @@ def sample_rows(outputs: Outputs) -> int:
 class Sampler:
     """Draws images from a target while it passes by, each as likely as any other; the blocks do not matter."""
 
+    # Every image gets a lot, a random number, as it passes; the images of the lowest lots are the sample.
+
     def __init__(self, rows: int | None = None, *, seed: int = 0):  # rows: to hold; default `sample_rows` of a block
         self.rows, self.n, self._generator = rows, 0, np.random.default_rng(seed)
-        self._kept: _Drawn | None = None
+        self._outputs: Outputs | None = None
+        self._places, self._lots = np.zeros(0, np.int64), np.zeros(0)
 
     def add(self, block: Outputs) -> None:
         """Let a block pass by; it must be like those before."""
         self.rows = self.rows or sample_rows(block)
-        drawn = _Drawn(block, np.arange(self.n, self.n + block.n), self._generator.random(block.n)).least(self.rows)
-        self._kept = drawn if self._kept is None else self._kept.joined(drawn, self.rows)
+        places, lots = np.arange(self.n, self.n + block.n), self._generator.random(block.n)
         self.n += block.n
+        if self._outputs is not None:
+            _require_alike(self._outputs, block)
+            if len(self._lots) == self.rows:  # late blocks of a large target have few images to offer
+                better = lots < self._lots.max()
+                if not better.any():
+                    return
+                block, places, lots = block.take(better), places[better], lots[better]
+            block = _joined(self._outputs, block)
+        places, lots = np.concatenate([self._places, places]), np.concatenate([self._lots, lots])
+        if len(lots) > self.rows:
+            lowest = np.sort(np.argpartition(lots, self.rows - 1)[: self.rows])
+            block, places, lots = block.take(lowest), places[lowest], lots[lowest]
+        self._outputs, self._places, self._lots = block, places, lots
 
     @classmethod
     def after(cls, sample: Sample, rows: int, *, seed: int = 0) -> "Sampler":
         """Return a sampler that goes on where another of these settings ended, as if there had been no break."""
         sampler = cls(rows, seed=seed)
         lots = sampler._generator.random(sample.n)[sample.rows]
-        sampler.n, sampler._kept = sample.n, _Drawn(sample.outputs, sample.rows, lots)
+        sampler.n, sampler._outputs, sampler._places, sampler._lots = sample.n, sample.outputs, sample.rows, lots
         return sampler
 
     @property
     def sample(self) -> Sample:
         """What was drawn of all blocks so far."""
-        if self._kept is None:
+        if self._outputs is None:
             raise OpenworldError("the target holds no image; there is nothing to estimate.")
-        return Sample(self._kept.outputs, self._kept.rows, self.n)
+        return Sample(self._outputs, self._places, self.n)
 
 
 def uniform_sample(blocks: Iterable[Outputs], rows: int | None = None, *, seed: int = 0) -> Sample:
@@ -131,38 +145,16 @@ def estimate_stream(
     return {name: replace(value, details=value.details | size, sample_scores=None) for name, value in estimates.items()}
 
 
-@dataclass(frozen=True, eq=False)
-class _Drawn:
-    """Images with their numbers and their lots; the images of the lowest lots are the sample."""
-
-    outputs: Outputs
-    rows: np.ndarray
-    lots: np.ndarray
-
-    def least(self, count: int) -> "_Drawn":
-        if len(self.lots) <= count:
-            return self
-        return self._take(np.sort(np.argpartition(self.lots, count - 1)[:count]))
-
-    def joined(self, other: "_Drawn", count: int) -> "_Drawn":
-        _require_alike(self.outputs, other.outputs)
-        if len(self.lots) == count:  # late blocks of a large target have few images to offer
-            better = other.lots < self.lots.max()
-            if not better.any():
-                return self
-            other = other._take(better)
-        rows, lots = (np.concatenate(pair) for pair in ((self.rows, other.rows), (self.lots, other.lots)))
-        parts = {}
-        for name in (field.name for field in fields(Outputs)):
-            before, after = getattr(self.outputs, name), getattr(other.outputs, name)
-            if name == "partners":
-                parts[name] = tuple(np.concatenate(pair) for pair in zip(before, after, strict=True))
-            elif before is not None:
-                parts[name] = np.concatenate([before, after])
-        return _Drawn(Outputs(**parts), rows, lots).least(count)
-
-    def _take(self, chosen: np.ndarray) -> "_Drawn":
-        return _Drawn(self.outputs.take(chosen), self.rows[chosen], self.lots[chosen])
+def _joined(first: Outputs, second: Outputs) -> Outputs:
+    """Return the outputs of both, one behind the other."""
+    parts = {}
+    for name in (field.name for field in fields(Outputs)):
+        before, after = getattr(first, name), getattr(second, name)
+        if name == "partners":
+            parts[name] = tuple(np.concatenate(pair) for pair in zip(before, after, strict=True))
+        elif before is not None:
+            parts[name] = np.concatenate([before, after])
+    return Outputs(**parts)
 
 
 def _require_alike(first: Outputs, second: Outputs) -> None:

@@ -9,9 +9,8 @@ from simulated import outputs, refused
 
 from openworld.estimators import ESTIMATORS, Outputs, check_reference, measure_null
 from openworld.estimators.engine.confidence_check import ConfidenceCheck, check_confidence
-from openworld.estimators.quote import ALONE, Evidence, Limits, decide, evidence, quote
 from openworld.estimators.quote.class_shares import ShareExplanation
-from openworld.estimators.quote.decision import confidence_spread
+from openworld.estimators.quote.decision import ALONE, Evidence, Limits, confidence_spread, decide, evidence, quote
 from openworld.estimators.quote.shift_signs import ShiftSign, ShiftSigns
 
 NOTHING = ShiftSigns((ShiftSign("outputs", 0.4, 0.0), ShiftSign("confidences", 0.6, 0.0, -0.001)), 0.05)

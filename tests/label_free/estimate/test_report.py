@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from openworld.estimators.quote import Quote
+from openworld.estimators.quote.decision import Quote
 from openworld.estimators.quote.learned_shifts import LearnedShifts, LeftOut
 from openworld.estimators.quote.shift_signs import ShiftSign, ShiftSigns
 from openworld.label_free.estimate.accuracy_estimate import (

@@ -32,7 +32,7 @@ from openworld.core.errors import OpenworldError
 from openworld.core.representation import short_repr
 from openworld.core.types import checked
 from openworld.estimators.engine.outputs import Outputs
-from openworld.estimators.engine.temperature import confidences, temperature_of
+from openworld.estimators.engine.temperature import confidences_of, temperature_of
 from openworld.estimators.open_world.engine.posteriors import best_bin_share
 from openworld.estimators.quote.class_shares import moved_shares
 
@@ -92,16 +92,13 @@ class Cause:
 
 @dataclass(frozen=True, eq=False)
 class CauseReader:
-    """What is kept of a source of m images; make it with `fit_causes`."""
+    """A source of m images with what periods are compared with; make it with `fit_causes`."""
 
+    source: Outputs
     temperature: float
-    predictions: np.ndarray  # int64[m]
-    confidences: np.ndarray  # float64[m], at the temperature
-    largest: np.ndarray  # float64[m], logits
     moving: np.ndarray  # float64[m, K], features of length 1, or logits as `_other_logits` says
     means: np.ndarray  # float64[C, K] of the predicted classes, NaN where none is
     distances: np.ndarray  # float64[m] to the nearest others, or less the largest logits
-    features: bool  # whether there are some
     limits: CauseLimits = field(default_factory=CauseLimits)
 
     __repr__ = short_repr
@@ -110,7 +107,7 @@ class CauseReader:
     def read(self, period: Outputs, *, count: int = 12) -> Cause:
         """Name the likely cause of what moved in a period, and the rows of `count` images that carry it."""
         view = self._view(period)
-        far = _distances(view, self.moving) if self.features else -period.logits.max(axis=1)
+        far = -period.logits.max(axis=1) if self.source.features is None else _distances(view, self.moving)
         pulls = self._pulls(view, period.predictions)
         signs = self._compare(period, view, far, pulls)
         cause, among, why = decide_cause(signs, self.limits)
@@ -120,7 +117,7 @@ class CauseReader:
         elif cause == SHARES:
             before, now = self._counts(period)
             grown = now / now.sum() - before / before.sum()
-            rows = np.lexsort((-confidences(period.logits, self.temperature), -grown[period.predictions]))
+            rows = np.lexsort((-confidences_of(period, self.temperature), -grown[period.predictions]))
         elif cause == APPEARANCE:  # where all classes together moved
             means = np.nan_to_num(self.means)[period.predictions]
             rows = np.argsort(-((view - means) @ pulls.sum(axis=0)), kind="stable")
@@ -131,7 +128,7 @@ class CauseReader:
     def _view(self, period: Outputs) -> np.ndarray:
         if period.classes != len(self.means):
             raise OpenworldError(f"the period has {period.classes} classes and the source {len(self.means)}.")
-        if not self.features:
+        if self.source.features is None:
             return _other_logits(period)
         period.require(("features",), "a period whose source has features")
         if period.features.shape[1] != self.moving.shape[1]:
@@ -143,16 +140,18 @@ class CauseReader:
 
     def _counts(self, period: Outputs) -> tuple[np.ndarray, np.ndarray]:
         """Return how many images are given each class, int64[C], on the source and in the period."""
-        return tuple(np.bincount(names, minlength=period.classes) for names in (self.predictions, period.predictions))
+        sides = self.source, period
+        return tuple(np.bincount(side.predictions, minlength=period.classes) for side in sides)
 
     def _compare(self, period: Outputs, view: np.ndarray, far: np.ndarray, pulls: np.ndarray) -> CauseSigns:
         before, now = self._counts(period)
         distance, chance = moved_shares(before, now)
-        weights = (now / np.maximum(before, 1))[self.predictions]
-        sure, largest = confidences(period.logits, self.temperature), period.logits.max(axis=1)
+        weights = (now / np.maximum(before, 1))[self.source.predictions]
         weights = weights if weights.any() else np.ones(len(weights))
-        pairs = ((self.confidences, sure), (self.largest, largest), (self.distances, far))
-        differences = [largest_difference(own, weights, others) for own, others in pairs]
+        sure_before, sure = (confidences_of(side, self.temperature) for side in (self.source, period))
+        largest = [side.logits.max(axis=1) for side in (self.source, period)]
+        pairs = ((sure_before, sure), largest, (self.distances, far))
+        differences = [largest_difference(at_home, weights, others) for at_home, others in pairs]
         effective = weights.sum() ** 2 / (weights**2).sum()
         within = max(differences) / min(1.0, CHANCE * sqrt(1 / effective + 1 / period.n))
         near = np.argsort(far, kind="stable")[: -(-period.n // 2)]
@@ -164,8 +163,8 @@ class CauseReader:
             nearest=coherence(self._pulls(view[near], period.predictions[near])),
             power=coherence(np.linalg.norm(pulls, axis=1, keepdims=True)),
             unlike=unlike_share(-self.distances, -far),
-            surer=bool(np.average(self.confidences, weights=weights) < sure.mean()),
-            view="features" if self.features else "logits",
+            surer=bool(np.average(sure_before, weights=weights) < sure.mean()),
+            view="logits" if self.source.features is None else "features",
         )
 
     def _pulls(self, view: np.ndarray, predicted: np.ndarray) -> np.ndarray:
@@ -183,24 +182,13 @@ class CauseReader:
 def fit_causes(source: Outputs, *, limits: CauseLimits = CauseLimits()) -> CauseReader:
     """Keep what periods are compared with; features of the source, if periods will have some from the same model."""
     source.require(("labels",), "the comparison of periods")
-    temperature = temperature_of(source).value
-    features = source.features is not None
-    moving = source.features if features else _other_logits(source)
-    largest = source.logits.max(axis=1)
+    bare = source.features is None
+    moving = _other_logits(source) if bare else source.features
     means = np.full((source.classes, moving.shape[1]), np.nan)
     for name in np.unique(source.predictions):
         means[name] = moving[source.predictions == name].mean(axis=0)
-    return CauseReader(
-        temperature,
-        source.predictions,
-        confidences(source.logits, temperature),
-        largest,
-        moving,
-        means,
-        _distances(moving, moving, own=True) if features else -largest,
-        features,
-        limits,
-    )
+    distances = -source.logits.max(axis=1) if bare else _distances(moving, moving, own=True)
+    return CauseReader(source, temperature_of(source).value, moving, means, distances, limits)
 
 
 def decide_cause(signs: CauseSigns, limits: CauseLimits = CauseLimits()) -> tuple[str, tuple[str, ...], str]:

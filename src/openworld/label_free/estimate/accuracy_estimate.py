@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from openworld.estimators.quote import Quote
 from openworld.estimators.quote.causes import NONE, Cause
+from openworld.estimators.quote.decision import Quote
 from openworld.estimators.quote.learned_shifts import LearnedShifts
 from openworld.estimators.quote.shift_signs import ShiftSigns
 

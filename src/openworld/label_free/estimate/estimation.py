@@ -13,9 +13,9 @@ from openworld.core.errors import OpenworldError
 from openworld.estimators import CBPE, GDE, Estimate, FittedEstimator, Outputs, find_estimator
 from openworld.estimators.calibrated_confidence import enough_images
 from openworld.estimators.engine.temperature import temperature_of
-from openworld.estimators.quote import Quote
 from openworld.estimators.quote.by_class import by_class
 from openworld.estimators.quote.class_shares import moved_shares
+from openworld.estimators.quote.decision import Quote
 from openworld.estimators.streaming import estimate_stream, spans
 from openworld.label_free.estimate.accuracy_estimate import (
     AccuracyEstimate,

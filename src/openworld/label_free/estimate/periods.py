@@ -14,8 +14,8 @@ import numpy as np
 
 from openworld.core.errors import OpenworldError
 from openworld.estimators import FittedEstimator
-from openworld.estimators.quote import without_number
 from openworld.estimators.quote.causes import fit_causes
+from openworld.estimators.quote.decision import without_number
 from openworld.estimators.quote.shift_signs import shift_signs
 from openworld.estimators.streaming import Span
 from openworld.label_free.estimate.accuracy_estimate import Period, PeriodCause, PeriodImage, ShiftAlarm

@@ -29,8 +29,8 @@ from openworld.estimators import (
     measure_null,
 )
 from openworld.estimators.engine.confidence_check import check_confidence
-from openworld.estimators.quote import ALONE, NO_SHIFT, Quote, quote, readings
 from openworld.estimators.quote.alarm import AlarmLimit, add_step, alarm_limit
+from openworld.estimators.quote.decision import ALONE, NO_SHIFT, Quote, quote, readings
 from openworld.estimators.quote.learned_shifts import candidates
 from openworld.estimators.quote.null import SOURCES
 from openworld.estimators.quote.shift_alarm import ShiftTest, fit_shift_test

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from math import isfinite
 
-from openworld.estimators.quote import Quote
+from openworld.estimators.quote.decision import Quote
 from openworld.estimators.quote.shift_signs import CONFIDENCES, NAMED
 from openworld.label_free.estimate.accuracy_estimate import AccuracyEstimate, Alarm, Period, Range
 from openworld.results import METRICS, Metric, Result, Results, Value, interval_of

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import ceil
 
-from openworld.estimators.quote import CLASS_SHARES, NO_SHIFT, Quote
+from openworld.estimators.quote.decision import CLASS_SHARES, NO_SHIFT, Quote
 from openworld.label_free.estimate.accuracy_estimate import AccuracyEstimate, Period
 from openworld.label_free.estimate.results import LESS_BIAS, results_of
 from openworld.report.sentences import bracketed, counted, percent, signed

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from openworld.estimators.quote import Quote
+from openworld.estimators.quote.decision import Quote
 from openworld.label_free.estimate.accuracy_estimate import AccuracyEstimate, Period, ScoredSet
 from openworld.label_free.estimate.report import over_time_figure, over_time_parts, over_time_words
 from openworld.label_free.estimate.results import ALARM_RATIO, SHIFT_ALARM, SHIFTS, period_rows

@@ -27,21 +27,13 @@ _REPOSITORY = re.compile(r"[\w-][\w.-]*/[\w.-]+")
 @checked
 @dataclass(frozen=True, eq=False)
 class DiffusionPainter:
-    """A diffusers pipeline with its settings.
+    """A diffusers pipeline with its settings."""
 
-    The noise of a picture comes from a generator of its own on the CPU, so it is the same in whatever batch and on
-    whatever device; the pixels are too, but for the rounding of the kernels.
-
-    Args:
-        pipeline: called as diffusers' text-to-image pipelines are. weights: its name or hash, for the manifest.
-        side: pixels. steps: of denoising. guidance: above 1, negative prompts are used.
-    """
-
-    pipeline: Any
-    weights: str
-    side: Annotated[int, Range(1, MOST["side"])] = 512
-    steps: Annotated[int, Range(1, MOST["steps"])] = 4
-    guidance: Annotated[float, Range(0, LARGEST)] = 0.0
+    pipeline: Any  # called as diffusers' text-to-image pipelines are
+    weights: str  # name or hash, for the manifest
+    side: Annotated[int, Range(1, MOST["side"])] = 512  # pixels
+    steps: Annotated[int, Range(1, MOST["steps"])] = 4  # of denoising
+    guidance: Annotated[float, Range(0, LARGEST)] = 0.0  # above 1, negative prompts are used
     about: Mapping[str, Any] = field(init=False)
 
     def __post_init__(self):
@@ -50,28 +42,24 @@ class DiffusionPainter:
         object.__setattr__(self, "about", about | {"dtype": str(getattr(self.pipeline, "dtype", "unknown"))})
 
     def paint(self, commissions: Sequence[Commission]) -> list[Image.Image]:
-        """A picture for each."""
+        """Return an image for each."""
         import torch
 
-        generators = [torch.Generator("cpu").manual_seed(order.seed) for order in commissions]
-        negative = [order.negative for order in commissions] if self.guidance > 1 else None
         made = self.pipeline(
             prompt=[order.text for order in commissions],
-            negative_prompt=negative,
+            negative_prompt=[order.negative for order in commissions] if self.guidance > 1 else None,
             num_inference_steps=self.steps,
             guidance_scale=self.guidance,
             height=self.side,
             width=self.side,
-            generator=generators,
+            # Noise from a generator on the CPU for each image is the same in whatever batch and on whatever device.
+            generator=[torch.Generator("cpu").manual_seed(order.seed) for order in commissions],
             output_type="pil",
         )
         return list(made.images)
 
     def fitting(self) -> int:
-        """Pictures at a time: on a GPU as many as four fifths of its free memory hold, at most 64; elsewhere 1.
-
-        Paints one picture to learn what one needs.
-        """
+        """Return how many images to paint at a time, on a GPU by what one of them needs; elsewhere 1."""
         import torch
 
         device = torch.device(getattr(self.pipeline, "device", "cpu"))
@@ -91,26 +79,15 @@ def fitting_batch(free: int, image: int) -> int:
 
 
 def sdxl_turbo(
-    weights: str = TURBO,
+    weights: str = TURBO,  # repository of the Hugging Face hub, or folder as diffusers' `save_pretrained` writes it
     *,
     device: str = "cuda",
-    half: bool = True,
-    revision: str | None = None,
-    download: bool = True,
+    half: bool = True,  # float16, on a GPU
+    revision: str | None = None,  # of the repository
+    download: bool = True,  # False to take only what is on this machine
     **settings,
 ) -> DiffusionPainter:
-    """SDXL-Turbo, or another text-to-image pipeline, from the Hugging Face hub or a local folder.
-
-    The weights of SDXL-Turbo are 7 GB to download, and are under Stability AI's licence, not under this project's.
-
-    Args:
-        weights: repository, or folder as diffusers' `save_pretrained` writes it. device: "cuda" or "cpu".
-        half: float16, on a GPU. revision: of the repository. download: False to take only what is on this machine.
-        settings: `side`, `steps`, `guidance` of `DiffusionPainter`.
-
-    Raises:
-        OpenworldError: diffusers is not installed; the weights cannot be loaded.
-    """
+    """Load SDXL-Turbo or another text-to-image pipeline; settings: side, steps, guidance of `DiffusionPainter`."""
     try:
         import torch
         from diffusers import AutoPipelineForText2Image

@@ -1,4 +1,4 @@
-"""A finished generated set: pictures with labels, and the levels their prompts were drawn at."""
+"""A finished generated set: images with labels, and the levels their prompts were drawn at."""
 
 import hashlib
 import io
@@ -47,19 +47,14 @@ class _Manifest:
 
 @dataclass(frozen=True, eq=False)
 class GeneratedSet:
-    """N pictures that were made, cell by cell.
+    """N images that were made, cell by cell."""
 
-    images: their image set, classes are labels; a picture's group is its prompt, or its label where the painter redraws
-    one original in many styles. style: int64[N], places in `styles`, names. grid: the cells their prompts lie in.
-    refused: how many more were ordered and kept by no screen. about: the manifest.
-    """
-
-    images: ImageSet
-    style: np.ndarray
+    images: ImageSet  # classes are labels; groups are prompts, or labels where the painter redraws one original
+    style: np.ndarray  # int64[N], places in `styles`
     styles: tuple[str, ...]
-    grid: ShiftGrid
-    refused: int
-    about: dict
+    grid: ShiftGrid  # the cells that their prompts lie in
+    refused: int  # how many more were ordered and kept by no screen
+    about: dict  # the manifest
 
     __repr__ = short_repr
 
@@ -67,25 +62,22 @@ class GeneratedSet:
         return len(self.images)
 
     def cell(self, covariate: int, semantic: int) -> ImageSet:
-        """The pictures of one cell."""
+        """Return the images of one cell."""
         return self.images.subset(self.grid.cell(covariate, semantic))
 
 
 def is_generated(folder: str | Path) -> bool:
-    """Whether a folder holds a set that `generate` made; `read_generated` says whether it is finished and whole."""
+    """Return whether a folder holds a set that `generate` made, perhaps damaged."""
     return all((Path(folder) / name).is_file() for name in (MANIFEST, TABLE))
 
 
 def read_generated(folder: str | Path) -> GeneratedSet:
     """Read a set that `generate` finished.
 
-    Every picture's file is checked against its hash when it is read.
-
-    Args:
-        folder: where it lies.
+    Every image's file is checked against its hash when it is read.
 
     Raises:
-        OpenworldError: no finished set there, one of another version, a table that was changed. A picture that was
+        OpenworldError: no finished set there, one of another version, a table that was changed. An image that was
             changed raises when it is read.
     """
     folder = Path(folder)
@@ -128,7 +120,7 @@ def _images(folder: Path, about: dict, rows: dict[str, np.ndarray]) -> ImageSet:
 
 @dataclass(frozen=True)
 class _Reader:
-    """Reads picture i and checks its hash; a class, not a closure, so that it travels between processes."""
+    """Reads image i and checks its hash; a class, not a closure, so that it travels between processes."""
 
     folder: Path
     files: tuple[str, ...]
@@ -145,5 +137,5 @@ class _Reader:
         return decode(io.BytesIO(data), str(path), ("PNG",))
 
     def file_of(self, index: int) -> str:
-        """The path of a picture below the folder."""
+        """Return the path of an image below the folder."""
         return self.files[index]

@@ -35,34 +35,25 @@ DIVISION = "division"
 
 
 class Painter(Protocol):
-    """What makes pictures.
+    """What makes images."""
 
-    about: what it is, as JSON knows it; a folder is continued only by a painter that says the same.
-    """
-
-    about: Mapping[str, Any]
+    about: Mapping[str, Any]  # what it is, as JSON; a folder is continued only by a painter that says the same
 
     def fitting(self) -> int:
-        """How many pictures it can paint at a time, at least 1."""
+        """Return how many images it can paint at a time, at least 1."""
 
     def paint(self, commissions: Sequence[Commission]) -> list[Image.Image]:
-        """A picture for each; what a picture is depends on its own commission alone."""
+        """Return an image for each, which depends on its own commission alone."""
 
 
 @checked
 @dataclass(frozen=True)
 class Screen:
-    """A check that every picture must pass, such as a safety checker.
+    """A check that every image must pass, such as a safety checker."""
 
-    Args:
-        name: of the check, for the manifest.
-        allows: list of n pictures -> n times True (keep) or False (throw away, and try another seed).
-        attempts: how many seeds to try; after that the image is refused, and the manifest says so.
-    """
-
-    name: str
-    allows: Callable[[list[Image.Image]], Sequence[bool]]
-    attempts: Positive = 3
+    name: str  # for the manifest
+    allows: Callable[[list[Image.Image]], Sequence[bool]]  # of n images n times True, or False to try another seed
+    attempts: Positive = 3  # seeds; after that the image is refused, and the manifest says so
 
 
 def generate(
@@ -71,25 +62,10 @@ def generate(
     folder: str | Path,
     *,
     screen: Screen | None = None,
-    batch: int | None = None,
-    progress: Callable[[int, int], None] | None = None,
+    batch: int | None = None,  # images at a time; None asks the painter
+    progress: Callable[[int, int], None] | None = None,  # called with (images done, images in all) after each batch
 ) -> GeneratedSet:
-    """Make all images of a plan that are not yet there, and read the set back.
-
-    One process at a time. Where memory runs out, the batch is halved and painted again.
-
-    Args:
-        plan: what to make. painter: what makes it. folder: where to, made if missing.
-        screen: None to keep every picture. batch: pictures at a time; None asks the painter.
-        progress: called with (images done, images in all) after each batch.
-
-    Returns:
-        The finished set.
-
-    Raises:
-        OpenworldError: a folder of another order, a painter that gives another number of pictures, memory too small
-            for one picture.
-    """
+    """Make all images of a plan that are not yet there, one process at a time, and read the set back."""
     import torch
 
     folder = begin(plan, painter, folder, screen)
@@ -104,7 +80,7 @@ def generate(
         except torch.OutOfMemoryError as error:
             if size == 1:
                 raise OpenworldError("one image does not fit the memory; paint smaller ones, or elsewhere.") from error
-            size //= 2
+            size //= 2  # and the smaller batch is painted again
             continue
         with open(folder / JOURNAL, "ab") as file:
             file.write(_written(lines))
@@ -119,11 +95,7 @@ def generate(
 
 
 def begin(plan: SynthesisPlan, painter: Painter, folder: str | Path, screen: Screen | None = None) -> Path:
-    """Make a folder ready for a plan, without painting; the folder.
-
-    Raises:
-        OpenworldError: a folder of another order, or of something else.
-    """
+    """Return a folder that is ready for a plan; refuse one of another order, or of something else."""
     folder, checked = Path(folder), None if screen is None else {"name": screen.name, "attempts": screen.attempts}
     order = to_json({"plan": plan.fingerprint, "painter": dict(painter.about), "screen": checked})
     require_own(folder)
@@ -138,7 +110,7 @@ def begin(plan: SynthesisPlan, painter: Painter, folder: str | Path, screen: Scr
 
 
 def require_own(folder: Path | None, inputs: Sequence[Any] = ()) -> None:
-    """Refuse a folder that holds something else than a set, whole or begun; or one of the inputs."""
+    """Refuse a folder that holds something else than a set, whole or begun, or is one of the inputs."""
     require_folder("--out", folder, own=(GENERATED,), alone=(DIVISION,), inputs=inputs)
 
 

@@ -19,66 +19,50 @@ from openworld.shifts.synthesis.prompts import Prompts
 
 @dataclass(frozen=True)
 class Commission:
-    """One image to be made.
+    """One image to be made."""
 
-    number: its place in the plan. label, style: names. text, negative: what to paint, and what not.
-    cell: (covariate level, semantic level). file: its path below the set's folder. seed: of its noise, below 2**63.
-    """
-
-    number: int
+    number: int  # its place in the plan
     label: str
     style: str
-    text: str
-    negative: str
-    cell: tuple[int, int]
-    file: str
-    seed: int
+    text: str  # what to paint
+    negative: str  # what not
+    cell: tuple[int, int]  # covariate level, semantic level
+    file: str  # path below the set's folder
+    seed: int  # of its noise, below 2**63
 
 
 @dataclass(frozen=True, eq=False)
 class SynthesisPlan:
-    """M images, cell by cell.
-
-    Args:
-        prompts: what is painted. shape: (R, C), numbers of covariate and semantic levels.
-        prompt, covariate, semantic, repeat: int64[M] each: which prompt, which cell, which repeat of that prompt in
-            the plan, from 0.
-        candidates, unique, repeats: int64[R, C]: prompts that lie in a cell, different ones drawn, and how often the
-            commonest is drawn. seed: of the draw and of all images.
-        origin: where the levels come from, as JSON knows it; for the manifest, decides nothing.
-    """
+    """M images, cell by cell."""
 
     prompts: Prompts
-    shape: tuple[int, int]
-    prompt: np.ndarray
-    covariate: np.ndarray
-    semantic: np.ndarray
-    repeat: np.ndarray
-    candidates: np.ndarray
-    unique: np.ndarray
-    repeats: np.ndarray
-    seed: int
-    origin: Mapping[str, Any] = field(default_factory=dict)
+    shape: tuple[int, int]  # R covariate and C semantic levels
+    prompt: np.ndarray  # int64[M], places in prompts
+    covariate: np.ndarray  # int64[M], rows of the cells
+    semantic: np.ndarray  # int64[M], their columns
+    repeat: np.ndarray  # int64[M], which repeat of its prompt in the plan, from 0
+    candidates: np.ndarray  # int64[R, C], prompts that lie in a cell
+    unique: np.ndarray  # int64[R, C], different ones drawn
+    repeats: np.ndarray  # int64[R, C], how often the commonest is drawn
+    seed: int  # of the draw and of all images
+    origin: Mapping[str, Any] = field(default_factory=dict)  # of the levels, as JSON; for the manifest, decides nothing
 
     def __len__(self) -> int:
         return len(self.prompt)
 
     def commission(self, number: int, attempt: int = 0) -> Commission:
-        """Image `number`; another `attempt` has another seed.
-
-        The seed follows from the plan's, the label, the style, the repeat and the attempt: the same order gives the
-        same noise in whatever plan it stands.
-        """
+        """Return image `number`; another `attempt` has another seed."""
         prompt, cell = int(self.prompt[number]), (int(self.covariate[number]), int(self.semantic[number]))
         label, style = self.prompts.parts(prompt)
         named, look = self.prompts.labels[label], self.prompts.styles[style]
+        # The same order has the same noise in whatever plan it stands.
         order = "\0".join(map(str, (self.seed, named, look.name, int(self.repeat[number]), attempt)))
         seed = int.from_bytes(hashlib.sha256(order.encode()).digest()[:8], "big") >> 1
         file = f"covariate-{cell[0]}/semantic-{cell[1]}/{number % self.count}_{label}_{style}.png"
         return Commission(number, named, look.name, self.prompts.text(prompt), look.negative, cell, file, seed)
 
     def report(self) -> dict:
-        """How many prompts each cell had and gave, as JSON knows it; a cell without images has unique 0."""
+        """Return how many prompts each cell had and gave, as JSON; a cell without images has unique 0."""
         return {
             "images": len(self),
             "unique_prompts": len(np.unique(self.prompt)),
@@ -103,14 +87,7 @@ class SynthesisPlan:
 
 
 def plan_synthesis(prompts: Prompts, grid: ShiftGrid, count: int, *, seed: int = 0) -> SynthesisPlan:
-    """`count` images of every cell of the grid that is present.
-
-    Args:
-        prompts: N of them. grid: their cells, `shift_grid(prompt_degrees(...), ...)`. count: images per cell.
-        seed: of which prompts are drawn, and of all noise; not negative.
-
-    Raises:
-        OpenworldError: a grid of another number of prompts, or without a cell that is present.
+    """Plan `count` images of every cell that is present in the grid of the prompts.
 
     >>> from openworld.shifts.synthesis import prompt_styles
     >>> prompts = Prompts(("cat", "dog"), prompt_styles()[:1])

@@ -29,19 +29,11 @@ BUILT_IN = Path(__file__).parent / "styles.toml"
 
 @dataclass(frozen=True)
 class PromptStyle:
-    """A style in words.
+    """A style in words."""
 
-    Args:
-        name: such as "line art". prompt: a sentence with `{}` once, the place of the label. negative: what not to
-            paint; only guidance above 1 looks at it.
-
-    >>> PromptStyle("line art", "line art of a {}").prompt
-    'line art of a {}'
-    """
-
-    name: str
-    prompt: str
-    negative: str = ""
+    name: str  # such as "line art"
+    prompt: str  # a sentence with {} once, the place of the label
+    negative: str = ""  # what not to paint; only guidance above 1 looks at it
 
     def __post_init__(self):
         if not self.name or "/" in self.name:
@@ -50,14 +42,7 @@ class PromptStyle:
 
 
 def prompt_styles(path: str | Path | None = None) -> tuple[PromptStyle, ...]:
-    """The styles of a table, in its order.
-
-    Args:
-        path: TOML with [[style]] entries of name, prompt and, if wanted, negative; or JSON of SDXL's templates, a list
-            of {"name", "prompt" with {prompt}, "negative_prompt"}; None for the paper's 51.
-
-    Raises:
-        OpenworldError: a file that is no such table.
+    """Return the styles of a table, TOML or JSON of SDXL's templates, in its order; None for the paper's 51.
 
     >>> len(prompt_styles()), prompt_styles()[5].name
     (51, 'impressionist')
@@ -76,15 +61,9 @@ def prompt_styles(path: str | Path | None = None) -> tuple[PromptStyle, ...]:
 
 
 def published_styles(path: str | Path) -> tuple[PromptStyle, ...]:
-    """The paper's 51 styles, in its order and by its names, with the sentences of SDXL's templates.
-
-    Args:
-        path: JSON as for `prompt_styles`. A template is the paper's if its name is, but for case, punctuation and the
-            group before its first hyphen, such as "artstyle-" and "sai-".
-
-    Raises:
-        OpenworldError: a file that is no such list, or that lacks some of the 51.
-    """
+    """Return the paper's 51 styles, in its order and by its names, with the sentences of SDXL's templates."""
+    # A template is the paper's if its name is, but for case, punctuation and the group before its first hyphen, such as
+    # "artstyle-" and "sai-".
     found: dict[str, PromptStyle] = {}
     for style in _sdxl_styles(Path(path)):
         for name in (style.name, style.name.partition("-")[2]):
@@ -121,12 +100,6 @@ def _letters(name: str) -> str:
 class Prompts:
     """S labels in C styles: prompt i is label i // C in style i % C. No text is kept, so a million cost nothing.
 
-    Args:
-        labels: distinct names, upper and lower case alike; underscores become spaces. styles: distinct names.
-
-    Raises:
-        OpenworldError: none of either, an empty name, one that comes twice.
-
     >>> two = Prompts(("cat", "sea_lion"), prompt_styles()[19:21])
     >>> len(two), two.text(3)
     (4, 'a sea lion in a comic book panel, inked outlines, flat colours, screen dots')
@@ -145,18 +118,18 @@ class Prompts:
         return len(self.labels) * len(self.styles)
 
     def parts(self, number: int) -> tuple[int, int]:
-        """The places of label and style of a prompt."""
+        """Return the places of label and style of a prompt."""
         if not 0 <= number < len(self):
             raise OpenworldError(f"there is no prompt {number}; there are {len(self)}, counted from 0.")
         return divmod(int(number), len(self.styles))
 
     def text(self, number: int) -> str:
-        """The sentence of a prompt."""
+        """Return the sentence of a prompt."""
         label, style = self.parts(number)
         return fill(self.styles[style].prompt, (self.labels[label],))[0]
 
     def texts(self, start: int, stop: int) -> list[str]:
-        """The sentences of prompts `start` up to, and without, `stop`."""
+        """Return the sentences of prompts `start` up to, and without, `stop`."""
         return [self.text(number) for number in range(start, min(stop, len(self)))]
 
 
@@ -177,24 +150,10 @@ CHUNK = 2**14
 def prompt_degrees(
     prompts: Prompts, encode: Callable, decomposition: Decomposition, reference, *, k: int = K, chunk: Positive = CHUNK
 ) -> ShiftDegrees:
-    """How far each prompt is from the reference images, in meaning and in looks.
+    """Return how far each prompt is from reference images float[M, D], or from a tuple of blocks that are together it.
 
-    Memory: `shift_degrees`' for one chunk and one block, and 32 k bytes per prompt (some 330 MB for a million with
-    k = 10).
-
-    Args:
-        prompts: N of them.
-        encode: list of n texts -> float[n, D], the text tower of the model that made the reference's features.
-        decomposition: of that model.
-        reference: float[M, D], in-distribution images; or a tuple of blocks float[m, D] that together are it, such as
-            arrays that stay on the disk.
-        k: which neighbour, from 1. chunk: prompts encoded at a time; changes nothing else.
-
-    Returns:
-        ShiftDegrees of the N prompts, in their order.
-
-    Raises:
-        OpenworldError: another width, another number of rows than texts, an empty reference.
+    encode: list of n texts -> float[n, D], by the text tower of the model of reference and decomposition. Memory is
+    that of `shift_degrees` for one chunk and one block, and 32 k bytes per prompt.
     """
     blocks = reference if isinstance(reference, tuple) else (reference,)
     firsts = np.cumsum([0, *map(len, blocks)])

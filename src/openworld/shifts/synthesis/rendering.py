@@ -1,4 +1,4 @@
-"""A painter that needs no diffusion model: pictures that exist, redrawn in the built-in styles.
+"""A painter that needs no diffusion model: images that exist, redrawn in the built-in styles.
 
 With the drawings of the embedded world it makes a real small twin of Syn-IS: labels are concepts, styles are those of
 `openworld.datasets.styles`, and everything before and after the painting is the same code.
@@ -20,7 +20,7 @@ from openworld.shifts.synthesis.prompts import Prompts, PromptStyle
 
 
 def rendered_styles() -> tuple[PromptStyle, ...]:
-    """The built-in styles as sentences, in the order of `openworld.datasets.styles.STYLES`.
+    """Return the built-in styles as sentences, in the order of `openworld.datasets.styles.STYLES`.
 
     >>> rendered_styles()[7].prompt
     'a blueprint of a {}.'
@@ -30,31 +30,21 @@ def rendered_styles() -> tuple[PromptStyle, ...]:
 
 @dataclass(frozen=True, eq=False)
 class RenderedPainter:
-    """Takes one of a label's pictures, chosen by the seed, and redraws it in the style.
+    """Takes one of a label's images, chosen by the seed, and redraws it in the style."""
 
-    Args:
-        images: whose class names are the labels that can be painted.
-
-    `about` says that it redraws: its pictures of one label show the same original, whatever the style.
-    """
-
-    images: ImageSet
-    about: Mapping[str, Any] = field(init=False)
+    images: ImageSet  # whose class names are the labels that can be painted
+    about: Mapping[str, Any] = field(init=False)  # it redraws: images of a label show one original, whatever the style
 
     def __post_init__(self):
         about = {"name": "rendered", "version": VERSION, "images": self.images.fingerprint, "redraws": True}
         object.__setattr__(self, "about", about)
 
     def fitting(self) -> int:
-        """Pictures at a time; they are drawn one by one, so this is how often the journal is written."""
+        """Return 64: images are drawn one by one, so this is how often the journal is written."""
         return 64
 
     def paint(self, commissions: Sequence[Commission]) -> list[Image.Image]:
-        """A picture for each.
-
-        Raises:
-            OpenworldError: an unknown style, a label that is no class of the images or has no picture.
-        """
+        """Return an image for each; refuse an unknown style, and a label that is no class or has no image."""
         images = []
         for order in commissions:
             if order.style not in STYLES:
@@ -65,11 +55,7 @@ class RenderedPainter:
         return images
 
     def require(self, prompts: Prompts) -> None:
-        """Refuse, before any is painted, prompts that it cannot paint all.
-
-        Raises:
-            OpenworldError: as `paint`.
-        """
+        """Refuse prompts, before any is painted, some of which `paint` would refuse."""
         for style in prompts.styles:
             if style.name not in STYLES:
                 raise unknown_name("style", style.name, STYLES)
@@ -77,7 +63,7 @@ class RenderedPainter:
             self._own(label)
 
     def _own(self, label: str) -> np.ndarray:
-        """Return the pictures of a label."""
+        """Return the places of a label's images."""
         if label not in self.images.classnames:
             raise unknown_name("class", label, self.images.classnames)
         indices = np.flatnonzero(self.images.labels == self.images.classnames.index(label))
