@@ -45,7 +45,7 @@ def test_the_pipeline_is_asked_for_what_was_ordered(plan):
     guided = DiffusionPainter(pipeline, "mine", side=16, guidance=2.0)
     guided.paint(orders)
     assert pipeline.asked[1]["negative_prompt"] == [order.negative for order in orders]
-    about = {"name": "StandIn", "weights": "mine", "side": 16, "steps": 1, "guidance": 2.0, "dtype": "torch.float32"}
+    about = {"name": "StandIn", "weights": "mine", "side": 16, "steps": 4, "guidance": 2.0, "dtype": "torch.float32"}
     assert guided.about == about
     for wrong in ({"side": 0}, {"steps": 0}, {"guidance": -1.0}):
         with pytest.raises(OpenworldError, match="expected"):
