@@ -58,7 +58,7 @@ shots = 3
 k = 2
 levels = 3
 least = 2
-seeds = [0, 1]
+seeds = [0]
 decomposition = { settings = { steps = 2 }, templates = ["a {}.", "a dark {}.", "a small {}.", "half a {}."] }
 [[models]]
 architecture = "convnet"
@@ -83,7 +83,7 @@ sets = [
   { dataset = "stripes", group = "far", corruption = "fog", severity = 5 },
 ]
 shots = 3
-seeds = [0, 1]
+seeds = [0]
 replicates = 4
 [[models]]
 architecture = "convnet"

@@ -47,14 +47,8 @@ def many_run(make_run):
     """Eight learners on three tasks, one seed."""
     learners = {"zero-shot": FOUR["zero-shot"]}
     learners |= {f"learner {n}": (1.0 + 0.1 * n, 0.3, 1.0 + 0.05 * n, 512 * n) for n in range(1, 8)}
-    names = [f"thing {number}" for number in range(12)]
-    return make_run(learners=learners, seeds=(1,), tasks=("one", "two", "three"), names=names, per_class=6)
-
-
-@pytest.fixture(scope="session")
-def results_of(make_run):
-    """A function that makes up a run and gives its results."""
-    return lambda **options: join(load(make_run(**options)))
+    names = [f"thing {number}" for number in range(8)]
+    return make_run(learners=learners, seeds=(1,), tasks=("one", "two", "three"), names=names, per_class=4)
 
 
 @pytest.fixture(scope="session")
@@ -142,16 +136,9 @@ def write_run(
     """Write a run of `learners` = {label: (base ability, new ability, detection, tuned parameters)}."""
     store = RunStore(folder)
     names = list(names or [f"thing {number}" for number in range(100)])
-    told = {
-        "command": ["openworld", "demo"],
-        "packages": {"numpy": np.__version__},
-        "weights": {"embedded": "9f" * 32},
-    }
-    store.create(
-        {"protocol": "recognition", "shots": 16},
-        {"protocol": "recognition", "shots": 16, "seeds": [*seeds]},
-        told,
-    )
+    spec = {"protocol": "recognition", "shots": 16}
+    made_by = {"command": ["openworld", "demo"], "packages": {"numpy": "2.0"}, "weights": {"embedded": "9f" * 32}}
+    store.create(spec, spec | {"seeds": [*seeds]}, made_by)
     units = [_unit(task, learner, seed) for task in tasks for learner in learners for seed in seeds]
     store.plan(units)
     for unit in units:
@@ -167,14 +154,9 @@ def write_run(
 def square(name, number):
     """A 64-pixel picture: a square whose colour follows from the number."""
     colour = tuple(60 + (number * step) % 180 for step in (37, 101, 17))
-    picture = Image.new("RGB", (64, 64), "white")
-    picture.paste(colour, (12, 12, 52, 52))
-    return _png(picture)
-
-
-def _png(picture):
-    file = io.BytesIO()
-    picture.save(file, "PNG")
+    image, file = Image.new("RGB", (64, 64), "white"), io.BytesIO()
+    image.paste(colour, (12, 12, 52, 52))
+    image.save(file, "PNG")
     return file.getvalue()
 
 

@@ -6,24 +6,11 @@ from pathlib import Path
 import pytest
 
 from openworld import OpenworldError
-from openworld.evaluations import artifacts, evaluation_of, read_protocol
+from openworld.evaluations import artifacts
 from openworld.evaluations.artifacts import Crew, Stage
 from openworld.evaluations.runtime import Machine
 from openworld.runs.engine import ENGINES
 from openworld.runs.local import run_local
-
-EXAMPLES = {
-    "all-learners": ["encoding"],
-    "generalisation-embedded": ["encoding"],
-    "dynamic-embedded": ["encoding"],
-    "accuracy-estimation-embedded": ["training", "inference"],
-}
-
-
-@pytest.mark.parametrize("name", EXAMPLES)
-def test_every_protocol_has_its_stages(name, repository, tmp_path):
-    spec = read_protocol(repository / "examples" / f"{name}.toml")
-    assert [one.doing for one in evaluation_of(spec).artifacts(spec, Machine(cache=str(tmp_path)))] == EXAMPLES[name]
 
 
 @dataclass(frozen=True)

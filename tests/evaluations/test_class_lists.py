@@ -4,7 +4,7 @@ import pytest
 from PIL import Image
 
 from openworld.core.errors import OpenworldError
-from openworld.evaluations import DynamicSpec, RecognitionSpec
+from openworld.evaluations import DynamicSpec
 from openworld.evaluations.class_lists import class_lists, require_data
 from openworld.evaluations.entries import LearnerSpec
 from openworld.evaluations.generalisation.spec import GeneralisationSpec
@@ -24,11 +24,6 @@ def folder(tmp_path):
         return DatasetSpec(str(tmp_path / name))
 
     return ask
-
-
-def test_recognition_has_one_list_cut_in_halves():
-    (cast,) = class_lists(RecognitionSpec(ZERO_SHOT, dataset="emoji-groups"))
-    assert (cast.title, cast.base_count, len(cast.names)) == ("emoji-groups, twemoji", 4, 8)
 
 
 def test_generalisation_leaves_out_what_the_run_leaves_out(folder):
@@ -68,10 +63,3 @@ def test_all_missing_data_sets_are_named_at_once(tmp_path):
             OpenworldError, match=r"2 of 2 data sets.*\n- dtd: .*\n- imagenet-r: .*\n.* dtd imagenet-r --root"
         ):
             require_data(spec)
-
-
-def test_nothing_need_be_said_where_nothing_is_downloaded(monkeypatch):
-    monkeypatch.delenv("OPENWORLD_DATA", raising=False)
-    require_data(RecognitionSpec(ZERO_SHOT))
-    with pytest.raises(OpenworldError, match="--data of openworld run"):
-        require_data(RecognitionSpec(ZERO_SHOT, dataset="dtd"))

@@ -13,13 +13,15 @@ PETS = Audit("pets", 37, (TWICE, *[SLIP] * 8), ("synonyms: WordNet 3.0 was not f
 CARS = Audit("cars", 196, (), ("synonyms: WordNet 3.0 was not found",))
 
 
-def test_what_is_written_is_read_again(tmp_path):
-    keep_audits([PETS, CARS], tmp_path)
-    assert read_audits(tmp_path) == (PETS, CARS)
-
-
-def test_a_run_without_an_audit_has_no_section(tmp_path):
-    assert read_audits(tmp_path) == ()
+def test_what_is_written_is_read_again_and_stands_on_the_page(make_run):
+    learners = {"zero-shot": (0.5, 0.5, 1.0, 0)}
+    run_folder = make_run(learners=learners, seeds=(1,), per_class=4, names=["cat", "dog", "hen", "cow"])
+    assert read_audits(run_folder) == () and "Class names" not in read_report(run_folder).html()
+    keep_audits([PETS, CARS], run_folder)
+    assert read_audits(run_folder) == (PETS, CARS)
+    page = read_report(run_folder).html()
+    assert page.index("&lt;b&gt;&#39; and &#39;b&#39; are the same tokens.") < page.index("<summary>3 more</summary>")
+    assert page.count("<b>note</b>") == 8 and "Not checked: synonyms" in page
 
 
 @pytest.mark.parametrize("text", ["", "[]", '{"audits": [{"dataset": "pets"}]}', '{"audits": [1]}', "[" * 100_000])
@@ -29,27 +31,8 @@ def test_a_damaged_file_is_named(tmp_path, text):
         read_audits(tmp_path)
 
 
-def test_clean_names_are_counted_in_a_sentence():
-    assert names_sentences([PETS, CARS]) == [
-        "Checked before the run began: 233 class names, 1 error, 8 notes.",
-        "Nothing was found among the class names of cars (196).",
-    ]
-
-
-def test_counts_in_words():
-    assert names_sentences([CARS])[0] == "Checked before the run began: 196 class names, nothing found."
+def test_names_and_findings_are_counted():
+    first, second = names_sentences([PETS, CARS])
+    assert "233 class names, 1 error, 8 notes" in first and "cars (196)" in second
+    assert "196 class names, nothing found" in names_sentences([CARS])[0]
     assert count_in_words([PETS, PETS], ("error", "warning")) == "2 errors"
-
-
-def test_the_page_tells_names_as_text_never_as_markup(make_run):
-    run_folder = make_run(
-        learners={"zero-shot": (0.5, 0.5, 1.0, 0)}, seeds=(1,), per_class=4, names=["cat", "dog", "hen", "cow"]
-    )
-    assert "Class names" not in read_report(run_folder).html()
-    keep_audits([PETS], run_folder)
-    assert read_audits(run_folder) == (PETS,)
-    page = read_report(run_folder).html()
-    assert "&#39;&lt;b&gt;&#39; and &#39;b&#39; are the same tokens." in page
-    assert page.index("are the same tokens") < page.index("<summary>3 more</summary>")
-    assert page.count("<b>note</b>") == 8
-    assert "Not checked: synonyms" in page

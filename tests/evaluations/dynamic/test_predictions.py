@@ -75,15 +75,6 @@ def test_taking_over_sliced_and_run_again_is_equal(fitted):
     assert [view.baseness is None for view in found] == [True, False, True]
 
 
-def test_a_stored_score_would_be_wrong(pool):
-    """The scores of the last level are not those of the one before: what is stored must not be sliced."""
-    fitted = LEARNERS["zero-shot"]().fit(small_world().clip, small_world().shots.of_classes(ORDER[:4]), seed=1)
-    run = emerging_classes(pool.labels, ORDER[:4], ORDER[4:], LEVELS)
-    _, middle, last = agree(fitted, pool, run)
-    same = np.isin(last.view.images, middle.view.images)
-    assert not np.allclose(middle.baseness, last.baseness[same], **CLOSE)
-
-
 def test_learners_whose_logits_depend_on_other_names_are_asked_again(pool, monkeypatch):
     learner = LEARNERS["DeCoOp"](**SMALL["DeCoOp"])
     fitted = learner.fit(small_world().clip, small_world().shots.of_classes(ORDER[:4]), seed=1)
@@ -112,16 +103,6 @@ def test_head_logits_count_where_only_trained_names_are_in_play(pool):
     rows = np.argsort(np.flatnonzero(np.isin(pool.labels, ORDER[:4])))
     expected = fitted.logits(small_world().shots.select(first.view.images), fitted.text_bank(shots.classnames), "base")
     np.testing.assert_allclose(first.logits[rows], expected[rows], **CLOSE)
-
-
-def test_a_view_without_base_names_is_answered(pool):
-    for name in ("GMoP", "DeCoOp"):
-        learner = LEARNERS[name](**SMALL[name])
-        fitted = learner.fit(small_world().clip, small_world().shots.of_classes(ORDER[:3]), seed=1)
-        run = varying_ratio(pool.labels, ORDER[:3], ORDER[3:6], LEVELS)
-        (answers,) = predict_views(fitted, pool, [run])
-        last = list(answers)[-1]
-        assert last.logits.shape == (12, 3) and last.baseness is None and np.isfinite(last.logits).all()
 
 
 def test_two_parts_are_one_pool():

@@ -62,17 +62,6 @@ def found(course_run):
     return read_results(RunFolder.read(course_run))
 
 
-def test_scenario_runs_come_in_the_papers_order(tmp_path):
-    runs = scenario_curves(write(tmp_path))
-    assert [(run.where["scenario"], run.dataset) for run in runs] == [
-        ("emerging-classes", "emoji-concepts"),
-        ("emerging-classes", "emoji-groups"),
-        ("co-evolution", "emoji-concepts"),
-        ("co-evolution", "emoji-groups"),
-    ]
-    assert runs[2].title == "co-evolution: emoji-concepts, twemoji → emoji-concepts-b, twemoji"
-
-
 def test_seeds_are_averaged_first_and_compared_with_zero_shot(made):
     results = made
 
@@ -89,15 +78,6 @@ def test_seeds_are_averaged_first_and_compared_with_zero_shot(made):
     assert of("variation").value.value == pytest.approx(0.4) and of("variation").per_seed == pytest.approx((0.6, 0.2))
     assert first.over("images") is None
     assert {test.reason for test in results.comparisons if test.where == FIRST} == {"the records keep no predictions"}
-
-
-def test_accuracies_by_level_are_results_with_every_seed(made):
-    results = made
-    row = results.result("CoOp", "accuracy", **FIRST, level=1.0)
-    assert row.value.value == pytest.approx(0.4) and row.per_seed == (0.3, 0.5)
-    aurocs = [results.value("CoOp", "auroc", **FIRST, level=level) for level in LEVELS]
-    assert aurocs[0].value is None and aurocs[0].reason and aurocs[1].value == pytest.approx(0.8)
-    assert results.value("CoOp", "new_accuracy", **FIRST, level=0.5).value is None
 
 
 def test_ranks_by_hand(made):
@@ -165,12 +145,6 @@ def test_every_number_of_a_scenario_run_has_an_interval_over_images_that_holds_i
                 assert interval is None or interval.low <= value.value <= interval.high, name
 
 
-def test_levels_have_intervals_over_images(found, curves):
-    for level in LEVELS:
-        value = found.value("GMoP", "accuracy", **curves[0].where, level=level)
-        assert value.over("images").low < value.value < value.over("images").high and value.over("images").n == 12
-
-
 def test_the_tests_are_those_of_the_areas_corrected_by_holm(curves, found):
     one = curves[0]
     tests, (errors, _) = _tests(found, one.where), Average((one,)).errors
@@ -227,11 +201,3 @@ def test_other_images_or_seeds_are_not_compared():
     assert "same seeds" in errors({1: one}, {2: one})[1]
     assert "keep no predictions" in errors({1: one}, {1: None})[1]
     assert errors({1: one}, {1: one})[0].groups == 2
-
-
-def test_one_seed_has_no_interval_over_seeds(make_course_run):
-    run = RunFolder.read(make_course_run(seeds=(1,)))
-    found, where = read_results(run), scenario_curves(run)[0].where
-    value, tests = found.value("GMoP", "auc", **where), _tests(found, where | {"over": "seeds"})
-    assert value.over("seeds") is None and value.over("images") is not None
-    assert "one seed says nothing" in find_comparison(tests, "GMoP", "zero-shot").reason

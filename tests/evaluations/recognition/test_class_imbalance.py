@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from openworld.evaluations.recognition import class_imbalance as module
 from openworld.evaluations.recognition.class_imbalance import ALL_RATIOS, MIXED, SHRUNK, VARIANCES, mix_rows
 from openworld.evaluations.recognition_metrics import image_table, recognition_rows, sides
 from openworld.features import Features
@@ -106,37 +105,11 @@ def test_the_mean_over_many_draws_is_the_expected_number():
         assert abs(one.value - expected(table, 5, side)) < 4 * one.deviation / np.sqrt(400)
 
 
-def test_classes_of_one_size_leave_the_expected_number_as_it_is():
-    table = made_up()
-    for side in SHRUNK.values():
-        assert expected(table, 5, side) == pytest.approx(natural(table))
-
-
 def test_ratios_multiply_the_natural_share():
     """400 base and 200 new images."""
     shares = {row.where["ratio"]: row.where["new_share"] for row in mixes(made_up()) if "ratio" in row.where}
     counts = [(40, 200), (200, 200), (400, 200), (400, 100), (400, 20)]
     assert [shares[ratio] for ratio in RATIOS] == pytest.approx([new / (base + new) for base, new in counts])
-
-
-def test_the_sweep_is_nested_within_each_draw(monkeypatch):
-    """With scores that name the images, the arguments of every number tell which images it is of."""
-    seen = []
-    monkeypatch.setattr(module, "_numbers", lambda *sides: seen.append([set(one["score"]) for one in sides]) or {})
-    base, new = ({"score": np.arange(100.0), "label": np.zeros(100, int)} for _ in range(2))
-    module._sweep(base, new, RATIOS, np.random.default_rng(0))
-    of_base, of_new = zip(*seen, strict=True)
-    assert of_base[0] < of_base[1] < of_base[2] and [len(one) for one in of_base] == [10, 50, 100, 100, 100]
-    assert of_new[4] < of_new[3] < of_new[2] and [len(one) for one in of_new] == [100, 100, 100, 50, 10]
-
-
-def test_overall_accuracy_moves_with_the_mix_and_openworld_auc_does_not():
-    table = made_up((2000, 2000, 2000))
-    found = mixes(table, ratios=(10.0, 1.0, 0.1))
-    areas = [at(found, ratio=ratio) for ratio in (10.0, 1.0, 0.1)]
-    values = [area.value for area in areas]
-    assert max(values) - min(values) < 0.05
-    assert areas[1].value == natural(table) and areas[1].deviation == 0
 
 
 def test_variation_is_that_of_one_draw_averaged_over_draws():
@@ -158,10 +131,6 @@ def test_draws_do_not_depend_on_the_learner():
     other["correct"], other["score"] = one["correct"], one["score"]
     assert at(mixes(one), mix="forward") == at(mixes(other), mix="forward")
     assert at(mixes(one), mix="forward") != at(mixes(one, seed=2), mix="forward")
-
-
-def test_one_draw_has_no_spread():
-    assert {row.value.deviation for row in mixes(made_up(), resamples=1)} == {None}
 
 
 def test_without_new_images_numbers_are_none():

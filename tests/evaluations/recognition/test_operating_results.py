@@ -9,7 +9,6 @@ from openworld.evaluations.recognition.charts import miss_hit
 from openworld.evaluations.recognition.operating_point import OperatingSpec, with_operating_points
 from openworld.evaluations.recognition.operating_results import (
     preferred,
-    rule_in_words,
     sentence,
     whether_it_holds,
     why_none,
@@ -76,12 +75,6 @@ def test_validation_images_choose_the_learner(setting_by):
     assert preferred([]) is None
 
 
-def test_a_sentence_for_whoever_runs_it(setting_by):
-    found = points_of(setting_by(miss_rate=0.5))["GMoP"]
-    miss, hit = (f"{100 * found.rate(name).value:.0f} [" for name in ("miss", "hit"))
-    assert f"of 100 base images, {miss}" in sentence(found) and f"of 100 new ones, {hit}" in sentence(found)
-
-
 def test_no_threshold_says_how_far_the_rule_could_go(setting_by):
     found = tuple(points_of(setting_by(miss_rate=0.0)).values())
     assert all(
@@ -103,12 +96,6 @@ def test_whether_the_rate_holds(setting_by, interval, words):
     miss = replace(found.on_test["miss"], value=Value(interval[0], (Interval(*interval, "images"),)))
     on_test = {**found.on_test, "miss": miss}
     assert whether_it_holds(replace(found, rule={"miss_rate": 0.2}, on_test=on_test)) == words
-
-
-def test_costs_require_no_rate_that_could_hold(setting_by):
-    found = points_of(setting_by(base_missed=1.0, new_unhit=5.0, new_share=0.1))["GMoP"]
-    cost = found.rate("cost")
-    assert cost.over("images").low < cost.value < cost.over("images").high and whether_it_holds(found) == ""
 
 
 def test_points_are_ringed_and_the_rule_is_a_line(setting_by, small_results):
@@ -135,14 +122,3 @@ def test_a_decision_is_on_the_page_and_in_the_data(outcomes, small_run):
     threshold = rows.where(entity=one.preferred.learner, metric="threshold").rows[0]
     assert threshold == one.preferred.on_validation["threshold"]
     assert {row.where.get("part") for row in rows} == {None, "validation"}
-
-
-def test_a_run_that_chose_nothing_has_no_decision(small_results):
-    assert small_results.settings[0].operating_points == ()
-
-
-def test_rules_in_words():
-    assert rule_in_words({"hit_rate": 0.5}) == "hit at least 50 % of the new images"
-    assert rule_in_words({"base_missed": 2.0, "new_unhit": 1.0, "new_hit": -1.0}) == (
-        "least cost: base missed 2, new not hit 1, new hit -1, new images as often as here"
-    )

@@ -7,9 +7,7 @@ import pytest
 from made_units import recognition_outcome
 
 from openworld import metrics
-from openworld.evaluations.recognition.charts import MISS_GRID, mean_curve
 from openworld.evaluations.recognition.results import join
-from openworld.evaluations.recognition_metrics import LOSSES
 from openworld.results import METRICS, Result, Value
 
 
@@ -32,18 +30,6 @@ def measured(learner="GMoP", reason="", **numbers):
     return [Result(learner, METRICS[name], Value(value, reason=reason)) for name, value in numbers.items()]
 
 
-def test_a_number_is_the_mean_of_its_seeds(small_results):
-    (one,) = small_results.settings
-    found = one.result("GMoP", "openworld_auc")
-    value, images, seeds = found.value, found.value.over("images"), found.value.over("seeds")
-    assert found.seeds == (1, 2) and value.value == pytest.approx(np.mean(found.per_seed))
-    assert sum(one.value("GMoP", loss).value for loss in LOSSES) == pytest.approx(1 - value.value)
-    assert images.low < value.value < images.high and images.n == 192
-    half = 12.7062 * np.std(found.per_seed, ddof=1) / np.sqrt(2)  # Student's t with one degree of freedom
-    expected = (max(0, value.value - half), min(1, value.value + half))
-    assert (seeds.low, seeds.high) == pytest.approx(expected, abs=1e-5)
-
-
 def test_the_interval_over_images_is_the_metrics_own(small_results):
     (one,) = small_results.settings
     average = metrics.average([outcome.test.result for outcome in one.outcomes["CoOp"]])
@@ -62,12 +48,6 @@ def test_hm_of_the_means_stands_beside_the_mean_hm():
     (one,) = join(outcomes).settings
     assert one.value("GMoP", "harmonic_mean_of_means").value == pytest.approx(0.75)
     assert one.value("GMoP", "harmonic_mean").value == pytest.approx(2 / 3)
-
-
-def test_the_mean_curve_has_the_mean_area(small_results):
-    (one,) = small_results.settings
-    for learner, own in one.outcomes.items():
-        assert np.trapezoid(mean_curve(own), MISS_GRID) == pytest.approx(one.auc(learner), abs=0.01)
 
 
 def test_what_names_no_shots_and_tunes_nothing_joins_every_setting():

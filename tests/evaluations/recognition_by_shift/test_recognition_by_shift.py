@@ -3,12 +3,11 @@
 import numpy as np
 import pytest
 
-from openworld import OpenworldError
-from openworld.evaluations import RecognitionByShiftSpec, evaluation_of, read_protocol
+from openworld.evaluations import evaluation_of, read_protocol
 from openworld.evaluations.artifacts import Crew
 from openworld.evaluations.recognition_by_shift.evaluation import EVALUATION
 from openworld.evaluations.recognition_by_shift.quantities import BASE, NEAR, NEW, PARTS, POOL, SAME, cell
-from openworld.evaluations.recognition_by_shift.spec import names_of, summary, tasks
+from openworld.evaluations.recognition_by_shift.spec import summary, tasks
 from openworld.evaluations.recognition_metrics import rows_of
 from openworld.evaluations.rows import read_rows
 from openworld.evaluations.runtime import Machine
@@ -111,15 +110,6 @@ def test_every_cell_and_level_is_every_pair_of_its_pictures(ran):
             same(level.value, against(pool, new & looks, shown))
 
 
-def test_the_tables_say_which_image_a_row_is_of(ran, told_columns):
-    for record in ran[3]:
-        for table in (columns(record, "base"), columns(record, "pool")):
-            names = record.metrics["classnames"]
-            assert set(table) <= told_columns
-            assert [names[one] for one in table["label"]] == table["label_name"].tolist()
-            assert [path.split("/")[-2] for path in table["path"]] == table["label_name"].tolist()
-
-
 def test_one_cell_of_everything_is_open_world_recognition(ran, shapes):
     cuts = {"semantic": [1.9, 1.95], "covariate": [1.9, 1.95]}
     _, (record, _) = run(read_protocol(given(shapes, cuts=cuts)), ran[1] / "one", ran[1] / "cache")
@@ -162,12 +152,6 @@ def test_estimates_stand_beside_what_is_true(ran):
                 assert (said is None) == (truth is None) and (said is None or 0 <= said <= 1)
 
 
-def test_names_are_base_then_new(shapes):
-    names = names_of(read_protocol(given(shapes)).ground)
-    assert names.base_names == ("blue circle", "blue square", "green circle", "green square")
-    assert names.new_names == ("orange circle", "orange square", "red circle", "red square")
-
-
 def test_without_estimators_no_validation_picture_is_read(ran, shapes):
     spec = read_protocol(given(shapes, estimators=[], references=[], validation_part="nowhere"))
     _, records = run(spec, ran[1] / "without", ran[1] / "cache")
@@ -190,54 +174,8 @@ def test_keys_change_with_what_a_result_depends_on(shapes, tmp_path):
     assert keys(learners=[COOP])[0] != known[0]
 
 
-def test_a_changed_input_is_refused(ran):
-    spec, folder, *_ = ran
-    unit = EVALUATION.units(spec, Machine(cache=str(folder / "cache")))[0]
-    inputs = {**unit.inputs, "pool 1": "other"}
-    with pytest.raises(OpenworldError, match="pool 1 changed"):
-        EVALUATION(**unit.arguments, **unit.resources, inputs=inputs)
-
-
-def test_what_it_says_of_itself(shapes):
+def test_its_tasks_and_what_they_read(shapes):
     spec = read_protocol(given(shapes))
-    assert isinstance(spec, RecognitionByShiftSpec)
     assert summary(spec)[1:] == ["2 learner(s)", "2 estimator(s)"] and "against 2 image set(s)" in summary(spec)[0]
-    read = tasks(spec)[0].image_sets
-    assert set(read) == {"train", "base", "validation", "pool 1", "pool 2"}
-    assert EVALUATION.fingerprints(spec) == {str(images): images.fingerprint for images in read.values()}
+    assert set(tasks(spec)[0].image_sets) == {"train", "base", "validation", "pool 1", "pool 2"}
     assert [task.name for task in tasks(spec)] == ["zero-shot, seed 1", "CoOp, seed 1"]
-
-
-@pytest.mark.parametrize(
-    ("changed", "said"),
-    [
-        ({"learners": []}, "labels of learners must be distinct"),
-        ({"learners": [COOP | {"choose": {"context_length": [1, 2]}}]}, "choose"),
-        ({"seeds": [1, 1]}, "seeds must be distinct"),
-        ({"pool": []}, "pool must be distinct"),
-        ({"levels": 2}, "levels"),
-        ({"quantiles": {"looks": [0.1, 0.9]}}, "looks"),
-        ({"estimators": [{"estimator": "GDE"}]}, "partners"),
-        ({"estimators": [{"estimator": "MaNo"}]}, "many shifts"),
-        ({"estimators": [{"estimator": "FRAP", "reference": "B"}]}, "needs a reference"),
-        ({"references": []}, "needs a reference"),
-        ({"base_part": "validation"}, "give each another one"),
-        ({"validation_part": "train"}, "give each another one"),
-        ({"references": [{"name": "uniform"}]}, "has no backbone"),
-        ({"estimators": [{"estimator": "AC"}, {"estimator": "AC"}]}, "labels of estimators must be distinct"),
-    ],
-)
-def test_bad_specs_are_refused(shapes, changed, said):
-    with pytest.raises(OpenworldError, match=said):
-        read_protocol(given(shapes, **changed))
-
-
-@pytest.mark.parametrize("part", ["train", "validation"])
-def test_a_pool_of_fitted_pictures_is_refused(shapes, part):
-    with pytest.raises(OpenworldError, match="another part"):
-        read_protocol(given(shapes, pool=[{"dataset": str(shapes), "part": part}]))
-
-
-def test_a_pool_without_new_classes_is_refused(shapes, tmp_path):
-    with pytest.raises(OpenworldError, match="base classes alone"):
-        EVALUATION.units(read_protocol(given(shapes, classes="all")), Machine(cache=str(tmp_path)))

@@ -6,7 +6,6 @@ import pytest
 from openworld.evaluations.recognition_by_shift.quantities import BY_LEVEL, NEAR, PARTS
 from openworld.evaluations.recognition_by_shift.results import baseline_of, read_results
 from openworld.evaluations.rows import read_rows
-from openworld.results import Results
 
 
 @pytest.fixture(scope="module")
@@ -85,7 +84,3 @@ def test_errors_of_estimates_by_hand(shift_run, rows):
 
 def _cell(row):
     return {key: value for key, value in row.where.items() if key != "learner"}
-
-
-def test_rows_are_read_back(rows):
-    assert Results.from_json(rows.to_json()) == rows
