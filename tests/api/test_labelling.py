@@ -42,8 +42,3 @@ def test_a_table_of_predictions_is_planned_in_one_call(tmp_path, kind):
     planned = ow.label_plan({kind: logits if kind == "logits" else shares}, tmp_path / "plan", n=40, quiet=True).found
     assert planned.plan.of == "overall_accuracy" and planned.kept.closed and planned.file("worksheet.csv").is_file()
     assert planned.promised.at_best < planned.promised.at_worst
-
-
-def test_another_kind_of_stream_is_refused(tmp_path):
-    with pytest.raises(ow.OpenworldError, match="int"):
-        ow.label_plan(3, tmp_path / "plan")

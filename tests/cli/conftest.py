@@ -1,6 +1,5 @@
-"""Tests of the command line share the helpers beside them."""
+"""Tests of the command line share the helpers and the fixtures beside them."""
 
-import subprocess
 import sys
 from pathlib import Path
 
@@ -10,6 +9,8 @@ import pytest
 from openworld import datasets
 
 sys.path.insert(0, str(Path(__file__).parent))
+
+from every_output import prepare  # noqa: E402
 
 
 @pytest.fixture(scope="session")
@@ -28,9 +29,8 @@ def pictures(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def inputs_of_all(tmp_path_factory):
-    """A folder with inputs for every command that writes, made in another process; to be copied."""
+    """A folder with inputs for every command that writes; to be copied."""
     folder = tmp_path_factory.mktemp("inputs") / "world"
-    made = [sys.executable, str(Path(__file__).with_name("every_output.py")), str(folder)]
-    done = subprocess.run(made, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
+    folder.mkdir()
+    prepare(folder)
     return folder

@@ -184,16 +184,17 @@ class Crashes:
         return name.endswith((".writing", ".part")) or (name.startswith("tmp/") and name not in self.after)
 
 
-def measure(world: Path, place: Path, names, kinds, every: int, tell=print) -> dict[str, Counter]:
+def measure(world: Path, top: Path, names, kinds, every: int, tell=print) -> dict[str, Counter]:
     """Stop every command at every `every`-th point; print what went wrong, and return the counts."""
     from every_output import COMMANDS
 
     table = {}
     for name in names:
-        crashes = Crashes(world, place, name, COMMANDS[name])
+        crashes = Crashes(world, top, name, COMMANDS[name])
         table[name] = counts = Counter(points=crashes.points)
-        for kind in kinds:
-            for point in range(1 + (len(name) + len(kind)) % every, crashes.points + 1, every):
+        for place, kind in enumerate(kinds):  # each kind at points of its own
+            first = (len(name) + place * every // len(kinds)) % every
+            for point in range(1 + first, crashes.points + 1, every):
                 wrong = crashes.at(kind, point)
                 counts[kind] += 1
                 counts["held"] += not wrong

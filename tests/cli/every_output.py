@@ -1,8 +1,6 @@
 """Inputs of every command that writes, and a call of each: what tests of outputs and of crashes share."""
 
 import csv
-import os
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -123,10 +121,3 @@ def keep_split_and_learner(folder: Path) -> None:
 def write(path: Path, rows) -> None:
     with path.open("w", newline="") as file:
         csv.writer(file, lineterminator="\n").writerows(rows)
-
-
-if __name__ == "__main__":
-    sys.path.insert(0, os.path.dirname(__file__))
-    place = Path(sys.argv[1])
-    place.mkdir(parents=True)
-    prepare(place)

@@ -5,91 +5,78 @@ import os
 
 import numpy as np
 import pytest
+from in_process import openworld, refused
 
-from openworld.cli.app import app
-from openworld.cli.in_process import CliRunner
 from openworld.features import default_cache
 from openworld.features.cache import hold
 from openworld.features.store import FeatureStore
 
-
-def cache(*arguments):
-    return CliRunner().invoke(app, ["cache", *map(str, arguments)])
+FIRST, SECOND = "a" * 32, "b" * 32
 
 
 @pytest.fixture
-def two_sets(own_cache):
-    for letter, name in (("a", "pets"), ("b", "[bold]food")):
-        store = FeatureStore(default_cache() / (letter * 32))
+def cache(own_cache):
+    """A cache with two encoded image sets, of which the first was used last."""
+    for folder, name, used in ((FIRST, "pets", 2000), (SECOND, "[bold]food", 1000)):
+        store = FeatureStore(default_cache() / folder)
         store.write_shard(0, {"embeddings": np.zeros((1200, 4), np.float32)})
         store.finish(1, {"count": 1200, "name": name, "domain": "", "model": "embedded", "encoding": {"views": 2}})
+        hold(default_cache() / folder)
+        os.utime(default_cache() / folder / "in-use", (used, used))
     return default_cache()
 
 
-def test_it_lists_what_lies_where(two_sets):
-    done = cache()
-    assert done.exit_code == 0
-    assert f"{two_sets}: 2 encoded image set(s)" in done.output.replace("\n", "")
-    assert all(word in done.output for word in ("pets", "[bold]food", "embedded", "1,200", "2 views", "a" * 32))
+def sets(cache):
+    return sorted(path.name for path in cache.iterdir() if path.is_dir() and len(path.name) == 32)
 
 
-def test_an_empty_cache(tmp_path):
-    assert "0 encoded image set(s), 0.0 MB" in cache("--cache", tmp_path, "--clear").output
+def test_it_lists_what_lies_where(cache, tmp_path):
+    done = openworld("cache")
+    assert done.exit_code == 0 and f"{cache}: 2 encoded image set(s)" in done.output.replace("\n", "")
+    assert all(word in done.output for word in ("pets", "[bold]food", "embedded", "1,200", "2 views", FIRST, "1970"))
+    found = json.loads(openworld("cache", "--json", "--dataset", "pets").output)
+    (entry,) = found["sets"]
+    assert found["folder"] == str(cache)
+    assert (entry["dataset"], entry["folder"], entry["images"]) == ("pets", FIRST, 1200)
+    assert "0 encoded image set(s), 0.0 MB" in openworld("cache", "--cache", tmp_path / "empty", "--clear").output
 
 
-def test_json(two_sets):
-    told = json.loads(cache("--json", "--dataset", "pets").output)
-    assert told["folder"] == str(two_sets)
-    (one,) = told["sets"]
-    assert (one["dataset"], one["folder"], one["images"]) == ("pets", "a" * 32, 1200)
+def test_clearing_asks_unless_told_not_to(cache):
+    refused("--clear asks before it removes anything, and nobody can answer here; add --yes", "cache", "--clear")
+    assert sets(cache) == [FIRST, SECOND]
+    done = openworld("cache", "--clear", "--yes", "--dataset", "pets", "--backbone", "embedded")
+    assert done.exit_code == 0 and "Removed 1 set(s)" in done.output and sets(cache) == [SECOND]
 
 
-def test_clearing_asks_unless_told_not_to(two_sets):
-    done = cache("--clear")
-    assert done.exit_code == 2 and "add --yes" in done.output
-    assert len(list(two_sets.iterdir())) == 2
-    done = cache("--clear", "--yes", "--dataset", "pets", "--backbone", "embedded")
-    assert done.exit_code == 0 and "Removed 1 set(s)" in done.output
-    assert [folder.name for folder in two_sets.iterdir()] == ["b" * 32]
+def test_a_limit_removes_what_was_used_longest_ago(cache):
+    refused("--limit asks before it removes anything", "cache", "--limit", "30KB")
+    done = openworld("cache", "--limit", "30KB", "--yes")
+    assert done.exit_code == 0 and "Removed 1 set(s)" in done.output and sets(cache) == [FIRST]
+    assert openworld("cache", "--limit", "30KB").exit_code == 0
 
 
-def test_a_folder_that_is_not_ours_is_refused(two_sets):
-    (two_sets / "thesis.tex").write_text("mine")
-    done = cache("--clear", "--yes")
-    assert done.exit_code == 2 and "'thesis.tex', which openworld did not put there" in done.output
-    assert "Not ours, left alone: thesis.tex" in cache().output
-    assert len(list(two_sets.iterdir())) == 3
-
-
-def test_a_limit_removes_what_was_used_longest_ago(two_sets):
-    for letter, used in (("a", 2000), ("b", 1000)):
-        hold(two_sets / (letter * 32))
-        os.utime(two_sets / (letter * 32) / "in-use", (used, used))
-    done = cache("--limit", "30KB")
-    assert done.exit_code == 2 and "--limit asks before it removes anything" in done.output
-    done = cache("--limit", "30KB", "--yes")
-    assert done.exit_code == 0 and "Removed 1 set(s)" in done.output
-    assert [folder.name for folder in two_sets.iterdir() if folder.is_dir()] == ["a" * 32]
-    assert cache("--limit", "30KB").exit_code == 0
-    assert "1970" in cache().output
-
-
-def test_what_is_being_read_stays(two_sets):
-    held = hold(two_sets / ("a" * 32))
-    done = cache("--clear", "--yes")
+def test_what_is_being_read_stays(cache):
+    held = hold(cache / FIRST)
+    done = openworld("cache", "--clear", "--yes")
     assert "Removed 1 set(s)" in done.output and "1 set(s) are being read and stay" in done.output
-    assert "Removed 0 set(s)" in cache("--limit", "0GB", "--yes").output
-    assert held and (two_sets / ("a" * 32)).exists()
+    assert "Removed 0 set(s)" in openworld("cache", "--limit", "0GB", "--yes").output
+    assert held and sets(cache) == [FIRST]
+
+
+def test_a_folder_that_is_not_ours_is_refused(cache):
+    (cache / "thesis.tex").write_text("mine")
+    for option in (("--clear",), ("--limit", "1KB")):
+        refused("'thesis.tex', which openworld did not put there", "cache", *option, "--yes")
+    assert "Not ours, left alone: thesis.tex" in openworld("cache").output and sets(cache) == [FIRST, SECOND]
 
 
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("--limit", "plenty"), ("'plenty'", "50GB")),
-        (("--limit", "1GB", "--clear"), ("--limit", "--clear")),
-        (("--limit", "1GB", "--dataset", "pets"), ("--limit", "--dataset")),
+        (("plenty",), "'plenty'"),
+        (("1GB", "--clear"), "give it without --clear"),
+        (("1GB", "--dataset", "pets"), "--dataset"),
     ],
 )
-def test_limits_that_say_nothing_are_refused(two_sets, arguments, words):
-    done = cache(*arguments, "--yes")
-    assert done.exit_code == 2 and all(word in done.output for word in words)
+def test_limits_that_say_nothing_are_refused(cache, arguments, words):
+    refused(words, "cache", "--limit", *arguments, "--yes")

@@ -7,12 +7,14 @@ from unittest import mock
 import pytest
 from in_process import openworld
 
-from openworld.cli.app import COMMANDS, commands
+from openworld.api.new.new_plug_in import EXAMPLES
+from openworld.cli.app import COMMANDS, GROUPS, commands
 from openworld.cli.command import help_text, makes_answer, on_command_line
 from openworld.core.types import hints_of
+from openworld.evaluations import EVALUATIONS
 from openworld.runs.outputs import MARKS
 
-IDS = list(map(" ".join, COMMANDS))
+every_command = pytest.mark.parametrize(("words", "command"), COMMANDS.items(), ids=list(map(" ".join, COMMANDS)))
 
 
 def shown(words):
@@ -30,7 +32,7 @@ def typed(kind):
     return [[kind.__args__[-1]]], kind.__args__[-1]
 
 
-@pytest.mark.parametrize(("words", "command"), COMMANDS.items(), ids=IDS)
+@every_command
 def test_every_option_reaches_its_parameter_as_what_its_type_says(words, command):
     function, given, line = command.load(), {}, list(words)
     hints, parameters = hints_of(function), inspect.signature(function).parameters
@@ -56,16 +58,16 @@ def test_every_option_reaches_its_parameter_as_what_its_type_says(words, command
     cell = dict(zip(run.__code__.co_freevars, run.__closure__, strict=True))["function"]
     cell.cell_contents = called
     try:
-        openworld(*line)
+        done = openworld(*line)
     finally:
         cell.cell_contents = function
     several = [name for name, each in parameters.items() if each.kind is inspect.Parameter.VAR_POSITIONAL]
-    assert called.call_args is not None, openworld(*line).stderr
+    assert called.call_args is not None, done.stderr
     assert list(called.call_args.args) == [entry for name in several for entry in given.pop(name)]
     assert called.call_args.kwargs == given
 
 
-@pytest.mark.parametrize(("words", "command"), COMMANDS.items(), ids=IDS)
+@every_command
 def test_the_help_names_every_option_with_its_text_default_and_choices(words, command):
     function, text = command.load(), shown(words)
     documented = inspect.getdoc(function).partition("\nArgs:\n")[2]
@@ -82,15 +84,14 @@ def test_the_help_names_every_option_with_its_text_default_and_choices(words, co
         assert " ".join(re.sub("[`*]", "", part).split())[:40] in text
 
 
-@pytest.mark.parametrize(("words", "command"), COMMANDS.items(), ids=IDS)
-def test_wrong_use_of_every_command_is_two_lines_and_exit_code_2(words, command):
-    for wrong in (("--no-such-option",), ("--quite",)):
-        done = openworld(*words, *wrong)
-        assert done.returncode == 2 and len(done.stderr.splitlines()) <= 2, done.stderr
-        assert done.stdout == "" and "Traceback" not in done.stderr
+@every_command
+def test_a_wrong_option_of_every_command_is_two_lines_and_exit_code_2(words, command):
+    done = openworld(*words, "--no-such-option")
+    assert done.exit_code == 2 and len(done.stderr.splitlines()) <= 2, done.stderr
+    assert done.stdout == "" and "Traceback" not in done.stderr
 
 
-@pytest.mark.parametrize(("words", "command"), COMMANDS.items(), ids=IDS)
+@every_command
 def test_groups_name_parameters_and_outputs_say_what_they_may_hold(words, command):
     function = command.load()
     parameters = inspect.signature(function).parameters
@@ -100,26 +101,42 @@ def test_groups_name_parameters_and_outputs_say_what_they_may_hold(words, comman
             assert set(getattr(rule, "own", ())) <= MARKS.keys()
 
 
-def test_a_command_is_called_by_its_name_alone():
-    assert openworld("detec").stderr.startswith('openworld: Unknown command "detec". Did you mean "detect"?')
-    assert "Did you mean --out?" in openworld("score", "x.csv", "--ou", "x").stderr
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("detec",), 'openworld: Unknown command "detec". Did you mean "detect"?'),
+        (("score", "x.csv", "--ou", "x"), "Did you mean --out?"),
+        (("version",), "Did you mean --version"),
+        (("estimate", "--target", "x"), "--source"),
+        (("estimate", "fit", "--source", "watch"), "--out"),  # the first word says which part of a command works
+        (("estimate", "watch"), "FITTED"),
+        (("label",), "Usage: openworld label"),
+        (("data",), "Usage: openworld data"),
+        ((), "Usage: openworld"),
+    ],
+)
+def test_what_was_meant_is_said_or_the_help_shown(arguments, words):
+    done = openworld(*arguments)
+    assert done.exit_code == 2 and words in done.output
 
 
-@pytest.mark.parametrize("words", [(), ("label",), ("data",)])
-def test_help_is_shown_where_nothing_is_asked_for(words):
-    done = openworld(*words)
-    assert done.returncode == 2 and "Usage: openworld" in done.stdout
+def test_every_command_is_in_a_group_and_new_names_every_kind():
+    front, of_new = shown(()), shown(("new",))
+    assert all(group in front for group in GROUPS)
+    assert {name for name in commands if name[0] != "-"} == {name for group in GROUPS.values() for name in group}
+    assert all(kind in of_new for kind in (*EXAMPLES, *EVALUATIONS) if ":" not in kind)
 
 
-def test_the_first_word_says_which_part_of_a_command_works():
-    assert "--source" in openworld("estimate", "--target", "x").stderr
-    assert "--out" in openworld("estimate", "fit", "--source", "watch").stderr
-    assert "FITTED" in openworld("estimate", "watch").stderr
+@pytest.mark.parametrize("command", ["estimate", "detect"])
+def test_what_most_people_need_of_a_large_command_is_one_screen_and_the_docs_are_named(command):
+    lines = openworld(command, "--help", columns=80).stdout.splitlines()
+    ends = [number for number, line in enumerate(lines) if line.startswith("╰")]
+    options = next(number for number, line in enumerate(lines) if "─ Options ─" in line)
+    assert next(end for end in ends if end > options) < 40 and any("docs/" in line for line in lines[ends[-1] :])
 
 
-@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_every_command_and_option_is_completed(shell):
-    script = commands.generate_completion(prog_name="openworld", shell=shell)
+def test_every_command_and_option_is_completed():
+    script = commands.generate_completion(prog_name="openworld", shell="bash")
     for words, command in COMMANDS.items():
         assert words[-1] in script
         for name in inspect.signature(command.load()).parameters:

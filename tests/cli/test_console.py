@@ -1,9 +1,6 @@
 """What is printed: names of other people's files and classes are shown, whatever signs they hold, and never obeyed."""
 
-import json
-import os
 import re
-import subprocess
 import sys
 import unicodedata
 
@@ -11,10 +8,9 @@ import pytest
 from rich.table import Table
 from rich.text import Text
 
-from openworld import OpenworldError, _console, _terminal
+from openworld import OpenworldError
 from openworld.cli import console
-from openworld.cli.app import app
-from openworld.cli.in_process import CliRunner
+from openworld.core import console as core_console
 
 FOREIGN = "a\x1b[31m\x1b]0;title\x07\x9b2J\r\x08\u202egnp\x00\x7fb"
 
@@ -68,11 +64,14 @@ def _table(text):
     return table
 
 
-def test_progress_and_errors_show_them_too(capsys, monkeypatch):
-    monkeypatch.setenv("FORCE_COLOR", "1")
-    monkeypatch.setenv("COLUMNS", "200")
-    monkeypatch.setenv("TERM", "xterm-256color")
-    with _console.bars() as progress:
+@pytest.fixture
+def coloured(monkeypatch):
+    for name, value in {"FORCE_COLOR": "1", "COLUMNS": "200", "TERM": "xterm-256color"}.items():
+        monkeypatch.setenv(name, value)
+
+
+def test_progress_and_errors_show_them_too(capsys, coloured):
+    with core_console.bars() as progress:
         progress.add_task(f"fitting [/red] {FOREIGN}", total=2)
         progress.refresh()
     drawn = capsys.readouterr().err
@@ -81,11 +80,9 @@ def test_progress_and_errors_show_them_too(capsys, monkeypatch):
     assert not steering(capsys.readouterr().err)
 
 
-def test_a_bar_says_how_long_the_rest_takes_from_what_was_done_since_it_began(capsys, monkeypatch):
-    for name, value in {"FORCE_COLOR": "1", "COLUMNS": "200", "TERM": "xterm-256color"}.items():
-        monkeypatch.setenv(name, value)
+def test_a_bar_says_how_long_the_rest_takes_from_what_was_done_since_it_began(capsys, coloured, monkeypatch):
     now = [0.0]
-    with _console.bars() as progress:
+    with core_console.bars() as progress:
         monkeypatch.setattr(progress, "get_time", lambda: now[0])
         bar = progress.add_task("fitting", total=10, completed=5, before=5)
         progress.refresh()
@@ -127,7 +124,7 @@ LOG = {  # steps: (seconds, doing, done, total, before, milestone), None to wait
 def test_a_log_has_a_line_for_what_is_finished_and_now_and_then_for_long_work(name, capsys):
     steps, lines = LOG[name]
     now = [0.0]
-    log = _console.ProgressLog(clock=lambda: now[0])
+    log = core_console.ProgressLog(clock=lambda: now[0])
     for step in steps:
         now[0] = step if isinstance(step, int) else step[0]
         if isinstance(step, int):
@@ -147,56 +144,8 @@ def test_data_are_exact_in_a_pipe_and_visible_on_a_terminal(capsys, monkeypatch)
     assert not steering(terminal.text)
 
 
-def test_a_name_is_one_line():
-    assert _terminal.one_line("a\nb\tc\x1b") == "a␊b␉c␛"
-
-
 def test_a_command_prints_nothing_past_the_console(repository):
     bare = re.compile(r"(?<![\w.])print\(|sys\.stdout\.write")
     for path in (repository / "src" / "openworld" / "cli").glob("*.py"):
         lines = path.read_text(encoding="utf-8").splitlines()
         assert [line for line in lines if bare.search(line)] == [] or path.name == "console.py", path
-
-
-@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
-@pytest.mark.parametrize("arguments", [("--help",), ("run", "--help"), ("--version",), ("list", "metrics")])
-def test_an_output_that_is_full_is_a_sentence(arguments):
-    with open("/dev/full", "w") as full:
-        command = [sys.executable, "-m", "openworld", *arguments]
-        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True)
-    assert done.returncode == 1 and "No space left on device" in done.stderr
-    assert "Traceback" not in done.stderr and len(done.stderr.splitlines()) == 1, done.stderr
-
-
-def test_text_that_the_output_cannot_hold_is_a_sentence(tmp_path):
-    (tmp_path / "names.txt").write_text("Käfer\nkäfer\n", encoding="utf-8")
-    environment = {key: value for key, value in os.environ.items() if not key.startswith(("LC_", "LANG", "PYTHONUTF8"))}
-    environment |= {"PYTHONIOENCODING": "ascii"}
-    command = [sys.executable, "-m", "openworld", "data", "audit", "names.txt", "--json"]
-    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
-    assert done.returncode == 1 and "\\xe4" in done.stderr and "PYTHONUTF8=1" in done.stderr, done.stderr
-    assert "Traceback" not in done.stderr
-
-
-def test_the_catalogue_as_json_is_not_touched_by_a_runner(own_cache):
-    done = CliRunner().invoke(app, ["cache", "--json"])
-    assert done.exit_code == 0 and json.loads(done.output)["sets"] == []
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ("report", "köln"),
-        pytest.param(("run", "spec.toml"), marks=pytest.mark.slow),  # it loads torch
-        ("data", "audit", "./köln"),
-    ],
-)
-def test_a_folder_with_an_umlaut_is_refused_with_the_way_out_where_names_are_read_as_ascii(tmp_path, arguments):
-    (tmp_path / "köln" / "cat").mkdir(parents=True)
-    (tmp_path / "köln" / "cat" / "0.png").write_bytes(b"")
-    (tmp_path / "spec.toml").write_text('dataset = "./köln"\n[[learners]]\nlearner = "zero-shot"\n', encoding="utf-8")
-    environment = {key: value for key, value in os.environ.items() if not key.startswith(("LC_", "LANG"))}
-    environment |= {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
-    program = [sys.executable, "-m", "openworld", *arguments]
-    done = subprocess.run(program, cwd=tmp_path, env=environment, capture_output=True, text=True)
-    assert done.returncode in (1, 2) and "PYTHONUTF8=1" in done.stderr and "Error" not in done.stderr, done.stderr

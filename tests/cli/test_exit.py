@@ -19,7 +19,7 @@ from openworld.tables.parquet import decode_table, encode_table
 columns = {"number": np.arange(2000), "score": np.ones((2000, 20), np.float32), "name": [str(n) for n in range(2000)]}
 data = encode_table("t", columns)
 pyarrow.set_cpu_count(4)  # by itself one, where OMP_NUM_THREADS is
-for _ in range(800):
+for _ in range(300):
     decode_table(data)
 """
 FOREIGN_THREAD = """
@@ -31,14 +31,11 @@ library.pthread_join(thread, None)
 """
 SPEC = """
 dataset = "emoji-groups"
-seeds = [1, 2, 3]
-shots = 2
+seeds = [1]
+shots = 1
 views = 1
 [[learners]]
 learner = "zero-shot"
-[[learners]]
-learner = "CoOp"
-settings = { context_length = 2, schedule = { epochs = 1 } }
 """
 
 
@@ -84,12 +81,8 @@ def test_a_finished_run_read_again_ends_well_however_late_threads_are(watched, t
     finish(start(tmp_path, "run", "spec.toml", "--workers", "1"))
     monkeypatch.setenv("LATE_GIL_MS", "1000")
     before = watched()
-    ends = []
-    for _ in range(6):
-        process = start(tmp_path, *arguments)
-        process.communicate()
-        ends.append(process.returncode)
-    assert ends == [0] * 6
+    for _ in range(2):
+        finish(start(tmp_path, *arguments))
     assert watched() == before
 
 

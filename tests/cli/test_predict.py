@@ -1,23 +1,23 @@
-"""`openworld predict`: what a saved learner says about pictures, and what it refuses."""
+"""`openworld predict`: what a saved learner says about images, and what it refuses."""
 
 import csv
 import io
 import json
 import math
+import sys
 import tempfile
 
 import numpy as np
 import pytest
 import torch
+from in_process import openworld, refused
 from PIL import Image
 from safetensors.torch import load_file, save_file
 
 from openworld import backbones, datasets
-from openworld.cli.app import app
-from openworld.cli.in_process import CliRunner
 from openworld.datasets.formats import unlabelled_folder
 from openworld.features import Encoding, encode
-from openworld.learners import LEARNERS, Schedule, ZeroShot, encoding_for
+from openworld.learners import LEARNERS, FittedLearner, Schedule, ZeroShot, encoding_for
 from openworld.own_data.predict import prediction_inputs, true_classes
 from openworld.runs import RunStore, Unit, UnitResult, execute
 from openworld.tables.stream import read_stream
@@ -26,7 +26,14 @@ SHORT = Schedule(epochs=1, batch_size=4)
 
 
 def predict(*arguments):
-    return CliRunner().invoke(app, ["predict", *map(str, arguments)])
+    return openworld("predict", *arguments)
+
+
+def predicted(*arguments):
+    """What is predicted, as JSON holds it."""
+    done = predict(*arguments, "--json")
+    assert done.exit_code == 0, done.output
+    return json.loads(done.stdout)
 
 
 @pytest.fixture(scope="module")
@@ -35,19 +42,18 @@ def clip():
 
 
 @pytest.fixture(scope="module")
-def fit(clip, tmp_path_factory):
+def fit(clip, tmp_path_factory, shared_cache):
     """Fits a learner on one shot of four classes and gives it back with the folder it is saved in."""
     images = datasets.load("emoji-groups", part="train", shots=1)
     base, _ = datasets.base_new_split(len(images.classnames))
     images = images.subset(np.flatnonzero(np.isin(images.labels, base)))
 
     def fitted_and_saved(learner):
-        folder = tmp_path_factory.mktemp("saved")
+        folder = tmp_path_factory.mktemp("saved") / "learner"
         encoding = encoding_for(learner, Encoding(views=1, crop_scale=(0.5, 1.0)))
-        features = encode(clip, images, encoding, cache=folder / "cache").of_classes(base)
-        fitted = learner.fit(clip, features, seed=1)
-        fitted.save(folder / "learner")
-        return fitted, folder / "learner"
+        fitted = learner.fit(clip, encode(clip, images, encoding, cache=shared_cache).of_classes(base), seed=1)
+        fitted.save(folder)
+        return fitted, folder
 
     return fitted_and_saved
 
@@ -58,67 +64,31 @@ def coop(fit):
 
 
 @pytest.fixture(scope="module")
-def pictures(tmp_path_factory):
-    """Five pictures in a folder and one below it, and a file that is no picture."""
-    folder = tmp_path_factory.mktemp("pictures")
+def images(tmp_path_factory):
+    """Five images in a folder and one below it, and a file that is no image."""
+    folder = tmp_path_factory.mktemp("images")
     test = datasets.load("emoji-groups")
     (folder / "more").mkdir()
     for number in range(5):
-        test.image(30 * number).save(folder / ("more" if number == 4 else "") / f"picture-{number}.png")
-    (folder / "read me.txt").write_text("not a picture")
+        test.image(30 * number).save(folder / ("more" if number == 4 else "") / f"image-{number}.png")
+    (folder / "read me.txt").write_text("no image")
     return folder
 
 
-def test_a_row_per_picture_with_names_baseness_and_zero_shot(coop, pictures):
-    done = predict(coop[1], pictures, "--new", "lighthouse", "--new", "violin")
+def test_a_row_per_image_with_names_baseness_and_zero_shot(coop, images, tmp_path, monkeypatch):
+    (tmp_path / "scratch").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "scratch"))
+    done = predict(coop[1], images, "--new", "lighthouse", "--new", "[bold]violin", "--top", "9")
     assert done.exit_code == 0, done.output
     lines = done.output.splitlines()
     assert lines[0] == "CoOp on 'embedded' · 4 base names, 2 new · 5 images"
     assert lines[3].split() == ["image", "baseness", "(log)", "place", "CoOp", "zero-shot", "CLIP"]
-    assert sum("picture-" in line for line in lines) == 5
-    assert "a photo of a {}." in lines[-1]
-    assert max(map(len, lines[:-1])) <= 160
-
-
-def test_a_learner_fitted_in_half_precision_is_asked_in_it(pictures, tmp_path):
-    half = backbones.load("embedded", dtype=torch.bfloat16)
-    shots = encode(half, datasets.load("emoji-groups", part="train", shots=1), cache=tmp_path / "cache")
-    ZeroShot().fit(half, shots, seed=1).save(tmp_path / "learner")
-    done = predict(tmp_path / "learner", pictures, "--json")
-    assert done.exit_code == 0, done.output
-    assert len(json.loads(done.output)["pictures"]) == 5
-
-
-def test_json_holds_what_the_learner_says(coop, pictures, clip):
-    fitted, folder = coop
-    done = predict(folder, pictures, "--new", "violin", "--json", "--top", "2", "--threshold", "0.6")
-    told = json.loads(done.output)
-    names = (*fitted.classnames, "violin")
-    assert (told["learner"], told["backbone"], told["new_names"]) == ("CoOp", "embedded", ["violin"])
-    assert told["base_names"] == list(fitted.classnames)
-    for one in told["pictures"]:
-        with Image.open(one["picture"]) as picture:
-            embedding = clip.encode_image(clip.preprocess(picture)[None]).numpy()
-        for learner, guesses in ((fitted, one["guesses"]), (zero_shot(fitted), one["zero_shot"])):
-            probabilities = expected(learner, embedding, names)
-            best = np.argsort(-probabilities)[:2]
-            assert [guess["name"] for guess in guesses] == [names[place] for place in best]
-            np.testing.assert_allclose([guess["probability"] for guess in guesses], probabilities[best], atol=1e-4)
-            assert [guess["side"] for guess in guesses] == ["new" if place == 4 else "base" for place in best]
-        assert one["baseness"] == pytest.approx(math.exp(one["log_baseness"]))
-        assert one["baseness"] == pytest.approx(expected(fitted, embedding, names)[:4].max(), abs=1e-4)
-        assert one["looks"] == ("new" if one["baseness"] < 0.6 else "base")
-        own = expected(fitted, embedding, names)[:4].argmax()
-        assert one["called"] == ("violin" if one["looks"] == "new" else names[own])
-    by_place = sorted(told["pictures"], key=lambda one: one["place"])
-    assert [one["place"] for one in by_place] == [1, 2, 3, 4, 5]
-    assert [one["baseness"] for one in by_place] == sorted((one["baseness"] for one in by_place), reverse=True)
-
-
-def zero_shot(fitted):
-    from openworld.learners import FittedLearner
-
-    return FittedLearner(ZeroShot(), fitted.clip, fitted.classnames, {})
+    assert sum("image-" in line for line in lines) == 5 and "[bold]violin (new)" in done.output
+    assert "a photo of a {}." in lines[-1] and max(map(len, lines[:-1])) <= 160
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == [], "nothing is left on disk"
+    quiet = predict(coop[1], images / "image-0.png", "--quiet", "--threshold", "1").output.splitlines()
+    assert len(quiet) == 4 and quiet[1].split()[:2] == ["image", "baseness"]
+    assert " looks " in quiet[1] and " new " in quiet[2]
 
 
 def expected(fitted, embedding, names):
@@ -128,63 +98,65 @@ def expected(fitted, embedding, names):
     return weights / weights.sum()
 
 
-def test_csv_has_a_line_per_picture(coop, pictures):
-    done = predict(coop[1], pictures / "picture-0.png", pictures / "picture-1.png", "--csv", "--top", "2")
+def test_json_holds_what_the_learner_says(coop, images, clip, tmp_path):
+    fitted, folder = coop
+    (tmp_path / "names.txt").write_text("violin\n\n")
+    found = predicted(folder, images, "--new-names", tmp_path / "names.txt", "--top", "2", "--threshold", "0.6")
+    names = (*fitted.classnames, "violin")
+    assert (found["learner"], found["backbone"], found["new_names"]) == ("CoOp", "embedded", ["violin"])
+    assert found["base_names"] == list(fitted.classnames)
+    zero_shot = FittedLearner(ZeroShot(), clip, fitted.classnames, {})
+    for each in found["pictures"]:
+        with Image.open(each["picture"]) as image:
+            embedding = clip.encode_image(clip.preprocess(image)[None]).numpy()
+        for learner, guesses in ((fitted, each["guesses"]), (zero_shot, each["zero_shot"])):
+            probabilities = expected(learner, embedding, names)
+            best = np.argsort(-probabilities)[:2]
+            assert [guess["name"] for guess in guesses] == [names[place] for place in best]
+            np.testing.assert_allclose([guess["probability"] for guess in guesses], probabilities[best], atol=1e-4)
+            assert [guess["side"] for guess in guesses] == ["new" if place == 4 else "base" for place in best]
+        of_base = expected(fitted, embedding, names)[:4]
+        assert each["baseness"] == pytest.approx(math.exp(each["log_baseness"]))
+        assert each["baseness"] == pytest.approx(of_base.max(), abs=1e-4)
+        assert each["looks"] == ("new" if each["baseness"] < 0.6 else "base")
+        assert each["called"] == ("violin" if each["looks"] == "new" else names[of_base.argmax()])
+    by_place = sorted(found["pictures"], key=lambda each: each["place"])
+    assert [each["place"] for each in by_place] == [1, 2, 3, 4, 5]
+    assert [each["baseness"] for each in by_place] == sorted((each["baseness"] for each in by_place), reverse=True)
+
+
+def test_csv_has_a_line_per_image(coop, images):
+    done = predict(coop[1], images / "image-0.png", images / "image-1.png", "--csv", "--top", "2")
     rows = list(csv.DictReader(io.StringIO(done.output)))
-    assert [row["picture"].rpartition("/")[2] for row in rows] == ["picture-0.png", "picture-1.png"]
+    assert [row["picture"].rpartition("/")[2] for row in rows] == ["image-0.png", "image-1.png"]
     assert rows[0]["side"] == "base" and rows[0]["name_2"] and rows[0]["looks"] == ""
     assert float(rows[0]["probability"]) > float(rows[0]["probability_2"])
-    assert float(rows[0]["zero_shot_probability"]) <= 1
 
 
-def test_quiet_is_the_table_alone(coop, pictures):
-    lines = predict(coop[1], pictures / "picture-0.png", "--quiet", "--threshold", "1").output.splitlines()
-    assert len(lines) == 4
-    assert lines[1].split()[:2] == ["image", "baseness"] and " looks " in lines[1] and " new " in lines[2]
+def test_half_precision_pixels_and_patches_are_encoded_where_they_are_needed(fit, images, tmp_path):
+    half = backbones.load("embedded", dtype=torch.bfloat16)
+    shots = encode(half, datasets.load("emoji-groups", part="train", shots=1), cache=tmp_path / "cache")
+    ZeroShot().fit(half, shots, seed=1).save(tmp_path / "learner")
+    others = (("VPT", {"depth": 1}), ("LoCoOp", {"context_length": 2}))
+    folders = [fit(LEARNERS[name](schedule=SHORT, **settings))[1] for name, settings in others]
+    for folder in (tmp_path / "learner", *folders):
+        assert len(predicted(folder, images)["pictures"]) == 5
 
 
-@pytest.mark.parametrize(("name", "settings"), [("VPT", {"depth": 1}), ("LoCoOp", {"context_length": 2})])
-def test_pixels_and_patches_are_encoded_where_they_are_needed(fit, pictures, name, settings):
-    _, folder = fit(LEARNERS[name](schedule=SHORT, **settings))
-    done = predict(folder, pictures, "--json")
-    assert len(json.loads(done.output)["pictures"]) == 5
-
-
-def test_nothing_is_left_on_disk(coop, pictures, tmp_path, monkeypatch):
-    (tmp_path / "scratch").mkdir()
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "scratch"))
-    assert predict(coop[1], pictures).exit_code == 0
-    assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
-
-
-def test_names_come_from_a_file_too(coop, pictures, tmp_path):
-    (tmp_path / "names.txt").write_text("violin\n\n  sea turtle \n")
-    done = predict(coop[1], pictures, "--new-names", tmp_path / "names.txt", "--new", "owl", "--json")
-    assert json.loads(done.output)["new_names"] == ["owl", "violin", "sea turtle"]
-
-
-def test_the_sentence_is_the_learners_or_the_one_that_is_given(fit, pictures):
+def test_the_sentence_is_the_learners_or_the_one_that_is_given(fit, images):
     _, folder = fit(LEARNERS["KgCoOp"](template="an icon of a {}.", schedule=SHORT))
-    assert 'CLIP: "an icon of a {}."' in predict(folder, pictures).output
-    assert 'CLIP: "{} texture."' in predict(folder, pictures, "--template", "{} texture.").output
+    assert 'CLIP: "an icon of a {}."' in predict(folder, images).output
+    assert 'CLIP: "{} texture."' in predict(folder, images, "--template", "{} texture.").output
 
 
-def test_names_and_paths_are_text_never_markup(coop, pictures, tmp_path):
-    file = tmp_path / "[red]x.png"
-    file.write_bytes((pictures / "picture-0.png").read_bytes())
-    done = predict(coop[1], file, "--new", "[bold]owl", "--top", "9")
-    assert "[red]x.png" in done.output and "[bold]owl (new)" in done.output
-
-
-def test_unreadable_pictures_stop_it_unless_they_are_allowed(coop, pictures, tmp_path):
+def test_unreadable_images_stop_it_unless_they_are_allowed(coop, images, tmp_path):
     (tmp_path / "torn.png").write_bytes(b"no picture")
-    torn, good = tmp_path / "torn.png", pictures / "picture-0.png"
-    done = predict(coop[1], good, torn)
-    assert done.exit_code == 1 and "torn.png" in done.output
-    allowed = predict(coop[1], good, torn, "--allow-corrupt", "1")
+    both = (coop[1], images / "image-0.png", tmp_path / "torn.png")
+    refused("torn.png", "predict", *both, code=1)
+    allowed = predict(*both, "--allow-corrupt", "1")
     assert allowed.exit_code == 0 and "1 of 2 images could not be read" in allowed.output
-    assert json.loads(predict(coop[1], good, torn, "--allow-corrupt", "1", "--json").output)["unreadable"] == 1
-    assert "none of the 1 images could be read" in predict(coop[1], torn, "--allow-corrupt", "1").output
+    assert predicted(*both, "--allow-corrupt", "1")["unreadable"] == 1
+    assert "none of the 1 images could be read" in predict(both[0], both[2], "--allow-corrupt", "1").output
 
 
 @pytest.mark.parametrize(
@@ -192,58 +164,51 @@ def test_unreadable_pictures_stop_it_unless_they_are_allowed(coop, pictures, tmp
     [
         (["{folder}", "nowhere.png"], "there is no file or folder nowhere.png"),
         (["{folder}", "{empty}"], "holds no image ending in"),
-        (["{empty}", "{pictures}"], "holds no learner.json and no run.json"),
-        (["{folder}", "{pictures}", "--json", "--csv"], "choose one"),
-        (["{folder}", "{pictures}", "--new", "Animals_nature"], "'animals nature' occurs 2 times"),
-        (["{folder}", "{pictures}", "--new-names", "none.txt"], "there is no file none.txt"),
-        (["{folder}", "{pictures}", "--run-names"], "is not the folder of a run"),
-        (["{folder}", "{pictures}", "--unit", "CoOp, seed 1"], "holds a single learner"),
-        (["{folder}", "{pictures}", "--device", "gpu"], "unknown device 'gpu'"),
-        (["{folder}", "{pictures}", "--backbone", "embeded"], "did you mean 'embedded'"),
-        (["{folder}", "{pictures}", "--template", "a photo"], "must hold {} once"),
-        (["{folder}", "{pictures}", "--threshold", "2"], ""),
-        (["{folder}", "{pictures}", "--top", "0"], ""),
+        (["{empty}", "{images}"], "holds no learner.json and no run.json"),
+        (["{folder}", "{images}", "--json", "--csv"], "choose one"),
+        (["{folder}", "{images}", "--new", "Animals_nature"], "'animals nature' occurs 2 times"),
+        (["{folder}", "{images}", "--new-names", "none.txt"], "there is no file none.txt"),
+        (["{folder}", "{images}", "--run-names"], "is not the folder of a run"),
+        (["{folder}", "{images}", "--unit", "CoOp, seed 1"], "holds a single learner"),
+        (["{folder}", "{images}", "--device", "gpu"], "unknown device 'gpu'"),
+        (["{folder}", "{images}", "--backbone", "embeded"], "did you mean 'embedded'"),
+        (["{folder}", "{images}", "--template", "a photo"], "must hold {} once"),
+        (["{folder}", "{images}", "--out", "{empty}/stream.txt", "--new", "owl"], "ending in"),
+        (["{folder}", "{images}", "--out", "{empty}/stream.npz"], "needs new names"),
+        (["{folder}", "{images}", "--labelled", "--new", "owl"], "without --out"),
+        (["{folder}", "{images}", "--labelled", "--new", "owl", "--out", "{empty}/stream.npz"], "neither base nor new"),
     ],
 )
-def test_wrong_use_is_told_with_exit_code_2(coop, pictures, tmp_path, arguments, sentence):
-    places = {"folder": coop[1], "pictures": pictures, "empty": tmp_path}
-    done = predict(*(argument if "{}" in argument else argument.format(**places) for argument in arguments))
-    assert done.exit_code == 2, done.output
-    assert sentence in done.output
+def test_wrong_use_is_told_before_an_image_is_read(coop, images, tmp_path, arguments, sentence):
+    places = {"folder": coop[1], "images": images, "empty": tmp_path}
+    refused(sentence, "predict", *(word if "{}" in word else word.format(**places) for word in arguments))
+    assert not list(tmp_path.iterdir())
 
 
-def test_other_weights_and_damaged_learners_are_refused(coop, clip, pictures, tmp_path):
-    for damage, sentence in ((clip.fingerprint, "with other weights"), ('"backbone"', "holds no whole learner")):
-        for file in ("learner.json", "parameters.safetensors"):
-            (tmp_path / file).write_bytes((coop[1] / file).read_bytes())
-        text = (tmp_path / "learner.json").read_text()
-        (tmp_path / "learner.json").write_text(text.replace(damage, "0" * 8 if damage.isalnum() else "{"))
-        done = predict(tmp_path, pictures)
-        assert (done.exit_code, sentence in done.output) == (2, True), done.output
-
-
-def test_a_learner_that_holds_no_numbers_is_refused(coop, pictures, tmp_path):
+def test_other_weights_and_damaged_learners_are_refused(coop, clip, images, tmp_path):
+    text = (coop[1] / "learner.json").read_text()
     tensors = load_file(coop[1] / "parameters.safetensors")
-    tensors["context"][0, 0] = float("nan")
-    save_file(tensors, tmp_path / "parameters.safetensors")
-    (tmp_path / "learner.json").write_bytes((coop[1] / "learner.json").read_bytes())
-    done = predict(tmp_path, pictures)
-    assert done.exit_code == 2 and "context holds NaN" in done.output
+    spoilt = {"context": tensors["context"].clone().index_fill_(0, torch.tensor([0]), float("nan"))}
+    for changed, values, sentence in (
+        (text.replace(clip.fingerprint, "0" * 8), tensors, "with other weights"),
+        (text.replace('"backbone"', "{"), tensors, "holds no whole learner"),
+        (text, tensors | spoilt, "context holds NaN"),
+    ):
+        (tmp_path / "learner.json").write_text(changed)
+        save_file(values, tmp_path / "parameters.safetensors")
+        refused(sentence, "predict", tmp_path, images)
 
 
 def kept(files, learner, seed):
     """Stands for the unit of a run: keeps a fitted learner among its attachments."""
-    files = {f"learner/{name}": bytes.fromhex(data) for name, data in files.items()} if files else {}
-    return UnitResult(
-        metrics={"classnames": ["a", "b", "c", "d", "owl", "violin"], "n_base_classes": 4}, attachments=files
-    )
+    files = {f"learner/{name}": bytes.fromhex(data) for name, data in files.items()}
+    about = {"classnames": ["a", "b", "c", "d", "owl", "violin"], "n_base_classes": 4}
+    return UnitResult(metrics=about, attachments=files)
 
 
 @pytest.fixture
 def run(coop, tmp_path, monkeypatch):
     """Makes a run's folder in which some units keep the learner."""
-    import sys
-
     monkeypatch.setitem(sys.modules, "units_that_keep", sys.modules[__name__])
     files = {path.name: path.read_bytes().hex() for path in coop[1].iterdir()}
 
@@ -251,55 +216,46 @@ def run(coop, tmp_path, monkeypatch):
         store = RunStore(tmp_path / "run")
         store.create({}, {"dataset": "emoji-groups"}, {})
         given = [{"files": files if keep else {}, "learner": name, "seed": 1} for name in names]
-        units = [Unit("units_that_keep:kept", one, name=f"{one['learner']}, seed 1") for one in given]
+        units = [Unit("units_that_keep:kept", each, name=f"{each['learner']}, seed 1") for each in given]
         execute(units, store)
         return tmp_path / "run"
 
     return made
 
 
-def test_the_learner_of_a_run(run, pictures):
-    done = predict(run("CoOp"), pictures, "--run-names")
-    assert done.exit_code == 0, done.output
-    assert "4 base names, 2 new" in done.output
+def test_learners_of_a_run(run, images):
+    done = predict(run("CoOp"), images, "--run-names")
+    assert done.exit_code == 0 and "4 base names, 2 new" in done.output, done.output
     assert 'CLIP: "an icon of a {}."' in done.output
 
 
-def test_one_of_several_learners_of_a_run(run, pictures):
+def test_one_of_several_learners_of_a_run_and_a_damaged_one(run, images):
     folder = run("CoOp", "GMoP")
-    for asked in ((), ("--unit", "GMoP")):
-        done = predict(folder, pictures, *asked)
-        assert (done.exit_code, "choose one with --unit: CoOp, seed 1; GMoP, seed 1." in done.output) == (2, True)
-    assert predict(folder, pictures, "--unit", "GMoP, seed 1").exit_code == 0
-
-
-def test_a_run_that_kept_no_learner(run, pictures):
-    assert "keep_learners = true" in predict(run("CoOp", keep=False), pictures).output
-
-
-@pytest.mark.parametrize(
-    ("names", "asked"), [(("CoOp",), ()), (("CoOp",), ("CoOp, seed 1",)), (("CoOp", "GMoP"), ("CoOp, seed 1",))]
-)
-def test_a_learner_that_is_not_the_one_written_is_damaged(run, pictures, names, asked):
-    folder = run(*names)
+    for options in ((), ("--unit", "GMoP")):
+        refused("choose one with --unit: CoOp, seed 1; GMoP, seed 1.", "predict", folder, images, *options)
+    assert predict(folder, images, "--unit", "GMoP, seed 1").exit_code == 0
     record = RunStore(folder).records()[0]
     parameters = record.folder / "attachments" / "learner" / "parameters.safetensors"
     parameters.write_bytes(parameters.read_bytes()[:-1] + b"!")
-    done = predict(folder, pictures, *(("--unit", *asked) if asked else ()))
+    done = predict(folder, images, "--unit", "CoOp, seed 1")
     assert done.exit_code == 2 and "is damaged" in done.output and "parameters.safetensors" in done.output
+    (record.folder / "record.json").write_text("{}")
+    refused("1 fitted learners and 1 damaged record(s)", "predict", folder, images)
+    assert predict(folder, images, "--unit", "GMoP, seed 1").exit_code == 0
 
 
-def test_beside_a_damaged_learner_the_whole_one_is_not_chosen_unasked(run, pictures):
-    folder = run("CoOp", "GMoP")
-    (RunStore(folder).records()[0].folder / "record.json").write_text("{}")
-    done = predict(folder, pictures)
-    assert done.exit_code == 2 and "1 fitted learners and 1 damaged record(s)" in done.output
-    assert predict(folder, pictures, "--unit", "GMoP, seed 1").exit_code == 0
+def test_a_run_that_kept_no_learner_and_one_whose_only_learner_is_damaged(run, images):
+    assert "keep_learners = true" in predict(run("GMoP", keep=False), images).output
+    folder = run("CoOp")
+    (parameters,) = folder.rglob("parameters.safetensors")
+    parameters.write_bytes(parameters.read_bytes()[:-1] + b"!")
+    for options in ((), ("--unit", "CoOp, seed 1")):
+        refused("is damaged", "predict", folder, images, *options)
 
 
 @pytest.fixture(scope="module")
 def class_folders(coop, tmp_path_factory):
-    """An image of each of four base and two new classes, in folders named after them; the new names."""
+    """An image of each of four base and two new classes, in folders named after them; the options that name the new."""
     folder = tmp_path_factory.mktemp("classes")
     test = datasets.load("emoji-groups")
     new = tuple(name for name in test.classnames if name not in coop[0].classnames)[:2]
@@ -310,18 +266,13 @@ def class_folders(coop, tmp_path_factory):
     return folder, new
 
 
-def naming(names):
-    return [word for name in names for word in ("--new", name)]
-
-
 @pytest.mark.parametrize("ending", [".parquet", ".csv", ".npz", ".safetensors"])
 def test_a_stream_keeps_what_the_learner_says_and_the_class_folders(coop, class_folders, tmp_path, ending):
     fitted, folder = coop
     images, new = class_folders
     out = tmp_path / f"stream{ending}"
-    done = predict(folder, images, *naming(new), "--labelled", "--out", out)
-    assert done.exit_code == 0, done.output
-    assert done.output.splitlines()[-1].endswith(out.name)
+    done = predict(folder, images, "--new", new[0], "--new", new[1], "--labelled", "--out", out)
+    assert done.exit_code == 0 and done.output.splitlines()[-1].endswith(out.name), done.output
     stream = read_stream(out)
     assert stream.base_names == fitted.classnames and stream.new_names == new
     features = encode(fitted.clip, unlabelled_folder.load(unlabelled_folder.find_pictures([images])), cache=tmp_path)
@@ -334,33 +285,18 @@ def test_a_stream_keeps_what_the_learner_says_and_the_class_folders(coop, class_
 
 
 def test_a_learner_with_base_logits_of_its_own_writes_them(fit, class_folders, tmp_path):
-    fitted, folder = fit(LEARNERS["DePT"](schedule=SHORT))
+    _, folder = fit(LEARNERS["DePT"](schedule=SHORT))
     images, new = class_folders
-    assert predict(folder, images, *naming(new), "--out", tmp_path / "stream.npz").exit_code == 0
+    assert predict(folder, images, "--new", new[0], "--out", tmp_path / "stream.npz").exit_code == 0
     stream = read_stream(tmp_path / "stream.npz")
-    assert not np.allclose(stream.base_logits, stream.logits[:, :4])
-    assert stream.labels is None
+    assert not np.allclose(stream.base_logits, stream.logits[:, :4]) and stream.labels is None
 
 
 def test_the_images_of_a_data_set_have_its_labels(coop):
     fitted, folder = coop
-    names = datasets.load("emoji-groups").classnames
-    new = tuple(name for name in names if name not in fitted.classnames)
+    noto = datasets.load("emoji-groups", domain="noto")
+    new = tuple(name for name in noto.classnames if name not in fitted.classnames)
     inputs = prediction_inputs(folder, ["emoji-groups/noto"], new=new)
-    labels = datasets.load("emoji-groups", domain="noto").labels
     sides, classes = true_classes(inputs)
-    assert classes == [names[label] for label in labels] and len(inputs.paths) == len(labels)
+    assert classes == [noto.classnames[label] for label in noto.labels] and len(inputs.paths) == len(noto.labels)
     assert sides == ["base" if name in fitted.classnames else "new" for name in classes]
-
-
-def test_streams_that_will_not_do_are_refused_before_an_image_is_read(coop, class_folders, tmp_path):
-    images, new = class_folders
-    for arguments, message in (
-        (["--out", tmp_path / "stream.txt", *naming(new)], "ending in"),
-        (["--out", tmp_path / "stream.npz"], "needs new names"),
-        (["--labelled", *naming(new)], "without --out"),
-        (["--labelled", "--out", tmp_path / "stream.npz", *naming(new[:1])], "neither base nor new"),
-    ):
-        done = predict(coop[1], images, *arguments)
-        assert done.exit_code == 2 and message in " ".join(done.output.split()), done.output
-    assert not list(tmp_path.iterdir())

@@ -15,6 +15,7 @@ def here(tmp_path, monkeypatch):
     (tmp_path / "beside_me.py").write_text("def answer():\n    import its_neighbour\n    return its_neighbour.NUMBER\n")
     (tmp_path / "its_neighbour.py").write_text("NUMBER = 42\n")
     (tmp_path / "fails_on_import.py").write_text("1 / 0\n")
+    (tmp_path / "leaves_python.py").write_text("import sys\nsys.exit(0)\n")
 
 
 def test_files_of_the_current_folder_are_found_and_find_their_neighbours(here):
@@ -27,6 +28,7 @@ def test_files_of_the_current_folder_are_found_and_find_their_neighbours(here):
         ("no_such_module:f", "ModuleNotFoundError.*current folder"),
         ("beside_me:other", "AttributeError.*'other'"),
         ("fails_on_import:f", "ZeroDivisionError"),
+        ("leaves_python:f", "cannot be imported .SystemExit: 0"),
         ("its_neighbour:NUMBER", "is a int, expected a function"),
         ("beside_me", "package.module:function"),
     ],

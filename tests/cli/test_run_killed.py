@@ -1,0 +1,115 @@
+"""`openworld run`: stages are told and kept; the same bytes after kills, on Ray, and from two processes at once."""
+
+import json
+import os
+import signal
+import time
+
+import pytest
+from disturbed import finish, killed_and_finished, results, start
+from in_process import refused, told
+from small_specs import SMALL, draw
+
+EVALUATIONS = ("recognition", "accuracy-estimation", "ood-detection", "recognition-by-shift")
+"""Those of learners, of classifiers, of both with a decomposition, and of all with estimators."""
+RUN = ("run", "spec.toml", "--quiet", "--workers")
+
+
+def prepare(folder, name):
+    folder.mkdir()
+    draw(folder)
+    (folder / "spec.toml").write_text(SMALL[name])
+    return folder
+
+
+@pytest.fixture(scope="module")
+def ran(tmp_path_factory):
+    """A function that gives the folder of an undisturbed run, made once, and what it printed."""
+    made = {}
+
+    def run(name):
+        if name not in made:
+            folder = prepare(tmp_path_factory.mktemp("whole") / "place", name)
+            made[name] = folder, told(folder, "run", "spec.toml", "--workers", "1")
+        return made[name]
+
+    return run
+
+
+@pytest.mark.parametrize(
+    ("name", "stages", "holds"),
+    [
+        # 2 seeds of 1 epoch; 4 classes of 3 shots; a target and a corruption of 2 severities of 16 test images
+        ("accuracy-estimation", ("trained 2 epochs in", "ran models on 64 images in"), {"1 checkpoint": 2}),
+        # 2 base classes; 4 names in 4 sentences
+        ("ood-detection", ("trained 2 epochs in", "read 16 sentences in"), {"1 checkpoint": 2, "a decomposition": 1}),
+    ],
+)
+def test_stages_are_told_and_kept(ran, name, stages, holds):
+    folder, printed = ran(name)
+    assert all(stage in printed for stage in stages), printed
+    sets = json.loads(told(folder, "cache", "--json"))
+    kept = [each["holds"] for each in sets["sets"]]
+    assert not sets["foreign"] and {each: kept.count(each) for each in holds} == holds, kept
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "words"),
+    [
+        ("k = 2", "k = 9", "distances to training image number 9, and there are 6"),
+        ('detector = "MSP"', 'detector = "RankFeat"', "RankFeat: maps are needed"),
+        ('id_part = "validation"', 'id_part = "train"', "test on images that nothing learned from"),
+        ('{ dataset = "darker" }', '{ dataset = "./squares" }', "twice; an image has one cell"),
+    ],
+)
+def test_what_cannot_be_run_is_refused_before_anything_is_done(tmp_path, before, after, words):
+    draw(tmp_path)
+    (tmp_path / "bad.toml").write_text(SMALL["ood-detection"].replace(before, after))
+    refused(words, "run", "bad.toml", "--out", "bad", cwd=tmp_path)
+    assert not (tmp_path / "bad").exists()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", EVALUATIONS)
+def test_killed_at_random_moments(ran, tmp_path, name):
+    timed, started = prepare(tmp_path / "timed", name), time.monotonic()
+    finish(start(timed, *RUN, "2"))
+    seconds = time.monotonic() - started
+    folder = prepare(tmp_path / "killed", name)
+    killed_and_finished(folder, (*RUN, "2"), seconds, seed=1, times=3)
+    assert results(folder) == results(timed) == results(ran(name)[0])
+    assert {path.name for path in (folder / "runs" / "spec").glob(".*")} <= {".locks", ".writing"}
+    assert not list((folder / "runs" / "spec").glob(".writing/*"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["recognition", "ood-detection"])
+def test_on_ray_stages_and_units_give_the_same_bytes(ran, tmp_path, name):
+    pytest.importorskip("ray")
+    folder = prepare(tmp_path / "ray", name)
+    finish(start(folder, *RUN, "2", "--engine", "ray"))
+    assert results(folder) == results(ran(name)[0]) and not (folder / "runs" / "spec" / ".encoding").exists()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["recognition", "ood-detection"])
+def test_two_processes_in_one_folder(ran, tmp_path, name):
+    folder = prepare(tmp_path / "shared", name)
+    for process in [start(folder, *RUN, "1") for _ in range(2)]:
+        finish(process)
+    assert results(folder) == results(ran(name)[0])
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name == "nt", reason="needs signals")
+def test_terminated_as_a_job_is_nothing_half_written_stays(ran, tmp_path):
+    folder = prepare(tmp_path / "terminated", "recognition")
+    process = start(folder, *RUN, "2")
+    while not list((folder / "runs" / "spec" / "units").glob("*")) and process.poll() is None:
+        time.sleep(0.05)
+    os.killpg(process.pid, signal.SIGTERM)
+    _, errors = process.communicate(timeout=600)
+    assert process.returncode == 143 and "stopped; what is done is kept" in errors and "Traceback" not in errors
+    assert not [path for path in folder.rglob("*") if path.name.endswith(".writing") and not path.is_dir()]
+    finish(start(folder, *RUN, "1"))
+    assert results(folder) == results(ran("recognition")[0])
