@@ -128,6 +128,38 @@ def test_the_examples_of_a_page_run_and_print_what_it_shows(name, small_demo, tm
             assert not expected or same(expected, printed.getvalue()), f"{code}\nprinted\n{printed.getvalue()}"
 
 
+PLUG_INS = {
+    "learner": ("plug_in", "halfway.py", "pyproject.toml", "test_halfway.py"),
+    "detector": ("plug_in_detector", "nearest_means.py", "pyproject.toml", "test_nearest_means.py"),
+    "estimator": ("plug_in_estimator", "margin.py", "pyproject.toml", "test_margin.py"),
+    "evaluation": ("plug_in_evaluation", "class_means.py", "class_means_report.py", "pyproject.toml", "means.toml"),
+}
+
+
+@pytest.mark.parametrize("kind", PLUG_INS)
+def test_the_page_on_a_plug_in_shows_the_example_as_it_is(repository, kind):
+    page = (DOCS / f"plug-in-{kind}.md").read_text(encoding="utf-8")
+    shown = re.findall(r"```\w*\n(.*?)```", page, re.DOTALL)
+    folder, *files = PLUG_INS[kind]
+    for file in files:
+        text = (repository / "examples" / folder / file).read_text(encoding="utf-8")
+        assert text in shown, f"{file} is another one there"
+
+
+def test_pages_on_plug_ins_name_every_need_statistic_and_part():
+    from dataclasses import fields
+
+    from openworld.detectors import NEEDS, plugin_api
+    from openworld.evaluations.evaluation import Evaluation
+
+    detector, evaluation = (
+        (DOCS / f"plug-in-{kind}.md").read_text(encoding="utf-8") for kind in ("detector", "evaluation")
+    )
+    assert all(f'"{need}"' in detector for need in NEEDS)
+    assert all(f"`{name}(" in detector for name, kind in vars(plugin_api).items() if hasattr(kind, "add"))
+    assert all(f"`{field.name}`" in evaluation for field in fields(Evaluation))
+
+
 @pytest.mark.parametrize("name", [path.name for path in sorted(DOCS.glob("*.md"))])
 def test_no_list_of_a_page_clings_to_a_paragraph(name):
     """GitHub shows it as a list all the same, the site does not."""

@@ -32,10 +32,6 @@ def test_the_python_example_runs(blocks, tmp_path, monkeypatch, capsys):
     assert "OpenworldAUC" in capsys.readouterr().out and (tmp_path / "trade-off.pdf").stat().st_size
 
 
-def test_the_readme_is_short(repository):
-    assert len((repository / "README.md").read_text(encoding="utf-8").splitlines()) <= 80
-
-
 def test_the_spec_of_ones_own_data_is_a_spec(repository):
     page = (repository / "docs" / "own-model-and-data.md").read_text(encoding="utf-8")
     (text,) = re.findall(r"```toml\n(.*?)```", page, re.DOTALL)

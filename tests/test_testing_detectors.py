@@ -1,6 +1,5 @@
 """The contract suite for detectors of other packages: it passes ours and the example, and catches broken promises."""
 
-import re
 import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -9,7 +8,7 @@ import pytest
 import torch
 
 from openworld.detectors import KNN, MDS, MSP, Energy, MaxLogit
-from openworld.testing import DETECTOR_CHECKS, check_detector, small_classifier, small_seen
+from openworld.testing import check_detector, small_classifier, small_seen
 
 EXAMPLE = Path(__file__).resolve().parents[1] / "examples" / "plug_in_detector"
 sys.path.append(str(EXAMPLE))
@@ -25,21 +24,6 @@ def test_the_example_keeps_every_promise(nearest):
 def test_the_example_is_a_cosine():
     fitted = NearestMeans().fit(torch.tensor([[2.0, 0.0], [0.0, 3.0]]), torch.tensor([0, 1]))
     torch.testing.assert_close(fitted.score(torch.tensor([[3.0, 4.0]])), torch.tensor([0.8]))
-
-
-def test_the_page_shows_the_example_as_it_is(repository):
-    page = (repository / "docs" / "plug-in-detector.md").read_text(encoding="utf-8")
-    shown = re.findall(r"```\w*\n(.*?)```", page, re.DOTALL)
-    for file in ("nearest_means.py", "pyproject.toml", "test_nearest_means.py"):
-        assert (EXAMPLE / file).read_text(encoding="utf-8") in shown, f"docs/plug-in-detector.md shows another {file}"
-
-
-def test_the_page_names_every_need_and_statistic(repository):
-    from openworld.detectors import NEEDS, plugin_api
-
-    page = (repository / "docs" / "plug-in-detector.md").read_text(encoding="utf-8")
-    assert all(f'"{need}"' in page for need in NEEDS)
-    assert all(f"`{name}(" in page for name, kind in vars(plugin_api).items() if hasattr(kind, "add"))
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU at hand")
@@ -160,8 +144,3 @@ class Thawed:
 def test_a_broken_promise_is_named(detector, promise):
     with pytest.raises(AssertionError, match=promise):
         check_detector(detector)
-
-
-def test_checks_go_by_name():
-    assert "larger_is_more_in_distribution" in DETECTOR_CHECKS
-    assert all(check.__doc__ for check in DETECTOR_CHECKS.values())

@@ -1,6 +1,5 @@
 """The contract suite for estimators of other packages: it passes the example, and catches broken promises."""
 
-import re
 import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -9,7 +8,7 @@ import pytest
 
 from openworld.estimators import AC, ESTIMATORS, Estimate, Outputs
 from openworld.estimators.plugin_api import FittedEstimator, RawEstimate, SourceSummary
-from openworld.testing import ESTIMATOR_CHECKS, check_estimator
+from openworld.testing import check_estimator
 
 EXAMPLE = Path(__file__).resolve().parents[1] / "examples" / "plug_in_estimator"
 sys.path.append(str(EXAMPLE))
@@ -20,13 +19,6 @@ from margin import Margin  # noqa: E402
 def test_the_example_keeps_every_promise():
     """Ours do in tests/estimators/test_contract.py."""
     check_estimator(Margin())
-
-
-def test_the_page_shows_the_example_as_it_is(repository):
-    page = (repository / "docs" / "plug-in-estimator.md").read_text(encoding="utf-8")
-    shown = re.findall(r"```\w*\n(.*?)```", page, re.DOTALL)
-    for file in ("margin.py", "pyproject.toml", "test_margin.py"):
-        assert (EXAMPLE / file).read_text(encoding="utf-8") in shown, f"docs/plug-in-estimator.md shows another {file}"
 
 
 def test_the_example_is_atc_for_two_classes():
@@ -86,7 +78,3 @@ class Thawed:
 def test_a_broken_promise_is_named(estimator, promise):
     with pytest.raises(AssertionError, match=promise):
         check_estimator(estimator)
-
-
-def test_checks_go_by_name():
-    assert "order_does_not_matter" in ESTIMATOR_CHECKS and all(check.__doc__ for check in ESTIMATOR_CHECKS.values())

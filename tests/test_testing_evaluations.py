@@ -40,19 +40,3 @@ def test_it_runs_resumes_is_reported_exported_and_compared(package, monkeypatch,
     draw(package)
     spec.write_text(spec.read_text().replace('"emoji-groups"', '"./squares"'))  # the same on fewer images
     check_evaluation(spec)
-
-
-def test_the_page_shows_the_example_as_it_is(repository):
-    page = (repository / "docs" / "plug-in-evaluation.md").read_text(encoding="utf-8")
-    shown = re.findall(r"```\w*\n(.*?)```", page, re.DOTALL)
-    for file in ("class_means.py", "class_means_report.py", "pyproject.toml", "means.toml"):
-        assert (EXAMPLE / file).read_text(encoding="utf-8") in shown, f"docs/plug-in-evaluation.md shows another {file}"
-
-
-def test_the_page_names_every_part(repository):
-    from dataclasses import fields
-
-    from openworld.evaluations.evaluation import Evaluation
-
-    page = (repository / "docs" / "plug-in-evaluation.md").read_text(encoding="utf-8")
-    assert all(f"`{field.name}`" in page for field in fields(Evaluation))
