@@ -70,15 +70,14 @@ def test_what_cannot_be_told_is_said_first_and_is_exit_code_4(estimate):
 def test_files_are_kept_on_request_and_those_of_an_earlier_call_do_not_stay(estimate, tmp_path):
     out = tmp_path / "out"
     fast = ("source.npz", "target.npz", "--out", out, "--estimator", "AC")
-    timed = estimate(*fast, "--timestamps", "when", "--period", "1month")
-    assert "2024-01 " in timed.output and "2025-08" in timed.output and (out / "over-time.svg").exists()
+    assert estimate(*fast, "--chunks", 3).exit_code == 0 and (out / "over-time.svg").exists()
     (out / "audit.json").write_text('{"audits": []}')
     kept = []
     for _ in range(2):
         assert estimate(*fast, "--quiet").output == ""
         kept.append({path.name: path.read_bytes() for path in out.iterdir()})
     assert set(kept[0]) == {"report.html", "estimate.json", "results.parquet", "methods.svg"}
-    assert kept[0] == kept[1] and b"Signs of a shift" in kept[0]["report.html"]
+    assert kept[0] == kept[1]
 
 
 def test_an_alert_is_exit_code_3(estimate):
@@ -108,7 +107,7 @@ WRONG = {
     ),
     "go in pairs": ("source.npz", "bare.npz", "--source-partner", "x.npz"),
     "FAMILY=FILE": ("source.npz", "bare.npz", "--labelled-shift", "fog="),
-    "corruptions need a model": ("source.npz", "bare.npz", "--labelled-shift", "corruptions"),
+    "images need a model whose accuracy": ("source.npz", "bare.npz", "--labelled-shift", "corruptions"),
 }
 
 

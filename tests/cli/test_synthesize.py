@@ -161,7 +161,7 @@ def test_refusals(usual, given, tmp_path):
     ):
         done = openworld("synthesize", *arguments, columns=200)
         assert done.exit_code in (1, 2) and sentence in done.output, done.output
-    assert not (tmp_path / "set").exists()
+    assert not (tmp_path / "set" / "manifest.json").exists()
 
 
 def painted(folder):
