@@ -116,6 +116,7 @@ def test_limits_follow_sizes_rates_and_seeds():
     still = Null(N, np.full((25, 4), 0.9), np.full((25, 4), 0.9))  # taken to move by half an image
     found = find_alarms(chunks([0.8, 0.79, 0.5], still), ALERT)
     assert np.isfinite(found.statistics).all() and found.standing[2] and not found.standing[0]
+    assert alarm_limit(still, N).lasting(N, ALERT) == pytest.approx(found.lasting[0])
     refused("two sources", Chunk, 0.5, 10, Null(10, np.zeros((1, 4)), np.zeros((1, 4))))
     refused("no chunk", find_alarms, [], ALERT)
 

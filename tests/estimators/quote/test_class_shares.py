@@ -29,6 +29,8 @@ def test_shares_are_found_by_expectation_maximisation():
     weights = class_weights(source.labels, p)
     np.testing.assert_allclose(weights * before, shares, atol=1e-4)
     np.testing.assert_allclose(weights * before, wanted, atol=0.04)
+    explained = explain_by_shares(source.take(range(500)), target.take(range(300)))
+    assert explained.distance == pytest.approx(np.abs(wanted - 1 / 4).sum() / 2, abs=0.06)
     lacking = class_weights(np.array([0, 0, 1, 1]), np.array([[0.1, 0.1, 0.8]] * 5))
     assert np.isfinite(lacking).all() and lacking[2] > 1
 
