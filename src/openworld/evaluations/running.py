@@ -80,6 +80,7 @@ class SeriesProgress:
 def carry_out(spec, given: Any, options: RunOptions, observer: Observer = SILENT) -> None:
     """Encode and run every unit of a checked spec that is not done yet; the observer is told how far it is."""
     from openworld.evaluations.class_lists import audit_names, require_data
+    from openworld.runs import provenance
 
     if code := code_named(spec):
         observer.say(f"this spec runs code: {', '.join(code)}")
@@ -90,7 +91,9 @@ def carry_out(spec, given: Any, options: RunOptions, observer: Observer = SILENT
     _require_room_for_contexts(spec, machine)
     evaluation = evaluation_of(spec)
     units = evaluation.units(spec, machine)
-    added = store.create(given, spec, _provenance(spec, machine, options.command), units, options.beside)
+    weights = {name: machine.backbone(name).fingerprint for name in evaluation.backbones(spec)}
+    made_by = provenance(weights=weights, data=evaluation.fingerprints(spec), command=list(options.command))
+    added = store.create(given, spec, made_by, units, options.beside)
     options = replace(options, workers=count_workers(options, spec))
     observer.say(headline(spec, options))
     if added:
@@ -204,14 +207,6 @@ def headline(spec, options: RunOptions) -> str:
         "thread(s)",
     ]
     return " · ".join(parts)
-
-
-def _provenance(spec, machine, command: Sequence[str]) -> dict:
-    from openworld.runs import provenance
-
-    evaluation = evaluation_of(spec)
-    weights = {name: machine.backbone(name).fingerprint for name in evaluation.backbones(spec)}
-    return provenance(weights=weights, data=evaluation.fingerprints(spec), command=list(command))
 
 
 def _take_over(units, store: RunStore, options: RunOptions, spec) -> None:

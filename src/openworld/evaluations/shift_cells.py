@@ -174,6 +174,7 @@ def divide_pool(spec: ShiftSpec, machine: Machine) -> DividedPool:
         levels = {"semantic": given.semantic, "covariate": given.covariate}
         counts = {"semantic": given.shape[1], "covariate": given.shape[0]}
         return DividedPool(levels, counts, pool=pool, rows=np.arange(len(pool.images)))
+    # Degrees lack images that could not be read, so rows are places among all images of the pool.
     sizes = [len(images.load()) for images in spec.ground.tested]
     parts = [degrees.load(machine) for degrees in spec.measures[1:]]
     starts = np.cumsum([0, *sizes[:-1]])

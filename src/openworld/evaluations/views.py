@@ -107,6 +107,7 @@ class SharedAnswer:
 
     def of(self, view: View) -> Answer:
         """The answer in a view, whose classes list base ones first; without scores where one side has no class."""
+        # A cosine of one image and one name knows nothing of the others: a view is rows and columns of one matrix.
         column = {int(number): place for place, number in enumerate([*self.base, *self.new])}
         rows, is_new = np.searchsorted(self.images, view.images), np.isin(view.classes, self.new)
         columns = np.array([column[int(number)] for number in view.classes])

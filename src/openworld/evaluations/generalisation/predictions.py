@@ -51,6 +51,7 @@ class EncodedTarget:
     @property
     def groups(self) -> np.ndarray:
         """int64[N], equal for images of one image set that are not independent."""
+        # Base images of another data set are the source's: two sets, each of which numbers its groups from 0.
         side = np.repeat([0, int(self.moved > 0)], [len(self.base), len(self.new)])
         return distinct_pairs(side, np.concatenate([self.base.groups, self.new.groups]))[self.order]
 

@@ -150,14 +150,12 @@ def _notes(means: Sequence[TargetMean]) -> Iterator[str]:
                 yield f"Classes of the source that are left out, being neither base nor new: {left}."
             continue
         rule = "by name and by WordNet's names" if source["wordnet"] else "by name"
-        listings = [_left_out(target) for target in each.targets if target.first.facts["left_out"]]
+        listings = []
+        for target in each.targets:
+            if names := target.first.facts["left_out"]:
+                words = ", ".join(names) if len(names) <= NAMED else f"{len(names)} classes, listed in the records"
+                listings.append(f"{target.title} {words}")
         if listings:
             yield f"Left out as base classes of the source ({rule}): {'; '.join(listings)}."
         else:
             yield f"No class of the other data sets is a base class of the source ({rule})."
-
-
-def _left_out(target: SettingResults) -> str:
-    names = target.first.facts["left_out"]
-    words = ", ".join(names) if len(names) <= NAMED else f"{len(names)} classes, listed in the records"
-    return f"{target.title} {words}"

@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 
 from openworld.evaluations.recognition.outcome import Outcome
-from openworld.evaluations.recognition.results import RecognitionResults, SettingResults
+from openworld.evaluations.recognition.results import RecognitionResults
 from openworld.evaluations.recognition_metrics import rows_of
 from openworld.metrics import miss_hit_curve
 from openworld.report.album import KINDS, Album, AlbumImage, AlbumPart, ChosenImage, choose
@@ -112,7 +112,12 @@ def albums(results: RecognitionResults) -> list[Album]:
                 kept.append(image if left >= 0 else replace(image, address=None))
             kinds.append(AlbumPart(KINDS[name], tuple(kept)))
         if kinds:
-            albums.append(Album(setting.title, _caption(setting), tuple(kinds)))
+            group, seed = setting.first.group_name, setting.seeds(setting.best)[0]
+            once = f"; of one {group} only the most telling image is shown" if group else ""
+            caption = (
+                f"Of {setting.best}, seed {seed}. Confidence is its softmax among the names of the image's own half"
+            )
+            albums.append(Album(setting.title, f"{caption}{once}.", tuple(kinds)))
     return albums
 
 
@@ -130,15 +135,6 @@ def shown_images(outcome: Outcome, count: int = 8) -> dict[str, list[AlbumImage]
         for kind, picked in chosen.items()
         if not (closed_set and kind == "wrong_new")
     }
-
-
-def _caption(setting: SettingResults) -> str:
-    group, best = setting.first.group_name, setting.best
-    once = f"; of one {group} only the most telling image is shown" if group else ""
-    return (
-        f"Of {best}, seed {setting.seeds(best)[0]}. Confidence is its softmax among the names of the image's own "
-        f"half{once}."
-    )
 
 
 def _shown(outcome: Outcome, chosen: ChosenImage, *, by_class: bool) -> AlbumImage:

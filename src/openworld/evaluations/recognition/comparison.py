@@ -170,14 +170,12 @@ def _pair(title: str, metric: Metric, names: tuple[str, str], ours: BySeed, thei
     test = comparison_of(names[1], names[0], metric, paired_test(second, first, metric.key))
     if test.reason == NO_VARIANCE and test.difference == 0:
         test = replace(test, reason=SAME)
-    images = len(next(iter(ours.values())).test)
-    return Pair(*(_result(title, metric, average, tuple(ours), images) for average in (first, second)), test)
-
-
-def _result(title: str, metric: Metric, average: SeedAverage, seeds: tuple[int, ...], images: int) -> Result:
-    estimate = average.estimate(metric.key)
-    value = Value(estimate.value, interval_of(estimate.interval(), "images", images), estimate.reason or "")
-    return Result(title, metric, value, {}, seeds, average.seed_values(metric.key))
+    images, rows = len(next(iter(ours.values())).test), []
+    for of_run in (first, second):
+        estimate = of_run.estimate(metric.key)
+        value = Value(estimate.value, interval_of(estimate.interval(), "images", images), estimate.reason or "")
+        rows.append(Result(title, metric, value, {}, tuple(ours), of_run.seed_values(metric.key)))
+    return Pair(*rows, test)
 
 
 def _basis(outcomes: Sequence[Outcome], counts: Sequence[int]) -> str:

@@ -72,10 +72,11 @@ def story_of(
     kept = f"one image in {factor:g}" if factor else "one image in several"
     shrunk = f"Forward: of every new class {kept} is kept; backward: of every base class {kept}."
     known = f"{listed(tasks)} in the open world" if len(tasks) <= 3 else f"{len(tasks)} tasks in the open world"
+    first, *others = (_describe(setting) for setting in results.settings)
     brief = Brief(
         numbers or results.results(),
         next(iter(results.baselines), ""),
-        subtitle=tuple(_subtitle(results)),
+        subtitle=tuple(part for part in first if all(part in other for other in others)),
         facts=unit_facts(run.records),
         notes=dict.fromkeys(("settings", "numbers"), grouped(results)) | {"mixes": shrunk},
         words=_operating_words(results),
@@ -266,11 +267,6 @@ def _sentences(results: RecognitionResults) -> Iterator[str]:
     for decision in found[:4]:
         text = f"{decision.setting.title}: {decision.text}" if len(found) > 1 else decision.text
         yield f"Chosen on validation images, {text}" if decision.preferred else text
-
-
-def _subtitle(results: RecognitionResults) -> list[str]:
-    first, *others = (_describe(setting) for setting in results.settings)
-    return [part for part in first if all(part in other for other in others)]
 
 
 def _describe(setting: SettingResults) -> list[str]:

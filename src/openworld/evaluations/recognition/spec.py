@@ -104,7 +104,13 @@ class RecognitionSpec(OwnData, Learning):
             self._settle_datasets()
             return
         if isinstance(self.base, str) and Path(self.base).is_dir():
-            self._take_folders()
+            if not (isinstance(self.new, str) and Path(self.new).is_dir()):
+                raise OpenworldError(
+                    f"base is the folder {self.base}, and new is {self.new!r}; give a folder for each."
+                )
+            if self.dataset not in (RecognitionSpec.dataset, self.base):
+                raise OpenworldError(f"base and new are folders, and dataset is {self.dataset!r}; leave dataset out.")
+            settle(self, dataset=self.base, base=())
         settle_classes(self)
         card = DATASETS.get(self.dataset)
         train_domain = self.train_domain or (card.domains[0] if card else "") or None
@@ -134,13 +140,6 @@ class RecognitionSpec(OwnData, Learning):
             return (self,)
         said = ({each.name: getattr(entry, each.name) for each in fields(entry)} for entry in self.datasets)
         return tuple(replace(self, datasets=(), **entry) for entry in said)
-
-    def _take_folders(self) -> None:
-        if not (isinstance(self.new, str) and Path(self.new).is_dir()):
-            raise OpenworldError(f"base is the folder {self.base}, and new is {self.new!r}; give a folder for each.")
-        if self.dataset not in (RecognitionSpec.dataset, self.base):
-            raise OpenworldError(f"base and new are folders, and dataset is {self.dataset!r}; leave dataset out.")
-        settle(self, dataset=self.base, base=())
 
     @property
     def every_shots(self) -> tuple[int, ...]:

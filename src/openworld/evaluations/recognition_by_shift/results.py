@@ -104,7 +104,8 @@ class _Images:
             beside = {name: self.pool[name][members & ~new] for name in chosen}
         else:
             beside = self.base
-            chosen["group"] = chosen["group"] + int(beside["group"].max(initial=-1)) + 1  # another image set
+            # Groups are numbered in each image set: without moving them, strangers would count as one group.
+            chosen["group"] = chosen["group"] + int(beside["group"].max(initial=-1)) + 1
         groups = {"base_groups": beside["group"], "new_groups": chosen["group"]}
         return openworld_auc(beside["score"], beside["correct"], chosen["score"], chosen["correct"], **groups)
 
