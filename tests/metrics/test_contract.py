@@ -87,20 +87,6 @@ def test_the_order_of_samples_does_not_matter(name):
 
 
 @metrics
-def test_nan_and_infinity_are_refused(name):
-    for bad in (np.nan, np.inf, -np.inf):
-        for position, argument in enumerate(arguments_of(name)):
-            if np.asarray(argument).dtype.kind != "f":
-                continue
-            arguments = arguments_of(name)
-            spoiled = np.array(argument, copy=True)
-            spoiled.reshape(-1)[-1:] = bad
-            arguments[position] = spoiled if spoiled.ndim else float(spoiled)
-            with pytest.raises(OpenworldError, match="NaN or infinite|outside|finite number"):
-                called(name, arguments)
-
-
-@metrics
 def test_without_samples_it_is_none_with_a_reason_or_refused(name):
     if name == "harmonic_mean":  # of two numbers
         return

@@ -5,7 +5,6 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from openworld.core.errors import OpenworldError
 from openworld.metrics import Costs, accuracy, choose_threshold, miss_hit_curve, operating_point
 
 side = st.lists(st.tuples(st.integers(-3, 3), st.booleans()), min_size=1, max_size=12)
@@ -105,44 +104,9 @@ def test_no_threshold_costs_less(base, new, prices, share):
     assert operating_point(*base, *new, chosen.value).cost(costs) == pytest.approx(chosen.cost)
 
 
-@given(side, side)
-def test_a_monotone_change_of_scores_changes_the_threshold_alone(base, new):
-    base, new = split(base), split(new)
-    one = choose_threshold(*base, *new, miss_rate=0.5)
-    other = choose_threshold(np.exp(base[0]), base[1], np.exp(new[0]), new[1], miss_rate=0.5)
-    assert (one.miss_rate, one.hit_rate) == (other.miss_rate, other.hit_rate)
-    assert one.value is None or other.value == np.exp(one.value)
-
-
 def test_one_side_is_empty():
     assert choose_threshold([], [], miss_rate=0.1).reason == "there is no base sample"
     assert choose_threshold([1], [1], [], [], hit_rate=0.1).reason == "there is no new sample"
     point = operating_point([1], [1], [], [], 0.0)
     assert (point.miss.value, point.hit.value, point.reason) == (0.0, None, "there is no new sample")
     assert point.cost(Costs()) is None
-
-
-@pytest.mark.parametrize(
-    ("options", "sentence"),
-    [
-        ({}, "none came; give miss_rate, hit_rate or costs"),
-        ({"miss_rate": 0.1, "hit_rate": 0.1}, "miss_rate and hit_rate came"),
-        ({"miss_rate": 1.0}, "miss_rate is 1.0, expected"),
-        ({"miss_rate": float("nan")}, "miss_rate: nan"),
-        ({"hit_rate": 0.0}, "hit_rate is 0.0, expected"),
-        ({"hit_rate": 0.5}, "need new images"),
-        ({"costs": Costs()}, "need new images"),
-    ],
-)
-def test_bad_rules_are_refused(options, sentence):
-    with pytest.raises(OpenworldError, match=sentence):
-        choose_threshold([1, 2], [1, 1], **options)
-
-
-def test_bad_costs_and_thresholds_are_refused():
-    with pytest.raises(OpenworldError, match="base_missed: inf"):
-        Costs(base_missed=float("inf"))
-    with pytest.raises(OpenworldError, match="new_share is 2"):
-        Costs(new_share=2)
-    with pytest.raises(OpenworldError, match="threshold: nan"):
-        operating_point([1], [1], [0], [1], float("nan"))

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from openworld import OpenworldError
 from openworld.metrics import average, mean_over_sets, openworld_auc, paired_test
 
 
@@ -41,17 +40,6 @@ def test_shared_base_images_make_the_mean_less_certain():
     shared = mean_over_sets(results, [(np.arange(60), new) for new in own])
     apart = mean_over_sets(results, [(np.arange(60) + 100_000 * place, new) for place, new in enumerate(own)])
     assert shared.value == apart.value and shared.standard_error > 1.3 * apart.standard_error
-    assert shared.standard_error == pytest.approx(bootstrapped(base, right, news), rel=0.1)
-
-
-def bootstrapped(base, right, news, draws=1500):
-    """The deviation of the mean over draws of base images, which all sets share, and of each set's new images."""
-    rng, values = np.random.default_rng(0), []
-    for _ in range(draws):
-        kept = rng.integers(0, len(base), len(base))
-        mine = [(scores[rows], named[rows]) for scores, named in news for rows in [rng.integers(0, 400, 400)]]
-        values.append(np.mean([openworld_auc(base[kept], right[kept], *new).value for new in mine]))
-    return float(np.std(values))
 
 
 def test_means_over_seeds_are_tested_against_each_other():
@@ -68,12 +56,3 @@ def test_an_undefined_set_leaves_the_mean_undefined():
     none = openworld_auc([1, 2], [1, 1], [], [])
     mean = mean_over_sets([one, none], [groups, ([1, 2], [])])
     assert mean.value is None and mean.reason == "set 2 of 2: there is no new sample"
-
-
-def test_groups_must_fit():
-    one, groups = result(1)
-    for results, given in (([], []), ([one, one], [groups])):
-        with pytest.raises(OpenworldError, match="give one pair per result"):
-            mean_over_sets(results, given)
-    with pytest.raises(OpenworldError, match="groups"):
-        mean_over_sets([one], [(groups[0][1:], groups[1])])

@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from openworld.core.errors import OpenworldError
 from openworld.metrics import aurc
 
 
@@ -31,10 +30,3 @@ def test_its_ends():
     assert aurc([1, 2, 3], [1, 1, 1]).value == 0 and aurc([1, 2, 3], [0, 0, 0]).value == 1
     assert aurc([1, 2], [0, 1]).value < aurc([2, 1], [0, 1]).value
     assert aurc([], []).value is None and aurc([], []).reason == "there is no sample"
-
-
-def test_what_cannot_be_ranked_is_refused():
-    with pytest.raises(OpenworldError, match="scores"):
-        aurc([np.nan, 1], [1, 1])
-    with pytest.raises(OpenworldError, match="correct"):
-        aurc([0, 1], [1])

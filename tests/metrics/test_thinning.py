@@ -29,21 +29,6 @@ def test_a_draw_keeps_so_many_of_every_class_and_none_twice(labels, factor, seed
         assert kept == max(1, int(labels.count(label) / factor))
 
 
-@given(LABELS)
-def test_factor_one_keeps_all(labels):
-    assert thin(labels, 1, np.random.default_rng(0)).tolist() == list(range(len(labels)))
-    assert (kept_share(labels, 1) == 1).all()
-
-
-def test_every_image_is_drawn_as_often_as_its_share_says():
-    labels, generator = [0, 1, 0, 1, 0, 1, 1, 0, 0], np.random.default_rng(3)
-    drawn = np.zeros(9)
-    for _ in range(3000):
-        drawn[thin(labels, 2, generator)] += 1
-    np.testing.assert_allclose(drawn / 3000, kept_share(labels, 2), atol=0.03)
-    np.testing.assert_allclose(kept_share(labels, 2), np.where(np.array(labels) == 0, 2 / 5, 2 / 4))
-
-
 def test_weights_give_the_exact_mean_over_all_draws():
     """All ways to keep 2 of 5 and 1 of 3 images, one by one."""
     base = [0.9, 0.3, 0.5, 0.7], [1, 1, 0, 1]

@@ -3,15 +3,18 @@
     python crash_driver.py run FOLDER WORKERS PAUSE [ENGINE]   run, each unit pausing for PAUSE seconds
     python crash_driver.py hang FOLDER WORKERS PAUSE [ENGINE]  the last unit pauses for ever, until it is killed
     python crash_driver.py die FOLDER STRIDE                   kill at every STRIDE-th step, one folder for each
+    python crash_driver.py moments FOLDER COUNT                kill four times each at random moments, COUNT folders
 
-A step is an fsync, a rename or a new folder: a kill before step N leaves what N - 1 steps did. `die` works in
-forked children; in FOLDER it leaves the uninterrupted run "whole" and, for each step, "died-N" as the killed
-process left it and then finished by a second one.
+A step is an fsync, a rename or a new folder: a kill before step N leaves what N - 1 steps did. `die` and `moments`
+work in forked children, which need not load the libraries; in FOLDER they leave the uninterrupted run "whole" and, for
+each step or count, "died-N" as the killed processes left it and then finished by another one.
 """
 
 import os
+import random
 import signal
 import sys
+import time
 from pathlib import Path
 
 import example_units
@@ -66,11 +69,25 @@ def die_and_finish(folder, stride):
         assert fork(run, killed) == 0
 
 
+def die_at_moments(folder, count):
+    run(folder / "whole")
+    for number in range(count):
+        moments, killed = random.Random(number), folder / f"died-{number}"
+        for _ in range(4):
+            child = os.fork()
+            if not child:
+                run(killed, pause=0.05, last=3600.0)
+            time.sleep(moments.uniform(0, 0.3))
+            os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
+        assert fork(run, killed) == 0
+
+
 if __name__ == "__main__":
     # As from a terminal: a shell that starts the tests in the background has Ctrl-C ignored, and that is inherited.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     mode, folder, *rest = sys.argv[1:]
-    if mode == "die":
-        die_and_finish(Path(folder), int(rest[0]))
+    if mode in ("die", "moments"):
+        (die_and_finish if mode == "die" else die_at_moments)(Path(folder), int(rest[0]))
     else:
         run(Path(folder), int(rest[0]), float(rest[1]), *rest[2:], last=3600.0 if mode == "hang" else None)

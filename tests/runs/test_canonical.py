@@ -32,20 +32,10 @@ def test_order_of_keys_does_not_matter(value, random):
     assert digest(OrderedDict(items)) == digest(value)
 
 
-@few
-@given(st.lists(values))
-def test_tuples_are_lists(value):
-    assert digest(tuple(value)) == digest(value)
-
-
 def test_known_digest():
     # printf '{"a":[1,0.1],"b":"é"}' | sha256sum
     assert canonical_json({"b": "é", "a": (1, 0.1)}) == '{"a":[1,0.1],"b":"é"}'
     assert digest({"b": "é", "a": (1, 0.1)}) == "38fe0f4522fbad135142287885d3973f81c4b4a35804d2d11c734e8469391da3"
-
-
-def test_one_and_one_point_zero_and_true_differ():
-    assert len({digest(1), digest(1.0), digest(True)}) == 3
 
 
 def test_numpy_and_dataclasses_become_plain():
@@ -56,13 +46,6 @@ def test_numpy_and_dataclasses_become_plain():
     plain = to_json({"p": Point(), "a": np.arange(4).reshape(2, 2), "f": np.float32(0.5), "b": np.bool_(True)})
     assert plain == {"p": {"x": [1, 2]}, "a": [[0, 1], [2, 3]], "f": 0.5, "b": True}
     assert type(plain["f"]) is float and type(plain["b"]) is bool
-
-
-def test_the_copy_shares_nothing():
-    inner = [1]
-    plain = to_json({"inner": inner})
-    inner.append(2)
-    assert plain == {"inner": [1]}
 
 
 @pytest.mark.parametrize(

@@ -129,13 +129,6 @@ def failing():
     return Unit("example_units:fail", {"message": "no way"}, name="bad")
 
 
-def test_a_failure_keeps_its_words(tmp_path, stand_in):
-    ray = stand_in()
-    with pytest.raises(OpenworldError, match="unit 'bad' failed with KeyError: 'no way'") as caught:
-        execute([failing()], RunStore(tmp_path), engine="ray")
-    assert "KeyError" in str(caught.value.__cause__) and ray.calls[-1] == "shutdown"
-
-
 def test_a_cluster_without_openworld_is_a_failure_too(tmp_path, stand_in):
     stand_in(broken=True)
     with pytest.raises(OpenworldError, match="'draw-0' could not be begun on Ray: no module named openworld"):
@@ -272,15 +265,8 @@ def test_a_real_ray_is_quiet(tmp_path, whole, contents):
 
 
 @real_ray
-def test_ctrl_c_leaves_a_clean_folder(tmp_path, whole, contents):
-    stop_with_ctrl_c(tmp_path, "ray")
-    assert no_leftovers(tmp_path)
+@pytest.mark.parametrize("end", [stop_with_ctrl_c, lambda folder, engine: kill_between_units(folder, 2, engine)])
+def test_a_run_that_ends_early_is_finished_from_where_it_was(tmp_path, whole, contents, end):
+    end(tmp_path, "ray")
     finish("run", tmp_path, 1, 0)
-    assert contents(tmp_path) == contents(whole)
-
-
-@real_ray
-def test_killed_from_outside(tmp_path, whole, contents):
-    kill_between_units(tmp_path, 2, "ray")
-    finish("run", tmp_path, 2, 0, "ray")
     assert contents(tmp_path) == contents(whole) and no_leftovers(tmp_path)

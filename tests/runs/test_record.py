@@ -50,26 +50,14 @@ def test_a_file_changed_after_loading_is_noticed_when_read(written):
         record.attachment("a.png")
 
 
-def test_a_lost_timing_file_does_no_harm(written):
-    record = written[2]
-    (record.folder / "timing.json").unlink()
-    assert load_record(record.folder).timing == {}
-
-
 @pytest.mark.parametrize(
     ("content", "seconds"),
     [
         ('{"seconds": 2.5}', {"all": 2.5}),
         ('{"seconds": {"fit": 1, "score": 2}}', {"fit": 1, "score": 2}),
         ('{"seconds": {"fit": {"AC": 1.5}, "score": 2}}', {"score": 2}),
-        *(
-            (text, {})
-            for text in ("[1]", "null", "7", "{", "", "[" * 100_000, "\xff", '{"seconds": {"a": {"b": {"c": 1}}}}')
-        ),
-        *(
-            (f'{{"seconds": {told}}}', {})
-            for told in ('"x"', "null", "[1]", "true", "NaN", "-1", "1e999", '{"fit": "x"}')
-        ),
+        *((text, {}) for text in ("[1]", "[" * 100_000, "\xff", '{"seconds": {"a": {"b": {"c": 1}}}}')),
+        *((f'{{"seconds": {told}}}', {}) for told in ('"x"', "true", "NaN", "-1", "1e999", '{"fit": "x"}')),
     ],
 )
 def test_a_timing_file_that_makes_no_sense_does_no_harm(written, content, seconds):
@@ -103,16 +91,11 @@ def test_a_changed_record_is_refused(written, change):
         load_record(written[2].folder)
 
 
-@pytest.mark.parametrize(
-    "name", ["", "..", ".hidden", "a b", "é", "/root", "a//b", "a/../b", "a/", "C:a", "a\\b", "a\n"]
-)
-@pytest.mark.parametrize("kind", ["table", "attachment"])
-def test_names_that_leave_the_folder_are_refused(kind, name):
-    with pytest.raises(OpenworldError, match=f"{kind} name .* is not allowed"):
-        require_names(kind, [name])
-
-
-def test_names_that_collide_are_refused():
+def test_names_that_leave_the_folder_or_collide_are_refused():
+    for name in ("", "..", ".hidden", "a b", "é", "/root", "a//b", "a/../b", "a/", "C:a", "a\\b", "a\n"):
+        for kind in ("table", "attachment"):
+            with pytest.raises(OpenworldError, match=f"{kind} name .* is not allowed"):
+                require_names(kind, [name])
     with pytest.raises(OpenworldError, match="differ in case only"):
         require_names("table", ["Scores", "scores"])
     with pytest.raises(OpenworldError, match="is also the folder of another"):

@@ -1,5 +1,3 @@
-import pickle
-
 import pytest
 
 from openworld.core.errors import OpenworldError
@@ -40,24 +38,11 @@ def test_each_part_changes_the_key_and_nothing_else_does(change):
     assert hash(Unit(**stated, name="other")) == hash(unit)
 
 
-def test_a_unit_travels_to_another_process_and_keeps_its_own_copy():
-    arguments = {"seeds": [1]}
-    unit = Unit("example_units:draw", arguments)
-    arguments["seeds"].append(2)
-    assert unit.arguments == {"seeds": [1]}
-    assert pickle.loads(pickle.dumps(unit)) == unit
-
-
 def test_run_calls_the_function_with_arguments_resources_and_inputs():
     result = Unit("example_units:draw", {"seed": 1, "size": 2}, resources={"pause": 0.0}).run()
     assert isinstance(result, UnitResult) and len(result.outputs["scores"]["label"]) == 2
     with pytest.raises(TypeError, match="inputs"):
         Unit("example_units:draw", {"seed": 1}, {"weights": "ab"}).run()
-
-
-def test_default_name_says_what_runs():
-    unit = Unit("example_units:draw")
-    assert unit.name == f"example_units:draw {unit.key[:8]}"
 
 
 @pytest.mark.parametrize("function", ["draw", "example_units.draw", "a b:c", ":draw", "example_units:draw()"])

@@ -1,0 +1,141 @@
+"""What does not go together is refused in words that say what to do; bad values themselves are in tests/bad_input."""
+
+import numpy as np
+import pytest
+
+from openworld.core.errors import OpenworldError
+from openworld.metrics import (
+    CellRules,
+    Costs,
+    accuracy,
+    aupr_in,
+    auroc,
+    average,
+    bootstrap,
+    choose_threshold,
+    detection_by_cell,
+    detection_metrics,
+    expected_calibration_error,
+    final_ranks,
+    friedman_test,
+    harmonic_mean,
+    holm,
+    level_errors,
+    macro_f1,
+    mean_over_sets,
+    nemenyi,
+    openworld_auc,
+    overall_accuracy,
+    per_class_accuracy,
+    rank_sides,
+    robustness,
+    seeds_test,
+    seeds_test_against_summary,
+    semantic_alignment,
+    shift_trend,
+    soft_openworld_auc,
+    trend,
+)
+
+EYE = np.eye(2)
+RESULT = openworld_auc([2.0, 1.0], [1, 1], [0.0, 1.0, 3.0], [1, 0, 1])
+
+
+def judged(base_correct=(1, 1), **options):
+    return openworld_auc([2.0, 1.0], base_correct, [0.0, 1.0, 3.0], [1, 0, 1], **options)
+
+
+def cells(places, count=3, inside=(1.0,)):
+    return detection_by_cell(inside, [1.0], places, count)
+
+
+def sides(inside=((1.0,),), outside=((1.0,),), **options):
+    return rank_sides(inside, outside, **options)
+
+
+REFUSALS = (
+    (lambda: accuracy([0, 2]), "True/False or 0/1"),
+    (lambda: accuracy([0, 1], weights=[1, -1]), "weights holds -1"),
+    (lambda: accuracy([0, 1], groups=[1]), "1 entries, expected 2"),
+    (lambda: accuracy([0, 1], level=95), "level is 95"),
+    (lambda: per_class_accuracy([1], [3], classes=3), "holds class 3"),
+    (lambda: per_class_accuracy([1, 0], [1], classes=3), "1 entries, expected 2"),
+    (lambda: macro_f1([0, 1], [0]), "2 entries, expected 1"),
+    (lambda: harmonic_mean(-0.1, 0.5), "from 0 up"),
+    (lambda: float(auroc([], [1.0])), "undefined: there is no in sample"),
+    (lambda: auroc([1.0], [0.0, np.nan, np.inf]), "out_scores .* first at index 1, 2"),
+    (lambda: auroc([2, 1], [1, 0]).interval(95), "level is 95"),
+    (lambda: average([RESULT, openworld_auc([1.0], [1], [0.0], [1])]), "result 2 has other samples"),
+    (lambda: average([]), "at least one"),
+    (lambda: bootstrap(RESULT, replicates=1), "replicates is 1"),
+    (lambda: bootstrap(RESULT, "f1"), "unknown quantity"),
+    (lambda: cells([0], inside=[]), "no in-distribution score"),
+    (lambda: cells([0, 0]), "2 entries, expected 1"),
+    (lambda: cells([3]), "from 3 to 3, expected whole numbers from 0 to 2"),
+    (lambda: cells([-2]), "from -2 to -2"),
+    (lambda: cells([0], 0), "count is 0"),
+    (lambda: CellRules(prevalence=1), "prevalence is 1"),
+    (lambda: CellRules(least=0), "least is 0"),
+    (lambda: expected_calibration_error([90.0], [1]), "outside .0, 1.; pass probabilities"),
+    (lambda: expected_calibration_error([0.5], [1], bins=0), "bins is 0"),
+    (lambda: sides(outside=[[1.0], [2.0]]), "2 entries, expected 1"),
+    (lambda: sides(inside=[[]]), "no in-distribution score"),
+    (lambda: sides(groups=([0], [0, 1])), "out_groups has 2"),
+    (lambda: sides().sums([1], [[1.0]]), "from 1 to 1"),
+    (lambda: sides().sums([0], [[1.0, 1.0]]), "cell 1 has a weight and no image"),
+    (lambda: overall_accuracy([[0.0, 1.0]], [[2.0]], [3]), "3 names in all"),
+    (lambda: overall_accuracy([[0.0, 1.0]], [[2.0], [1.0]], [0]), "new_logits has 2 entries, expected 1"),
+    (lambda: detection_metrics([1.0], [0.0], recall=0), "recall is 0"),
+    (lambda: aupr_in([1.0], [0.0], prevalence=1), "prevalence is 1"),
+    (lambda: level_errors([], []), "empty view, or none"),
+    (lambda: level_errors([[[]]], [[np.zeros((1, 0))]]), "empty view"),
+    (lambda: level_errors([[[0, 1]]], [[[[1, 0, 1]]]]), "groups and correct disagree"),
+    (lambda: level_errors([[[0, 1]], [[0, 1]] * 2], [[[[1, 0]]], [[[1, 0]]] * 2]), "groups and correct disagree"),
+    (lambda: level_errors([[[0, 1]], [[0, 1]]], [[[[1, 0]]], [[[1, 0], [1, 1]]]]), "groups and correct disagree"),
+    (lambda: mean_over_sets([], []), "give one pair per result"),
+    (lambda: mean_over_sets([RESULT], [([0], [1, 2, 3])]), "groups"),
+    (lambda: judged(base_correct=[1]), "base_correct has 1 entries, expected 2"),
+    (lambda: judged(base_weights=[-1, 1]), "weight is 0 or more"),
+    (lambda: judged(base_groups=[1, 2]), "new_groups is missing"),
+    (lambda: judged(base_groups=[1, 2], new_groups=["a", "b", "c"]), "mix numbers and strings"),
+    (lambda: RESULT.estimate("auroC"), "did you mean 'auroc'"),
+    (lambda: choose_threshold([1, 2], [1, 1]), "none came; give miss_rate, hit_rate or costs"),
+    (lambda: choose_threshold([1, 2], [1, 1], miss_rate=0.1, hit_rate=0.1), "miss_rate and hit_rate came"),
+    (lambda: choose_threshold([1, 2], [1, 1], miss_rate=1.0), "miss_rate is 1.0, expected"),
+    (lambda: choose_threshold([1, 2], [1, 1], hit_rate=0.0), "hit_rate is 0.0, expected"),
+    (lambda: choose_threshold([1, 2], [1, 1], hit_rate=0.5), "need new images"),
+    (lambda: choose_threshold([1, 2], [1, 1], costs=Costs()), "need new images"),
+    (lambda: Costs(new_share=2), "new_share is 2"),
+    (lambda: holm([0.5, 1.5]), "holds 1.5"),
+    (lambda: seeds_test([0.1, 0.2], [0.1]), "second has 1 entries, expected 2"),
+    (lambda: seeds_test([0.5, 0.6], [0.5, 0.5]).equivalence(-0.1), "margin"),
+    (lambda: seeds_test_against_summary([0.5, 0.6], 0.4, 0.1, 1), "count"),
+    (lambda: final_ranks([1.0, float("nan")]), "first at index 1"),
+    (lambda: friedman_test(np.zeros((5, 11, 6))), "expected 2 dimension"),
+    (lambda: nemenyi(np.empty((3, 0))), "expected .methods, data sets."),
+    (lambda: robustness([0, 1], [56.8, 44.1]), "fractions, not percent"),
+    (lambda: robustness([0, 0.5, 0.5], [0.1, 0.2, 0.3]), "strictly increase"),
+    (lambda: robustness([0, 2], [0.1, 0.2]), "levels holds 2"),
+    (lambda: robustness([0], [0.1]), "at least two levels"),
+    (lambda: robustness([0, 1], [0.1, 0.2, 0.3]), r"expected \(2,\)"),
+    (lambda: robustness([0, 1], [[0.1, 0.2]] * 3, [[0.1, 0.2]] * 2), "2 rows, accuracy 3"),
+    (lambda: robustness([0, 1], [[0.5, 0.5]] * 2).spread("delta_acu"), "did you mean 'delta_auc'"),
+    (lambda: semantic_alignment([[2.0, -1.0]], [0], EYE), "row 0 of probabilities sums to 1 with smallest value -1"),
+    (lambda: semantic_alignment([[3.0, 2.0]], [0], EYE), "sums to 5"),
+    (lambda: semantic_alignment([[0.5, 0.5]], [2], EYE), "labels holds class 2, expected less than 2"),
+    (lambda: semantic_alignment([[0.5, 0.5]], [0], np.eye(3)), r"shape \(3, 3\), expected \(2, 2\)"),
+    (lambda: semantic_alignment([[0.5, 0.5]], [0], 2 * EYE), "similarity holds 2, outside"),
+    (lambda: soft_openworld_auc([2, 1], [1, 0], [0], [1, 0]), "new_right has 1 entries, expected 2"),
+    (lambda: soft_openworld_auc([2, 1, 0], [1, 0], [0, 0], [1, 0]), "base has 2 entries, expected 3"),
+    (lambda: soft_openworld_auc([2, 1], [1, 0], [0, 1], [1, 0]).influence("overall_accuracy"), "has no influences"),
+    (lambda: soft_openworld_auc([2, 1], [1, 0], [0, 1], [1, 0]).influence("aurok"), "auroc"),
+    (lambda: shift_trend([[1.0, float("nan")]]), r"first at index \(0, 1\).*masked"),
+    (lambda: shift_trend([[1.0, 2.0]], present=[True, False]), r"shape \(2,\)"),
+    (lambda: trend([1, 2, 3], [0.5, 0.6]), "2 entries, expected 3"),
+)
+
+
+@pytest.mark.parametrize(("call", "words"), REFUSALS)
+def test_what_does_not_go_together_is_refused(call, words):
+    with pytest.raises(OpenworldError, match=words):
+        call()
