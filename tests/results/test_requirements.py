@@ -111,11 +111,6 @@ def test_a_run_may_be_worse_by_a_margin_in_the_direction_of_its_metric(low, high
     assert check.decision == decision
 
 
-def test_a_run_that_is_the_same_is_not_worse():
-    same = pair(-0.02, 0.02, second=0.55)
-    assert judge_difference([same], 0.0)[0].decision == HOLDS
-
-
 def test_a_margin_below_zero_is_refused():
     with pytest.raises(OpenworldError, match="margin"):
         judge_difference([], -0.1)
@@ -124,7 +119,7 @@ def test_a_margin_below_zero_is_refused():
 def test_what_does_not_hold_is_said_to_hold_in_at_most_a_twentieth_of_samples():
     """The bound is the true number: base scores N(1, 1), new ones N(0, 1), nine of ten named right."""
     generator, true, said = np.random.default_rng(0), 0.81 * norm.cdf(1 / np.sqrt(2)), 0
-    for _ in range(600):
+    for _ in range(300):
         sides = (
             generator.normal(1, 1, 60),
             generator.random(60) < 0.9,
@@ -135,7 +130,7 @@ def test_what_does_not_hold_is_said_to_hold_in_at_most_a_twentieth_of_samples():
         value = Value(found.value, (Interval(*found.interval(), "images", 120),))
         (check,) = judge(Results("demo", (Result("a", AUC, value),)), [Requirement("openworld_auc", 1, true)])
         said += check.decision == HOLDS
-    assert said <= 0.05 * 600
+    assert said <= 0.05 * 300
 
 
 def test_a_report_is_as_bad_as_its_worst_and_says_so_in_every_form():

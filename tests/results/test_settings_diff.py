@@ -36,11 +36,3 @@ def test_a_label_that_stands_for_another_learner():
     assert differing_settings(run([learner("CoOp", "ours")]), run([learner("GMoP", "ours")])) == (
         ("ours is", "CoOp", "GMoP"),
     )
-
-
-def test_methods_and_detectors_are_compared_by_label_too():
-    first, second = (
-        run([], methods=[{"method": "LAID", "label": "", "settings": {"steps": steps}}, {"method": "PCA"}])
-        for steps in (5, 10)
-    )
-    assert differing_settings(first, second) == (("LAID steps", "5", "10"),)

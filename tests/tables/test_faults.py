@@ -377,11 +377,11 @@ def beside(tmp_path_factory):
 
 
 @pytest.mark.parametrize(("call", "column", "kind", "fault"), CASES)
-def test_a_fault_is_refused_and_its_column_named(call, column, kind, fault, kept, tmp_path):
+def test_a_fault_is_refused_and_its_column_named(call, column, kind, fault, beside, tmp_path):
     ask, columns, _, _ = CALLS[call]
     no_json = "|it holds (NaN|Infinity)" if kind == "jsonl" else ""
     with pytest.raises(ow.OpenworldError, match=rf"\b{column}s?\b|unknown label{no_json}"):
-        ask(table_of(columns, column, kind, fault, tmp_path), kept)
+        ask(table_of(columns, column, kind, fault, tmp_path), beside)
 
 
 @pytest.mark.parametrize(("call", "kind"), TAKEN)
@@ -464,15 +464,6 @@ def test_class_names_and_matrices_of_other_lengths_are_refused(tmp_path):
         estimate(tmp_path / "a.npz")
     with pytest.raises(ow.OpenworldError, match="column labels of source holds class 4, and the 4 classes count"):
         ow.estimate(LABELLED | {"labels": LABELS + 1}, {"logits": LOGITS}, estimator=("DoC",), quiet=True)
-
-
-def test_rows_of_json_have_the_same_keys(tmp_path):
-    (tmp_path / "a.jsonl").write_text('{"side": "base", "score": 1, "correct": 1}\n{"side": "new"}\n')
-    with pytest.raises(ow.OpenworldError, match=r"row 1 .* expected the columns side, score"):
-        ow.score(tmp_path / "a.jsonl")
-    (tmp_path / "a.jsonl").write_text("[1, 2]\n")
-    with pytest.raises(ow.OpenworldError, match=r"row 0 .* expected an object of columns"):
-        ow.score(tmp_path / "a.jsonl")
 
 
 def test_numbers_among_names_are_names():

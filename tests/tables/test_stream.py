@@ -9,7 +9,6 @@ from openworld import OpenworldError
 from openworld.learners.engine.text_bank import largest_base_log_probability
 from openworld.tables.files import scores_of
 from openworld.tables.stream import read_stream, stream_bytes
-from openworld.tables.writing import require_kind
 
 BASE, NEW = ("cat", "wild dog"), ("owl", "=yak", "eel")
 NAMES = BASE + NEW
@@ -207,8 +206,3 @@ def test_unknown_base_names_and_contradictions_are_refused():
         read(table, ABOUT, base_names=("cat", "dog"))
     with pytest.raises(OpenworldError, match="n_base"):
         read(table, ABOUT, base_names=("cat",))
-
-
-def test_other_endings_are_refused(tmp_path):
-    with pytest.raises(OpenworldError, match=r"ending in \.parquet"):
-        require_kind(tmp_path / "stream.txt")

@@ -51,10 +51,6 @@ def test_bounds_lie_where_they_belong():
     assert float(upright.get("x1")) == 44 + 75 and float(level.get("y1")) == 8 + 100 - 25
 
 
-def test_rows_of_cells_are_their_data():
-    assert list(cell_chart().rows())[1] == {"covariate": 0, "semantic": 1, "auroc": 0.4}
-
-
 def pictured(count):
     content = io.BytesIO()
     Image.new("RGB", (4, 4), "teal").save(content, "PNG")
@@ -101,11 +97,6 @@ def test_natural_dots_lie_on_top_and_the_series_is_named():
     svg = dots_chart([(0.5, 0.5)], guide="equal", note="off by 3 <b>").svg({})
     assert svg.index("synthetic") < svg.index("natural") and 'data-learner="ATC"' in svg
     assert ElementTree.fromstring(svg) and "<b>" not in svg and svg.count('class="reference"') == 1
-
-
-def test_many_dots_are_small():
-    many = [(place / 5000, (place * 7 % 5000) / 5000) for place in range(5000)]
-    assert len(dots_chart(many, small=True).svg({})) < 14 * 5000
 
 
 def test_rows_of_dots_and_dots_on_matplotlib_axes():

@@ -3,14 +3,12 @@
 import csv
 import io
 import struct
-import sys
 import xml.etree.ElementTree as ElementTree
 from dataclasses import replace
 from urllib.parse import unquote
 
 import pytest
 
-from openworld.core.errors import OpenworldError
 from openworld.report.charts import Line, LineChart, Quantity
 from openworld.report.figure import Figure
 from openworld.report.series_style import series_styles
@@ -50,11 +48,11 @@ def test_panels_are_larger_and_named_where_there_is_one():
 
 @pytest.mark.parametrize("form", ["pdf", "svg", "png"])
 def test_a_saved_figure_is_the_same_bytes_each_time(tmp_path, form):
-    first, second = (figure(2).save(tmp_path / f"{name}.{form}").read_bytes() for name in "ab")
+    first, second = (figure().save(tmp_path / f"{name}.{form}").read_bytes() for name in "ab")
     assert first == second and first.startswith({"pdf": b"%PDF", "svg": b"<?xml", "png": b"\x89PNG"}[form])
 
 
-@pytest.mark.parametrize(("count", "inches"), [(1, 3.25), (2, 6.5), (6, 6.5), (7, 6.5)])
+@pytest.mark.parametrize(("count", "inches"), [(1, 3.25), (2, 6.5)])
 def test_a_saved_figure_is_as_wide_as_its_columns(tmp_path, count, inches):
     width, _ = struct.unpack(">II", figure(count).save(tmp_path / "figure.png").read_bytes()[16:24])
     assert width == round(300 * inches)
@@ -75,22 +73,6 @@ def test_no_text_is_smaller_than_seven_points_and_none_overlaps_the_legend(tmp_p
     assert box.width <= sheet.bbox.width and all(box.y1 <= axes.get_tightbbox().y0 + 1 for axes in sheet.axes)
 
 
-def test_another_form_is_refused(tmp_path):
-    with pytest.raises(OpenworldError, match=r"figure\.gif.*\.pdf"):
-        figure().save(tmp_path / "figure.gif")
-
-
-def test_without_matplotlib_the_error_says_what_to_install(tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(OpenworldError, match=r"openworld\[plots\]"):
-        figure().save(tmp_path / "figure.pdf")
-
-
-def test_a_figure_without_charts_is_not_saved(tmp_path):
-    with pytest.raises(OpenworldError, match="nothing to draw"):
-        Figure("ranks", "Ranks", ("Too few data sets.",), ()).save(tmp_path / "figure.pdf")
-
-
 def test_rows_that_charts_share_stand_for_theirs():
     shared = ({"dot": 1, "left": 0.5, "right": 0.25},)
     assert replace(figure(2), shared=shared).csv.splitlines() == ["dot,left,right", "1,0.5,0.25"]
@@ -103,21 +85,3 @@ def test_a_figure_draws_on_axes_of_a_sheet_of_your_own(count):
     figure(count).draw(axes)
     assert [len(own.lines) for own in sheet.axes] == [len(NAMES)] * count
     assert [own.get_title(loc="left") or own.get_title() for own in sheet.axes] == ["left", "right"][:count]
-
-
-def test_axes_that_are_left_over_stay_empty():
-    sheet = pytest.importorskip("matplotlib.figure").Figure()
-    figure(2).draw(sheet.subplots(2, 2))
-    assert [bool(own.lines) for own in sheet.axes] == [True, True, False, False]
-
-
-def test_too_few_axes_are_refused():
-    sheet = pytest.importorskip("matplotlib.figure").Figure()
-    with pytest.raises(
-        OpenworldError, match="came with 1 axes, expected one for each of its 2 charts: 'left', 'right'"
-    ):
-        figure(2).draw(sheet.subplots())
-
-
-def test_a_figure_is_saved_into_a_folder_that_is_not_there_yet(tmp_path):
-    assert figure().save(tmp_path / "new" / "figure.svg").exists()

@@ -118,11 +118,6 @@ def test_where_intervals_are_over_several_things_each_says_over_what():
     assert [found[0].note for _, found in texts(alike)] == [""]
 
 
-def test_papers_print_a_decimal_more():
-    assert "**80.00\\*** \\[77.00 83.00\\]" in markdown_table(table_of())
-    assert r"\textbf{80.00*} [77.00 83.00]" in latex_table(table_of())
-
-
 def test_the_best_is_bold_where_there_is_a_choice():
     table = table_of()
     assert {place for place, column in table.bold if column == 1} == {4}
@@ -147,12 +142,6 @@ def test_a_cell_says_itself_whether_it_is_bold_and_takes_part():
     assert table.bold == {(1, 0), (3, 0)}
 
 
-def test_the_best_of_a_row():
-    rows = (Row("a", (Value(0.2), Value(0.1))), Row("b", (Value(0.1), Value(0.3))))
-    table = Table("t", "t", "", "row", (Column(ERROR, "x"), Column(ERROR, "y")), rows, best="rows")
-    assert table.bold == {(0, 1), (1, 0)}
-
-
 def test_what_does_not_exist_is_a_dash_and_says_why():
     table = Table(
         "t", "t", "", "row", (Column(AUC),), (Row("a", (Value(None, reason="no new image"),)), Row("b", (None,)))
@@ -171,10 +160,6 @@ def test_a_narrow_terminal_loses_columns_of_least_priority_and_says_so(width):
     assert ("95 % over seeds" in text.split("Percent;")[0]) or "Left out for want of room: " in " ".join(text.split())
 
 
-def test_names_are_text_on_a_terminal():
-    assert all(name in shown(table_of()) for name in NAMES)
-
-
 def test_the_page_escapes_names_marks_series_and_offers_the_numbers():
     table = table_of()
     page = html_table(table, series_styles(NAMES), download="data:text/csv,x")
@@ -188,11 +173,6 @@ def test_a_rule_stands_above_a_row_in_latex_and_on_the_page():
     table = table_of()
     ruled = replace(table, rows=(*table.rows[:-1], replace(table.rows[-1], rule=True)))
     assert latex_table(ruled).count(r"\midrule") == 2 and html_table(ruled).count('class="ruled"') == 1
-
-
-def test_latex_blocks_repeat_the_labels():
-    text = latex_table(table_of(block=2))
-    assert text.count(r"\begin{tabular}") == 3 and text.count("learner &") == 3
 
 
 def test_csv_is_not_rounded_and_has_ends_tests_and_printed_numbers():
