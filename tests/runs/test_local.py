@@ -34,11 +34,6 @@ def test_a_plain_script_runs_in_several_processes_and_is_run_once(tmp_path):
     assert done.stdout == "begun\n" and len(list(tmp_path.glob("run/units/*/record.json"))) == 2
 
 
-def test_workers_end_without_a_word(tmp_path, capfd):
-    execute([Unit("example_units:slow_to_end", {}, name="slow"), *draws(1)], RunStore(tmp_path), workers=2)
-    assert capfd.readouterr().err == ""
-
-
 def test_an_interrupt_ends_the_workers(tmp_path):
     store = RunStore(tmp_path)
 
