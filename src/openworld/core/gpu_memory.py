@@ -17,7 +17,7 @@ Part = TypeVar("Part")
 class BatchSize:
     """How many rows are worked on at a time: halved when a GPU has no room for them, and then kept.
 
-    `doing` is what is done with them, such as "encoding pictures".
+    `doing` is what is done with them, such as "encoding images".
     """
 
     rows: int

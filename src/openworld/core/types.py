@@ -12,8 +12,16 @@ from types import NoneType, SimpleNamespace, UnionType
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from openworld.core.errors import OpenworldError
-from openworld.core.ranges import AboveZero, Count, Fraction, Limit, NotNegative, Percent, Positive, Range, Share
 from openworld.core.reading import (
+    AboveZero,
+    Count,
+    Fraction,
+    Limit,
+    NotNegative,
+    Percent,
+    Positive,
+    Range,
+    Share,
     are_read,
     arguments_of,
     as_python,

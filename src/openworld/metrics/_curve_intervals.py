@@ -1,4 +1,4 @@
-"""Intervals over pictures of the numbers of a Dynamic Robustness Curve, and paired tests of areas.
+"""Intervals over images of the numbers of a Dynamic Robustness Curve, and paired tests of areas.
 
 Every number is a function of the accuracies at the levels, smooth but for kinks: |.| in EVM where a step is 0, and the
 areas PA and NA where the difference to zero-shot is 0. Away from a kink the delta method holds. A step, or a
@@ -28,7 +28,7 @@ NO_ZERO_SHOT = "no zero-shot curve to compare with"
 
 @dataclass(frozen=True)
 class ImageInterval:
-    """Ends of an interval over pictures, given the seeds; None with `reason`."""
+    """Ends of an interval over images, given the seeds; None with `reason`."""
 
     low: float | None
     high: float | None
@@ -54,7 +54,7 @@ def curve_intervals(
     >>> from openworld.metrics._level_errors import level_errors
     >>> errors = level_errors([[[0, 1, 2, 3]] * 2], [[[[1, 1, 1, 0]], [[1, 0, 0, 0]]]])
     >>> found = curve_intervals(errors, [0, 1], 0)
-    >>> found["variation"].low, found["delta_auc"].reason  # a step of .5 is not told from 0 by four pictures
+    >>> found["variation"].low, found["delta_auc"].reason  # a step of .5 is not told from 0 by four images
     (0.0, 'no zero-shot curve to compare with')
     """
     levels = _levels_of(errors, levels)
@@ -77,7 +77,7 @@ def curve_intervals(
 
 @checked
 def area_test(errors: LevelErrors, levels: ArrayLike, first: int, second: int) -> PairedTest:
-    """Whether two methods differ in the area under their curves, on the same pictures, with these seeds.
+    """Whether two methods differ in the area under their curves, on the same images, with these seeds.
 
     Args:
         errors: of `level_errors`.
@@ -133,7 +133,7 @@ class _Curve:
         return self.errors.spread(weights)
 
     def half(self, slopes: np.ndarray, against: int | None = None, level: float | None = None) -> float:
-        """Return half the width of the interval of a linear number; 0 where no pictures differ."""
+        """Return half the width of the interval of a linear number; 0 where no images differ."""
         spread = self.spread(slopes, against)
         if spread.standard_error is None:
             return 0.0

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
+from math import sqrt
 
 import numpy as np
 
@@ -42,6 +43,10 @@ class Side:
         """Sum of share x value within each group: float64[n_codes], or float64[n] without groups."""
         shared = values / self.n if self.weights is None else values * (self.weights / self.total)
         return shared if self.groups is None else np.bincount(self.groups, shared, self.n_codes)
+
+    def scaled_sums(self, values: np.ndarray) -> np.ndarray:
+        """`group_sums` times sqrt(G / (G - 1)), G the effective groups, so that their squares add up to a variance."""
+        return self.group_sums(values) * sqrt(self.effective_groups / (self.effective_groups - 1))
 
     @cached_property
     def n_groups(self) -> int:

@@ -1,13 +1,14 @@
-"""How far accuracies at the levels of a scenario would move with other pictures: their joint error, for all methods.
+"""How far accuracies at the levels of a scenario would move with other images: their joint error, for all methods.
 
-The views of a scenario are nested and every method answers the same pictures, so that accuracies at two levels, or of
-two methods, err together. To first order a group of pictures changes each of them by its influence; the sums of
+The views of a scenario are nested and every method answers the same images, so that accuracies at two levels, or of
+two methods, err together. To first order a group of images changes each of them by its influence; the sums of
 products of influences over groups are all that intervals and paired tests of any number drawn from the curves need.
 Seeds are held fixed: what a group contributes is its mean over the views of all seeds.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -23,7 +24,7 @@ ALONE = 1 + 1e-9  # effective groups: no more than one
 
 @dataclass(frozen=True, eq=False)
 class LevelErrors:
-    """Mean accuracies float64[M, T] of M methods at T levels, and how they err together over pictures.
+    """Mean accuracies float64[M, T] of M methods at T levels, and how they err together over images.
 
     covariance: float64[M T, M T], method by method. overlap: float64[T, T], of the shares that groups have of the
     levels; its inverse is how many equally large groups a level holds. groups: how many there are.
@@ -67,21 +68,21 @@ def level_errors(groups: Sequence[Sequence], correct: Sequence[Sequence], *, exp
     """Joint error of the accuracies of methods that answered the same views.
 
     Args:
-        groups: one entry per seed (or per course and seed), each with one int[n] per level: equal numbers for pictures
+        groups: one entry per seed (or per course and seed), each with one int[n] per level: equal numbers for images
             that are not independent, over all seeds and levels.
-        correct: the same nesting of bool[M, n]: which pictures each method named right.
+        correct: the same nesting of bool[M, n]: which images each method named right.
         expected: whether `correct` holds expectations in [0, 1] instead, where nobody knows who is right.
     Returns:
         LevelErrors; accuracies in [0, 1] are means over the entries.
     Raises:
-        OpenworldError: no entry, an empty view, or numbers of levels, pictures or methods that differ.
+        OpenworldError: no entry, an empty view, or numbers of levels, images or methods that differ.
     Source: linearisation of a ratio over clusters (Cochran, 1977, section 6.3), as DeLong et al. (1988) for AUROC.
 
-    >>> errors = level_errors([[[0, 1]]], [[[[1, 0]]]])  # one seed, one level, two pictures, one method
+    >>> errors = level_errors([[[0, 1]]], [[[[1, 0]]]])  # one seed, one level, two images, one method
     >>> errors.accuracy.tolist(), round(errors.spread([[1]]).standard_error, 3)  # sqrt(.25 / 2 x 2)
     ([[0.5]], 0.5)
     """
-    groups, correct = _check(groups, correct, as_expectations if expected else as_answers)
+    groups, correct = _check(groups, correct, partial(as_fractions, dimensions=(2,)) if expected else as_answers)
     known, codes = np.unique(np.concatenate([view for seed in groups for view in seed]), return_inverse=True)
     methods, levels = len(correct[0][0]), len(groups[0])
     accuracy = np.zeros((methods, levels))
@@ -99,10 +100,6 @@ def level_errors(groups: Sequence[Sequence], correct: Sequence[Sequence], *, exp
     seeds = len(groups)
     flat, shares = influence.reshape(-1, known.size) / seeds, shares / seeds
     return LevelErrors(accuracy / seeds, flat @ flat.T, shares @ shares.T, known.size)
-
-
-def as_expectations(values: ArrayLike, name: str) -> np.ndarray:
-    return as_fractions(values, name, (2,))
 
 
 def _check(groups, correct, read):

@@ -61,7 +61,7 @@ class CellDetection:
 @checked
 @dataclass(frozen=True)
 class CellRules:
-    """How cells are detection_in.
+    """How cells are measured.
 
     recall: of both false-positive rates, in (0, 1]. prevalence: share of in-distribution images that `aupr_in_fixed`
     assumes, in (0, 1). level: of the intervals, in (0, 1). least: cells with fewer images are N/A; at least 1.
@@ -109,7 +109,7 @@ def detection_by_cell(
     rules = rules or CellRules()
     inside, outside = as_scores(in_scores, "in_scores"), as_scores(out_scores, "out_scores")
     if not inside.size:
-        raise OpenworldError("there is no in-distribution score, so no cell can be detection_in; give some.")
+        raise OpenworldError("there is no in-distribution score, so no cell can be measured; give some.")
     ranked = np.sort(inside)
 
     def detection_in(members: np.ndarray) -> CellDetection:

@@ -1,9 +1,9 @@
-"""Weighted sums of AUROCs of cells that share their in-distribution pictures, such as curves and slopes: joint errors.
+"""Weighted sums of AUROCs of cells that share their in-distribution images, such as curves and slopes: joint errors.
 
-The AUROC of a cell is a two-sample U-statistic (DeLong et al., 1988), and to first order a picture moves a weighted sum
+The AUROC of a cell is a two-sample U-statistic (DeLong et al., 1988), and to first order an image moves a weighted sum
 of cells by its influence: one in distribution by the weighted sum over cells of its win shares, one of cell c by the
-weight of c times its own share. Pictures of one group are summed first, over all cells and both sides (Obuchowski,
-1997). Detectors that score the same pictures err together; their differences are differences of influences. All comes
+weight of c times its own share. Images of one group are summed first, over all cells and both sides (Obuchowski,
+1997). Detectors that score the same images err together; their differences are differences of influences. All comes
 from one sort of each detector's in-distribution scores and the places that the other scores have among them.
 """
 
@@ -27,7 +27,7 @@ ALONE = 1 + 1e-9  # effective groups: no more than one
 
 @dataclass(frozen=True, eq=False)
 class CellSums:
-    """W weighted sums of cells, of each of D detectors, and how they err together over pictures.
+    """W weighted sums of cells, of each of D detectors, and how they err together over images.
 
     values: float64[D, W]. covariance: float64[W, D, D], over detectors, clustered by groups. reasons: W of them, why a
     sum has no error, or None. The rest gives degrees of freedom: inside: float64[W, D, D] and outside: float64[C, D, D]
@@ -80,7 +80,7 @@ class CellSums:
 
 @dataclass(frozen=True, eq=False)
 class RankedSides:
-    """Scores of D detectors on n in-distribution and N other pictures, sorted once for any number of weighted sums.
+    """Scores of D detectors on n in-distribution and N other images, sorted once for any number of weighted sums.
 
     plan: sizes and groups. order: int64[D, n], which sorts the in-distribution scores. below, upto: int32[D, N], how
     many of these are below each other score, and not above it.
@@ -106,12 +106,12 @@ class RankedSides:
         """Weighted sums of the AUROCs of cells.
 
         Args:
-            cells: int[N], cell of each picture that is not in distribution, from 0, or -1 where it stands in none.
+            cells: int[N], cell of each image that is not in distribution, from 0, or -1 where it stands in none.
             weights: float[W, C], what each cell counts in each sum.
         Returns:
             CellSums. One detector and one cell of weight 1 is `auroc`, with its error.
         Raises:
-            OpenworldError: cells outside the range, lengths that differ, a weight for a cell without a picture.
+            OpenworldError: cells outside the range, lengths that differ, a weight for a cell without an image.
         Source: DeLong et al. (1988), clustered Obuchowski (1997); a sum over cells is linear in their influences.
 
         >>> ranked = rank_sides([[3, 2, 1]], [[2, 0, 0]])
@@ -128,13 +128,13 @@ class RankedSides:
         return laid.joined(areas @ weights.T, weights, inside, outside)
 
     def _detector(self, number: int, laid: "_Laid", weights: np.ndarray) -> tuple[np.ndarray, ...]:
-        """AUROCs float64[C]; influences of the in-distribution pictures on the sums [W, n], of the others [pairs]."""
+        """AUROCs float64[C]; influences of the in-distribution images on the sums [W, n], of the others [pairs]."""
         below, upto = (places[number][laid.members] for places in (self.below, self.upto))
         n, count = self.plan.base.n, len(laid.sizes)
         twice, pairs = below + upto, 2 * n * np.maximum(laid.sizes, 1)
         areas = (pairs - np.bincount(laid.cell, twice, count)) / pairs
         beaten = (1 - twice / (2 * n) - areas[laid.cell]) / laid.sizes[laid.cell]
-        # A picture outscores those that no more pictures than its own rank are not above, and ties where below is so.
+        # An image outscores those that no more images than its own rank are not above, and ties where below is so.
         codes = laid.cell * (n + 1)
         steps = np.bincount(np.concatenate([codes + below, codes + upto]), minlength=count * (n + 1))
         steps = steps.reshape(count, n + 1)[:, :n]
@@ -151,9 +151,9 @@ def rank_sides(in_scores: ArrayLike, out_scores: ArrayLike, *, groups: tuple | N
     """Sort both sides once.
 
     Args:
-        in_scores: float[D, n], a row per detector, larger = more in-distribution; at least one picture.
+        in_scores: float[D, n], a row per detector, larger = more in-distribution; at least one image.
         out_scores: float[D, N].
-        groups: (int[n], int[N]), pictures of either side that are not independent, from one name space; None where all
+        groups: (int[n], int[N]), images of either side that are not independent, from one name space; None where all
             are.
     Raises:
         OpenworldError: NaN or infinite scores, other numbers of detectors, no in-distribution score.
@@ -161,7 +161,7 @@ def rank_sides(in_scores: ArrayLike, out_scores: ArrayLike, *, groups: tuple | N
     inside, outside = as_table(in_scores, "in_scores", (2,)), as_table(out_scores, "out_scores", (2,))
     require_length(outside, "out_scores", len(inside))
     if not inside.size:
-        raise OpenworldError("there is no in-distribution score, so no cell can be judged; give some.")
+        raise OpenworldError("there is no in-distribution score, so no cell can be measured; give some.")
     plan = design((inside.shape[1], outside.shape[1]), groups=groups or (None, None), names=("in", "out"))
     order, below = np.argsort(inside, axis=1), np.empty(outside.shape, np.int32)
     upto = np.empty_like(below)
@@ -173,13 +173,13 @@ def rank_sides(in_scores: ArrayLike, out_scores: ArrayLike, *, groups: tuple | N
 
 @dataclass(frozen=True, eq=False)
 class _Laid:
-    """Pictures laid out by cell, and by (cell, group) where they are grouped."""
+    """Images laid out by cell, and by (cell, group) where they are grouped."""
 
     plan: Design
     members: np.ndarray  # int64[M], those in a cell, cell by cell
     cell: np.ndarray  # int64[M], of each
     sizes: np.ndarray  # int64[C]
-    pair: np.ndarray | None  # int64[M], number of its (cell, group); None where every picture is its own group
+    pair: np.ndarray | None  # int64[M], number of its (cell, group); None where every image is its own group
     pair_cell: np.ndarray  # int64[P]
     pair_group: np.ndarray | None
 

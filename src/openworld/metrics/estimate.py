@@ -172,7 +172,7 @@ def spread(influence: Influence) -> Spread:
             continue
         if side.too_few:
             return Spread(None, None, side.too_few)
-        sums.append(side.group_sums(values) * sqrt(side.effective_groups / (side.effective_groups - 1)))
+        sums.append(side.scaled_sums(values))
         degrees.append(side.effective_groups - 1)
     parts = np.array([float(np.square(row).sum()) for row in sums])
     if plan.grouped:
@@ -198,9 +198,8 @@ def correlation(estimates: Sequence[MetricEstimate]) -> np.ndarray | None:
     for estimate in estimates:
         sums, influence = [], estimate.influence if estimate.standard_error else None
         for side in ("base", "new") if influence is not None else ():
-            values, of = getattr(influence, side), getattr(influence.design, side)
-            if values is not None:
-                sums.append(of.group_sums(values) * sqrt(of.effective_groups / (of.effective_groups - 1)))
+            if (values := getattr(influence, side)) is not None:
+                sums.append(getattr(influence.design, side).scaled_sums(values))
         joined = sum(sums) if sums and influence.design.grouped else np.concatenate(sums) if sums else None
         rows.append(None if joined is None else joined / np.linalg.norm(joined))
     found, known = np.eye(len(rows)), [place for place, row in enumerate(rows) if row is not None]

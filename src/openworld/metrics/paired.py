@@ -119,7 +119,7 @@ def against_zero(difference: float, error: Spread) -> PairedTest:
 def seeds_test(first: ArrayLike, second: ArrayLike) -> PairedTest:
     """Test whether two methods differ in the mean over other seeds: the paired t-test, one pair per seed.
 
-    It speaks of new class orders, shots and trainings on these pictures; three seeds leave two degrees of freedom.
+    It speaks of new class orders, shots and trainings on these images; three seeds leave two degrees of freedom.
 
     Args:
         first, second: float[S], the same number for the same seeds in the same order.

@@ -187,7 +187,9 @@ def _blocks(scores: np.ndarray) -> np.ndarray:
 def _too_few(scores: np.ndarray) -> str | None:
     methods, blocks = scores.shape
     if methods < MINIMUM_METHODS:
-        return f"{methods} method{'s' * (methods > 1)}; the test compares at least {MINIMUM_METHODS}"
+        noun = "method" if methods == 1 else "methods"
+        return f"{methods} {noun}; the test compares at least {MINIMUM_METHODS}"
     if blocks < MINIMUM_BLOCKS:
-        return f"{blocks} data set{'s' * (blocks > 1)}; the test needs at least {MINIMUM_BLOCKS}, one block each"
+        noun = "data set" if blocks == 1 else "data sets"
+        return f"{blocks} {noun}; the test needs at least {MINIMUM_BLOCKS}, one block each"
     return None

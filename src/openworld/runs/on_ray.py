@@ -2,7 +2,7 @@
 
 A cluster is used where Ray is initialised in this process, or `RAY_ADDRESS` names one; else a local Ray is started,
 quietly, with a core per worker, and shut down at the end. On a cluster the folder of the run must be one that all
-nodes share, on a file system that can lock; so must the cache be, and the pictures, under the same paths, and every
+nodes share, on a file system that can lock; so must the cache be, and the images, under the same paths, and every
 node needs this version of openworld. A unit is a task; Ray decides where it runs.
 
 A node that dies takes the units with it that it has in hand, and they are begun again on another: until its process is
