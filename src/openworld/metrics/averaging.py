@@ -46,18 +46,12 @@ class SeedAverage(Estimated):
 
     def _make(self, of: str) -> MetricEstimate:
         each = [result.estimate(of) for result in self.results]
-        undefined = [
-            f"result {place} of {len(each)}: {part.reason}" for place, part in enumerate(each, 1) if part.reason
-        ]
-        if undefined:
-            return MetricEstimate(None, undefined[0])
-        share = 1 / len(each)
-        return MetricEstimate(
-            fmean(part.value for part in each),
-            None,
-            lambda: combine([part.influence for part in each], [share] * len(each)),
-            each[0]._ceiling if len(each) == 1 else None,
-        )
+        for place, part in enumerate(each, 1):
+            if part.reason:
+                return MetricEstimate(None, f"result {place} of {len(each)}: {part.reason}")
+        value, ceiling = fmean(part.value for part in each), each[0]._ceiling if len(each) == 1 else None
+        shares = [1 / len(each)] * len(each)
+        return MetricEstimate(value, None, lambda: combine([part.influence for part in each], shares), ceiling)
 
     @checked
     def seed_values(self, of: str = "openworld_auc") -> tuple[float | None, ...]:

@@ -40,15 +40,14 @@ def mean_over_sets(results: Sequence, groups: Sequence[tuple], of: str = "openwo
     each = [estimate_of(result, of) for result in results]
     if not each or len(each) != len(groups):
         raise OpenworldError(f"{len(each)} results came with groups of {len(groups)} sets; give one pair per result.")
-    undefined = [
-        f"set {place} of {len(each)}: {part.reason}" for place, part in enumerate(each, 1) if part.value is None
-    ]
-    if undefined:
-        return MetricEstimate(None, undefined[0])
+    for place, part in enumerate(each, 1):
+        if part.value is None:
+            return MetricEstimate(None, f"set {place} of {len(each)}: {part.reason}")
+    mean = fmean(part.value for part in each)
     if any(part.influence is None for part in each):
-        return MetricEstimate(fmean(part.value for part in each))
+        return MetricEstimate(mean)
     stacked = _stack([part.influence for part in each], groups)
-    return MetricEstimate(fmean(part.value for part in each), None, lambda: stacked)
+    return MetricEstimate(mean, None, lambda: stacked)
 
 
 def _stack(influences: list[Influence], groups: Sequence[tuple]) -> Influence:

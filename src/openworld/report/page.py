@@ -10,7 +10,6 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from jinja2 import Environment, StrictUndefined, Template
@@ -28,7 +27,6 @@ from openworld.report.series_style import SeriesStyle, style_sheet
 from openworld.report.standalone import asset, standalone
 from openworld.report.table import Table
 from openworld.results import Results
-from openworld.runs.atomic import write_file
 
 if TYPE_CHECKING:
     from openworld.datasets.names.findings import Audit
@@ -147,13 +145,6 @@ def chart_files(page: Page, names: Sequence[str]) -> dict[str, bytes | None]:
 def _template() -> Template:
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=False)
     return environment.from_string(asset("page.html.j2"))
-
-
-def write_page(folder: Path | str, output: Path | str | None, page: str) -> Path:
-    """Write the text of a page, as `report.html` in the folder or at `output`, in one step; return its path."""
-    path = Path(output) if output is not None else Path(folder) / "report.html"
-    write_file(path, page.encode())
-    return path
 
 
 def policy_hash(text: str) -> str:

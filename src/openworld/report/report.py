@@ -13,7 +13,7 @@ from openworld.core.terminal import as_text
 from openworld.core.types import checked
 from openworld.report.data_files import json_text
 from openworld.report.figure import FORMATS, Figure
-from openworld.report.page import Page, figures_of, render, write_page
+from openworld.report.page import Page, figures_of, render
 from openworld.report.provenance import ProvenancePart, parts_of
 from openworld.report.render import csv_table, latex_table, markdown_table, plain_html_table, terminal_table
 from openworld.report.result_table import result_table
@@ -329,7 +329,9 @@ class Report:
         write_file(folder / "results.parquet", results.to_parquet())
         if times:
             write_file(folder / "times.parquet", times.to_parquet())
-        return write_page(folder, None, self.html(folder))
+        page = folder / "report.html"
+        write_file(page, self.html(folder).encode())
+        return page
 
     @checked
     def save_report(self, path: Path | str | None = None) -> Path:
@@ -340,10 +342,11 @@ class Report:
         """
         if path is None:
             return self.write()
-        own = None if self.run_folder is None else self.folder / "report.html"
+        path, own = Path(path), None if self.run_folder is None else self.folder / "report.html"
         inputs = () if self.run_folder is None else (self.folder,)
-        require_file("path" if own is None else "--out", Path(path), inputs=inputs, own=own)
-        return write_page(Path(path).parent, path, self.html())
+        require_file("path" if own is None else "--out", path, inputs=inputs, own=own)
+        write_file(path, self.html().encode())
+        return path
 
     def __repr__(self) -> str:
         return as_text(self.show)

@@ -9,7 +9,7 @@ from typing import Any
 from openworld.core.errors import OpenworldError
 from openworld.papers import PAPERS
 from openworld.report.figure import Figure
-from openworld.report.page import Page, Section, write_page
+from openworld.report.page import Page, Section
 from openworld.report.report import Report
 from openworld.report.sentences import counted
 from openworld.report.series_style import SeriesStyle, series_styles
@@ -139,11 +139,12 @@ def write_comparison_page(
     folder: Path | str, comparisons: Sequence[PaperComparison], figures: Sequence[MadeFigure] = ()
 ) -> Path:
     """Write the page of tables and figures of a paper with ours, and all numbers of the tables as `results.parquet`."""
-    page = comparison_report(comparisons, figures).html()
+    page, path = comparison_report(comparisons, figures).html(), Path(folder) / "report.html"
     Path(folder).mkdir(parents=True, exist_ok=True)
     if comparisons:
         write_file(Path(folder) / "results.parquet", compared_results(comparisons).to_parquet())
-    return write_page(folder, None, page)
+    write_file(path, page.encode())
+    return path
 
 
 def page_styles(comparisons: Sequence[PaperComparison], figures: Sequence[MadeFigure]) -> dict[str, SeriesStyle]:
