@@ -71,6 +71,15 @@ def test_weights_have_no_scale_and_whole_weights_repeat_samples(pairs, factor):
     assert accuracy(correct, np.full(correct.size, float(factor))).interval == accuracy(correct).interval
 
 
+def test_copies_of_a_sample_add_no_information():
+    few = np.array([1, 0, 1, 1, 0, 1, 1, 1, 0, 1])
+    many = accuracy(np.repeat(few, 50), groups=np.repeat(np.arange(10), 50))
+    assert many.standard_error == pytest.approx(accuracy(few).standard_error)
+    assert many.effective_n < 10
+    naive, own = accuracy(np.repeat(few, 50)).interval, accuracy(few).interval
+    assert many.interval[1] - many.interval[0] >= own[1] - own[0] > 4 * (naive[1] - naive[0])
+
+
 def test_edges_are_honest():
     empty = accuracy([], groups=[])
     assert empty.value is empty.interval is None and empty.reason.startswith("no samples")

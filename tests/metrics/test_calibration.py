@@ -65,5 +65,11 @@ def test_equal_mass_bins_hold_equally_many_and_never_split_a_tie():
     assert [(bar.upper, bar.count) for bar in tied.bins] == [(0.9, 11), (1.0, 1)]
 
 
+def test_empty_bins_have_no_mean():
+    result = expected_calibration_error([0.9], [1], bins=2)
+    assert result.bins[0].confidence is result.bins[0].accuracy is None
+    assert result.bins[1].count == 1
+
+
 def test_the_rounding_of_a_float32_softmax_is_let_through():
     assert expected_calibration_error(np.array([1.0000001], dtype=np.float32), [1]).value == 0

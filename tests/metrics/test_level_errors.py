@@ -62,6 +62,14 @@ def test_nested_levels_and_seeds_agree_with_leaving_groups_out():
     assert level_errors(views, answers).spread(weights).standard_error == pytest.approx(expected, rel=0.05)
 
 
+def test_a_level_of_half_the_groups_has_half_of_them():
+    errors = level_errors(*nested())
+    early, late = (errors.spread(np.eye(2)[[level]] * [[1], [0], [0]]) for level in (0, 1))
+    assert late.degrees_of_freedom == pytest.approx(39)
+    assert 19 <= early.degrees_of_freedom < 39  # two seeds with other halves: more than one half
+    assert errors.groups == 40
+
+
 def test_identical_methods_and_single_groups_have_no_error():
     views, answers = nested()
     same = [[np.stack([one[0], one[0]]) for one in seed] for seed in answers]

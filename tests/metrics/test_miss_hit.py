@@ -48,3 +48,8 @@ def test_one_sided_input_is_undefined():
     for data, empty in ((([], [], [1], [1]), "base"), (([1], [1], [], []), "new")):
         curve = miss_hit_curve(*data)
         assert curve.area is None and empty in curve.reason and curve.miss_rate.size == 0
+
+
+def test_nothing_named_right_leaves_one_point():
+    curve = miss_hit_curve([1, 2], [0, 0], [0], [0])
+    assert (curve.miss_rate.tolist(), curve.hit_rate.tolist(), curve.area) == ([1.0], [0.0], 0.0)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from openworld.metrics._multinomial import Multinomial
+from openworld.metrics._multinomial import SPLIT, Multinomial
 
 
 @pytest.mark.parametrize("n", [1, 2, 7, 26, 1000, 100_003])
@@ -24,3 +24,12 @@ def test_each_count_is_binomial(n):
         expected = stats.binom.pmf(np.arange(4), n, 1 / n)
         expected = np.append(expected, 1 - expected.sum()) * seen.sum()
         assert stats.chisquare(seen, expected).pvalue > 1e-3
+
+
+def test_the_table_leaves_only_the_steps_open():
+    law = Multinomial(10**6)
+    open_codes = np.flatnonzero(law.table == SPLIT)
+    assert 0 < open_codes.size < 20
+    closed = np.bincount(law.table[law.table != SPLIT], minlength=20) / 2**16
+    exact = np.diff(law.cumulative, prepend=0)
+    assert np.abs(closed[:20] - exact).max() <= 2 / 2**16

@@ -62,6 +62,12 @@ def test_reproduces_the_released_code(name):
     assert result.harmonic_mean == pytest.approx(reference["hm"], abs=1e-12)
 
 
+def test_where_no_name_is_right_every_product_of_accuracies_is_zero():
+    nothing = openworld_auc([2, 3], [0, 0], [1, 0], [0, 0])
+    assert nothing.estimate("harmonic_mean").value == nothing.harmonic_mean == nothing.value == 0
+    assert nothing.estimate("mixed_up").value == 0 and nothing.estimate("correct_auroc").value is None
+
+
 def test_follows_the_definition_where_the_sentinels_of_the_released_code_cross():
     case = CASES["inverted_detector_both_wrong"]  # every new score above every base score: nothing can be won
     assert case["reference"]["openworld_auc"] == pytest.approx(1 / 6)
@@ -140,6 +146,16 @@ def test_clustered_error_equals_its_definition_when_groups_cross_the_sides():
     assert result.n_groups == 9 and result.estimate().degrees_of_freedom <= 8
 
 
+def test_weight_zero_is_absence():
+    s, c, t, d = simple()
+    kept = np.arange(s.size) < 25
+    dropped = openworld_auc(s[kept], c[kept], t, d)
+    weighted = openworld_auc(s, c, t, d, base_weights=7.0 * kept)
+    assert weighted.value == pytest.approx(dropped.value, abs=1e-15)
+    assert weighted.standard_error == pytest.approx(dropped.standard_error, rel=1e-12)
+    assert weighted.interval() == pytest.approx(dropped.interval(), rel=1e-12)
+
+
 @pytest.mark.parametrize("of", QUANTITIES)
 def test_the_delta_method_agrees_with_the_jackknife(of):
     data = simple(3, 60, 50)
@@ -194,6 +210,13 @@ def test_hardly_any_right_on_few_groups_is_at_most_what_both_accuracies_may_be()
     ends = [result.estimate(part).interval(0.975)[1] for part in ("base_accuracy", "new_accuracy")]
     assert result.interval()[1] == pytest.approx(ends[0] * ends[1]) and ends[0] * ends[1] < unseen([12, 12])
     assert average([result]).interval() == result.interval()
+
+
+def test_the_interval_stays_inside_the_unit_and_widens_with_its_level():
+    result = openworld_auc([3, 2, 1, 0], [1, 1, 1, 0], [0.5, -1, 0], [1, 1, 1])
+    low, high = result.interval()
+    assert 0 < low < result.value < high < 1
+    assert result.interval(0.5)[0] > low and result.interval(0.5)[1] < high
 
 
 def test_the_dictionary_is_plain_json():

@@ -67,6 +67,12 @@ def test_identical_models_have_no_p_value():
     assert "zero variance is no evidence" in test.reason
 
 
+def test_a_difference_without_variance_has_no_p_value():
+    better, worse = openworld_auc([3, 2], [1, 1], [1, 0], [1, 1]), openworld_auc([3, 2], [0, 0], [1, 0], [1, 1])
+    test = paired_test(better, worse)
+    assert test.difference == 1 and test.p_value is None and test.reason
+
+
 def test_undefined_and_without_a_closed_form():
     full, empty = openworld_auc([1, 2], [1, 1], [0, 3], [1, 1]), openworld_auc([1, 2], [1, 1], [], [])
     assert paired_test(full, empty).difference is None and "no new sample" in paired_test(full, empty).reason

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from openworld.metrics import SOFT_QUANTITIES, openworld_auc, soft_openworld_auc
+from openworld.metrics import SOFT_QUANTITIES, openworld_auc, outcomes, soft_openworld_auc
 
 image = st.tuples(st.integers(-4, 4), st.booleans(), st.booleans())
 real = st.integers(-16, 16).map(lambda eighths: eighths / 8)
@@ -85,6 +85,16 @@ def test_influences_are_slopes_and_their_mean_is_zero(images, seed):
         assert psi.mean() == pytest.approx(0, abs=1e-12)
         slope = (up.value_of(of) - down.value_of(of)) / (2 * step) * scores.size
         assert psi[place] == pytest.approx(slope, abs=1e-6, rel=1e-6)
+
+
+def test_the_influence_is_linear_in_the_outcomes_that_are_put_in():
+    rng = np.random.default_rng(0)
+    scores, (base, right, *other) = rng.normal(size=20).round(1), rng.random((7, 20))
+    result = soft_openworld_auc(scores, base * right, (1 - base) * right, base)
+    first, second = outcomes(*other[:3]), outcomes(*other[2:5])
+    half = outcomes(*((a + b) / 2 for a, b in zip(other[:3], other[2:5], strict=True)))
+    mixed = (result.influence(others=first) + result.influence(others=second)) / 2
+    assert result.influence(others=half) == pytest.approx(mixed, abs=1e-12)
 
 
 def test_an_image_without_a_name_among_all_names_has_no_overall_accuracy():

@@ -81,6 +81,14 @@ def test_a_true_zero_counts_where_the_reference_drops_it():
     assert reference.semantic.slope == 0 and reference.semantic.correlation is None
 
 
+def test_missing_cells_may_hold_anything():
+    table = np.arange(12.0).reshape(3, 4)
+    present = np.ones((3, 4), dtype=bool)
+    present[2, :2] = False
+    spoiled = np.where(present, table, np.nan)
+    assert shift_trend(spoiled, present) == shift_trend(table, present)
+
+
 def test_a_level_without_cells_is_left_out_of_its_trend():
     table = np.array([[1.0, 9.0, 3.0], [1.0, 9.0, 3.0]])
     result = shift_trend(table, present=[[True, False, True]] * 2)

@@ -48,6 +48,10 @@ def test_figures_of_a_section_have_titles_where_there_are_several(count):
     assert text.count("Data of this figure") == count and ("<h3>Figure 0?</h3>" in text) == (count > 1)
 
 
+def test_very_many_results_are_left_to_their_file():
+    assert "Every number (CSV)" not in render(page(Section("The numbers")), numbers(6000))
+
+
 def test_images_with_tags_can_be_picked_and_others_offer_nothing():
     tags = ({"side": "base", "class": "<i>owl"}, {"side": "new", "class": "<i>owl"})
     images = [AlbumImage(None, "owl", "", tag, score) for tag, score in zip(tags, (0.25, 0.5), strict=True)]

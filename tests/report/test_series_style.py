@@ -5,7 +5,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from openworld.report.series_style import GREY, HUES, series_styles
+from openworld.report.series_style import GREY, HUES, series_styles, style_sheet
 
 # Severe forms after Machado, Oliveira and Fernandes (2009), on linear RGB.
 PROTANOPIA = [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]]
@@ -49,3 +49,8 @@ def test_hues_stay_apart_for_the_colour_blind(eyes, side):
     seen = [np.clip(EYES[eyes] @ linear(pair[side]), 0, 1) for pair in (*HUES, GREY)]
     lab = [TO_LAB @ np.cbrt(TO_CONES @ one) for one in seen]
     assert min(np.linalg.norm(one - other) for one, other in combinations(lab, 2)) > 0.078
+
+
+def test_the_style_sheet_sets_both_schemes():
+    css = style_sheet(series_styles(["CoOp"]).values())
+    assert css == ".c0{--ink:#0870b8}@media screen and (prefers-color-scheme:dark){.c0{--ink:#44a2e7}}"

@@ -35,6 +35,20 @@ def test_nothing_is_left_to_resolve_and_nothing_is_there_that_is_not_drawn(chose
     assert not re.search(r"var\(|color-mix|@media|\.cell|\.band", text)
 
 
+def test_every_series_has_its_own_colour():
+    both = series_styles(["GMoP", "CoOp"])
+    drawn = DRAWN + Markup('<g class="c1"><path class="line"/></g>')
+    text = standalone(Markup(str(drawn).replace("</svg>", "", 1) + "</svg>"), both)
+    assert all(f".{style.css_class} .line" in text and style.light in text for style in both.values())
+
+
+def test_marks_that_bear_their_colour_themselves_keep_it(chosen):
+    drawn = str(DRAWN).replace("</svg>", '<rect class="earned c0"/><path class="natural dots"/></svg>')
+    text = standalone(Markup(drawn), chosen)
+    assert re.search(rf"\.earned\.c0 \{{ fill: {chosen['GMoP'].light} \}}", text)
+    assert re.search(r"\.dots\.natural \{ [^}]*stroke: #", text)
+
+
 def test_hatches_are_there_where_they_are_drawn(chosen):
     drawn = str(DRAWN).replace("</svg>", '<rect class="loss loss1"/></svg>')
     assert 'id="hatch1"' in standalone(Markup(drawn), chosen) and 'id="hatch1"' not in standalone(DRAWN, chosen)

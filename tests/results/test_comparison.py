@@ -48,6 +48,11 @@ def test_what_is_not_told_apart_is_equivalent_where_the_margin_is_errors_away(er
     assert (first.equivalence_p is None) == (errors is None)
 
 
+def test_a_small_difference_that_is_shown_is_a_difference():
+    test = PairedTest(0.005, 0.001, 60.0, 0.001)
+    assert comparison_of("a", "b", AUROC, test).verdict.startswith("better")
+
+
 def test_equivalence_is_corrected_over_the_table():
     test = PairedTest(0.0, MARGIN / 1.8, 1000.0, 0.9)
     assert comparison_of("a", "b", AUROC, test).equivalent

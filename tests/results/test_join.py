@@ -56,6 +56,11 @@ def test_numbers_at_several_places_are_averaged_seed_by_seed():
     assert mean_of([near, row(1, None, level=1)], {}).value.reason == "too few"
 
 
+def test_what_units_share_stands_once():
+    fact = Result("", IMAGES, Value(50))
+    assert join_seeds([[fact, row(1, 0.5)], [fact, row(2, 0.5)]])[0] == fact
+
+
 @pytest.mark.parametrize(
     ("units", "words"),
     [

@@ -111,6 +111,11 @@ def test_a_run_may_be_worse_by_a_margin_in_the_direction_of_its_metric(low, high
     assert check.decision == decision
 
 
+def test_a_run_that_is_the_same_is_not_worse():
+    same = pair(-0.02, 0.02, second=0.55)
+    assert judge_difference([same], 0.0)[0].decision == HOLDS
+
+
 def test_a_margin_below_zero_is_refused():
     with pytest.raises(OpenworldError, match="margin"):
         judge_difference([], -0.1)

@@ -98,6 +98,18 @@ def test_the_order_of_intervals_is_kept_whichever_row_comes_first(orders):
     assert Results.from_arrow(results.to_arrow()) == results
 
 
+def test_rows_that_disagree_about_the_order_lose_no_interval():
+    ends = {kind: Interval(0.4, 0.6, kind, 9) for kind in ("images", "seeds")}
+    rows = [Result(str(way), AUROC, Value(0.5, tuple(list(ends.values())[::way]))) for way in (1, -1)]
+    again = Results.from_json(Results("demo", tuple(rows)).to_json())
+    assert all({*row.value.intervals} == {*ends.values()} for row in again.rows)
+
+
+def test_a_parquet_file_is_read_back(tmp_path):
+    (tmp_path / "results.parquet").write_bytes(made().to_parquet())
+    assert Results.from_parquet(tmp_path / "results.parquet") == made()
+
+
 def test_columns_are_places_between_the_same_names_everywhere():
     assert made().to_arrow().column_names == [
         *("evaluation", "entity", "setting", "level", "metric", "unit", "value", "deviation"),

@@ -38,6 +38,10 @@ def test_known_digest():
     assert digest({"b": "é", "a": (1, 0.1)}) == "38fe0f4522fbad135142287885d3973f81c4b4a35804d2d11c734e8469391da3"
 
 
+def test_one_and_one_point_zero_and_true_differ():
+    assert len({digest(1), digest(1.0), digest(True)}) == 3
+
+
 def test_numpy_and_dataclasses_become_plain():
     @dataclass(frozen=True)
     class Point:
@@ -46,6 +50,13 @@ def test_numpy_and_dataclasses_become_plain():
     plain = to_json({"p": Point(), "a": np.arange(4).reshape(2, 2), "f": np.float32(0.5), "b": np.bool_(True)})
     assert plain == {"p": {"x": [1, 2]}, "a": [[0, 1], [2, 3]], "f": 0.5, "b": True}
     assert type(plain["f"]) is float and type(plain["b"]) is bool
+
+
+def test_the_copy_shares_nothing():
+    inner = [1]
+    plain = to_json({"inner": inner})
+    inner.append(2)
+    assert plain == {"inner": [1]}
 
 
 @pytest.mark.parametrize(

@@ -50,6 +50,12 @@ def test_a_file_changed_after_loading_is_noticed_when_read(written):
         record.attachment("a.png")
 
 
+def test_a_lost_timing_file_does_no_harm(written):
+    record = written[2]
+    (record.folder / "timing.json").unlink()
+    assert load_record(record.folder).timing == {}
+
+
 @pytest.mark.parametrize(
     ("content", "seconds"),
     [

@@ -45,6 +45,11 @@ def test_run_calls_the_function_with_arguments_resources_and_inputs():
         Unit("example_units:draw", {"seed": 1}, {"weights": "ab"}).run()
 
 
+def test_default_name_says_what_runs():
+    unit = Unit("example_units:draw")
+    assert unit.name == f"example_units:draw {unit.key[:8]}"
+
+
 @pytest.mark.parametrize("function", ["draw", "example_units.draw", "a b:c", ":draw", "example_units:draw()"])
 def test_refuses_what_is_not_a_function_name(function):
     with pytest.raises(OpenworldError, match="must look like 'package.module:name'"):

@@ -51,6 +51,10 @@ def test_bounds_lie_where_they_belong():
     assert float(upright.get("x1")) == 44 + 75 and float(level.get("y1")) == 8 + 100 - 25
 
 
+def test_rows_of_cells_are_their_data():
+    assert list(cell_chart().rows())[1] == {"covariate": 0, "semantic": 1, "auroc": 0.4}
+
+
 def pictured(count):
     content = io.BytesIO()
     Image.new("RGB", (4, 4), "teal").save(content, "PNG")

@@ -146,6 +146,12 @@ def test_among_more_than_six_lines_all_but_the_highlighted_stand_back(count, bac
     assert LineChart("", LEVEL, ACCURACY, lines).svg(series_styles(names)).count(' back"') == 0
 
 
+def test_long_lines_have_few_marks_and_no_list_of_numbers():
+    xs = [step / 100 for step in range(101)]
+    svg = LineChart("", Quantity("x", "x", ends=(0, 1)), ACCURACY, {"zero-shot": Line(xs, xs)}).svg(STYLES)
+    assert svg.count("<use") == 5 and "<title>zero-shot</title>" in svg
+
+
 def test_rings_regions_and_upright_references_lie_where_they_belong():
     share = Quantity("x", "x", ends=(0, 1))
     own = {"zero-shot": Line((0, 1), (0, 1), rings=(Spot(0.5, 0.25, "here"),))}
@@ -174,6 +180,13 @@ def test_guides_lie_under_the_dots(guide, lines):
     assert len(found) == lines
 
 
+def test_a_series_without_a_dot_is_not_drawn_and_none_at_all_draws_axes():
+    chart = ScatterChart("", ACCURACY, ACCURACY, {"zero-shot": Cloud(())}, "products")
+    assert "<use" not in chart.svg(STYLES, alone=True) and list(chart.rows()) == []
+    empty = LineChart("", LEVEL, ACCURACY, {"zero-shot": Line((0,), (None,))})
+    assert 'class="line"' not in empty.svg(STYLES, alone=True)
+
+
 def test_intervals_stand_in_rows_between_their_ends():
     chart = IntervalChart("", Quantity("x", "x", ends=(0, 1)), {"zero-shot": IntervalRow(0.5, (0.25, 0.75))})
     (bar,) = (node for node in drawn(chart).iter("line") if node.get("class") == "line")
@@ -190,6 +203,11 @@ def test_parts_of_a_bar_follow_one_another():
     assert [float(first.get("x")), float(first.get("width"))] == pytest.approx([left, 0.4 * (458 - left)], abs=0.06)
     assert float(second.get("x")) == pytest.approx(left + 0.4 * (458 - left), abs=0.06)
     assert sum(float(rect.get("width")) for rect in list(root.iter("rect"))[:4]) == pytest.approx(458 - left, abs=0.2)
+
+
+def test_a_bar_without_parts_says_so():
+    chart = BarChart("", (ACCURACY,), {"zero-shot": None})
+    assert "not defined" in chart.svg(STYLES) and list(chart.rows()) == [{"series": "zero-shot", "accuracy": None}]
 
 
 def test_a_rank_stands_on_the_axis_and_bars_join_close_ones():

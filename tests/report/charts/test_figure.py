@@ -3,12 +3,14 @@
 import csv
 import io
 import struct
+import sys
 import xml.etree.ElementTree as ElementTree
 from dataclasses import replace
 from urllib.parse import unquote
 
 import pytest
 
+from openworld.core.errors import OpenworldError
 from openworld.report.charts import Line, LineChart, Quantity
 from openworld.report.figure import Figure
 from openworld.report.series_style import series_styles
@@ -73,6 +75,12 @@ def test_no_text_is_smaller_than_seven_points_and_none_overlaps_the_legend(tmp_p
     assert box.width <= sheet.bbox.width and all(box.y1 <= axes.get_tightbbox().y0 + 1 for axes in sheet.axes)
 
 
+def test_without_matplotlib_the_error_says_what_to_install(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(OpenworldError, match=r"openworld\[plots\]"):
+        figure().save(tmp_path / "figure.pdf")
+
+
 def test_rows_that_charts_share_stand_for_theirs():
     shared = ({"dot": 1, "left": 0.5, "right": 0.25},)
     assert replace(figure(2), shared=shared).csv.splitlines() == ["dot,left,right", "1,0.5,0.25"]
@@ -85,3 +93,25 @@ def test_a_figure_draws_on_axes_of_a_sheet_of_your_own(count):
     figure(count).draw(axes)
     assert [len(own.lines) for own in sheet.axes] == [len(NAMES)] * count
     assert [own.get_title(loc="left") or own.get_title() for own in sheet.axes] == ["left", "right"][:count]
+
+
+def test_axes_that_are_left_over_stay_empty():
+    sheet = pytest.importorskip("matplotlib.figure").Figure()
+    figure(2).draw(sheet.subplots(2, 2))
+    assert [bool(own.lines) for own in sheet.axes] == [True, True, False, False]
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda folder: figure().save(folder / "figure.gif"), r"figure\.gif.*\.pdf"),
+        (lambda folder: Figure("ranks", "", (), ()).save(folder / "figure.pdf"), "nothing to draw"),
+        (
+            lambda folder: figure(2).draw(pytest.importorskip("matplotlib.figure").Figure().subplots()),
+            "came with 1 axes",
+        ),
+    ],
+)
+def test_what_cannot_be_drawn_is_refused(tmp_path, call, words):
+    with pytest.raises(OpenworldError, match=words):
+        call(tmp_path)

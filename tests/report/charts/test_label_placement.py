@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from openworld.report.charts.drawing.axes import Axis
-from openworld.report.charts.drawing.label_placement import LINE, near, spread
+from openworld.report.charts.drawing.label_placement import LINE, margin, near, spread
 from openworld.report.charts.drawing.lettering import PIXELS, text_width
 from openworld.report.charts.drawing.svg import Frame
 
@@ -55,3 +55,11 @@ def test_a_column_keeps_order_distance_and_bounds(heights):
     order = sorted(range(len(heights)), key=lambda place: heights[place])
     assert all(moved[after] - moved[before] >= apart - 1e-6 for before, after in zip(order, order[1:], strict=False))
     assert min(moved) >= -1e-6 and max(moved) <= 300 + 1e-6
+
+
+def test_what_is_apart_stays_where_it_is():
+    assert spread([100.0, 20.0, 60.0], 16.0, 0.0, 300.0) == [100.0, 20.0, 60.0]
+
+
+def test_the_margin_holds_the_longest_name():
+    assert margin([]) == 12 and margin(["TCP", "CoCoOp"]) > text_width("CoCoOp", PIXELS)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from openworld.report.layout import (
+    BASELINE,
     ENTITY,
     METRIC,
     Bars,
@@ -14,6 +15,7 @@ from openworld.report.layout import (
     Lines,
     Map,
     Mark,
+    Own,
     Pivot,
     Ranks,
     Scatter,
@@ -22,7 +24,8 @@ from openworld.report.layout import Tests as Differences
 from openworld.report.layout.layout import CELLS_ON_PAGE, ON_PAGE
 from openworld.report.layout.tables import DOWN, UP
 from openworld.report.series_style import series_styles
-from openworld.results import METRICS, Comparison, Interval, Metric, Result, Results, Value
+from openworld.report.table import Column, Row, Table
+from openworld.results import METRICS, TEXT, Comparison, Interval, Metric, Result, Results, Value
 
 AREA, ERROR, FIT = METRICS["auroc"], METRICS["absolute_error"], METRICS["fit_seconds"]
 COUNT = METRICS["images"]
@@ -165,6 +168,14 @@ def test_marks_words_and_places_as_rows():
     assert [line.label for line in table.rows] == ["May", "June"] and table.columns[0].heading == "q"
 
 
+def test_own_parts_and_parts_of_one_title_share_a_section():
+    mine = Table("mine", "Mine", "c", "l", (Column(TEXT, "w"),), (Row("r", ("x",)),))
+    own = Own(name="own", title="The numbers", draw=lambda brief: [mine, None])
+    report = tables(MAIN, own, replace(LEVELS, title="The numbers", folded=True))[1]
+    assert [len(section.tables) for section in report.page.sections][0] == 2
+    assert [section.tables[0].name for section in report.page.sections[0].folded] == ["levels"]
+
+
 def test_the_verdict_names_the_best_the_baseline_and_what_it_rests_on():
     verdict = tables(MAIN)[1].verdict
     assert verdict[0].startswith("GMoP has the highest AUROC, 90.0 [88.0 92.0]; it is better than zero-shot")
@@ -173,6 +184,20 @@ def test_the_verdict_names_the_best_the_baseline_and_what_it_rests_on():
     assert verdict[-1] == "This rests on 80 base images, 40 new images and 2 seeds."
     own = tables(MAIN, brief=replace(BRIEF, sentences=("Own.",), warnings=("Note.",)))[1].verdict
     assert own[2] == "Own." and own[-1] == "Note." and own[3].startswith("This rests on")
+
+
+def test_many_places_are_counted_and_few_told_one_by_one():
+    def brief(count):
+        rows = [row(name, AREA, value, 0.05, setting=f"s{place}") for place in range(count)
+                for name, value in (("a", 0.7), ("b", 0.8 if place else 0.6))]  # fmt: skip
+        tests = [compared("b", "a", 0.1, 0.01, setting=f"s{place}") for place in range(1, 3)]
+        return Brief(Results("demo", tuple(rows), tuple(tests)), "a")
+
+    layout = Layout("?", "auroc", (replace(MAIN, per=("setting",)),), ("setting",))
+    few, many = layout.report(brief(3)).verdict, layout.report(brief(6)).verdict
+    assert [sentence.partition(":")[0] for sentence in few[:3]] == ["S0", "S1", "S2"]
+    assert "b comes first in 5 of 6 places" in many[0] and "better than every other learner in 2" in many[0]
+    assert many[1] == "Against a, of 2 tests 2 are better (Holm, 5\u00a0% in each place)."
 
 
 def test_below_chance_is_asked_about_and_nobody_is_the_best_of_noise():
@@ -195,6 +220,22 @@ def test_the_best_is_held_by_the_test_that_knows_it_was_chosen():
     found, report = tables(MAIN, brief=Brief(Results("demo", rows, both), "a"))
     assert report.verdict[0].startswith("b has the highest AUROC") and "not shown to differ from a" in report.verdict[0]
     assert found["main"].rows[1].cells[1].better and found["main"].rows[0].cells[2].p == 0.4
+
+
+def test_a_deviation_is_not_taken_for_an_interval_and_a_pair_says_against_whom():
+    value = Value(0.5, (Interval(0.4, 0.6, "images"),), "", 0.1)
+    spread = Brief(Results("demo", (Result("a", AREA, value), row("a", OTHER, 0.1, baseline="b"))))
+    assert "95 %" not in tables(replace(MAIN, show="deviation"), brief=spread)[0]["main"].caption
+    pairs = Pivot(name="pairs", title="t", metrics=("other",), rows=(ENTITY, BASELINE))
+    assert tables(pairs, brief=spread)[0]["pairs"].rows[0].label == "a, against b"
+
+
+def test_lower_is_better_is_said_of_errors():
+    verdict = Layout("?", "absolute_error", (MAIN,)).report(BRIEF).verdict
+    assert verdict[0].startswith("CoOp has the lowest mean absolute error, 10.0")
+    assert Layout("?", "other", (MAIN,)).report(BRIEF).verdict == (
+        "This rests on 80 base images, 40 new images and 2 seeds.",
+    )
 
 
 LINES = Lines(name="lines", title="t", metrics=("auroc",), along="level")
@@ -395,6 +436,16 @@ def test_bands_may_be_deviations_and_bars_that_lack_a_part_are_not_drawn():
     bars = Bars(name="b", title="t", metrics=("auroc", "absolute_error"), per=("place",), stacked=True)
     whole, lacking = (row("a", metric, 0.5, place="x") for metric in (AREA, ERROR)), row("a", AREA, 0.5, place="y")
     assert [chart.title for chart in chart_of(bars, (*whole, lacking)).charts] == ["x"]
+
+
+def test_charts_and_tables_stand_in_the_order_of_metrics_and_what_lacks_all_keys_is_all():
+    rows = [
+        row("a", metric, 0.5, **where) for metric in (ERROR, AREA) for where in ({}, {"place": "x"}, {"place": "y"})
+    ]
+    part = Bars(name="b", title="t", metrics=("auroc", "absolute_error"), per=("place",))
+    titles = [chart.title for chart in chart_of(part, rows).charts]
+    assert [title.split(", ")[0] for title in titles] == ["all", "all", "x", "x", "y", "y"]
+    assert [title.split(", ")[1] for title in titles] == ["AUROC", "mean absolute error"] * 3
 
 
 def test_a_figure_has_as_many_charts_as_its_marks_have_room_for(monkeypatch):

@@ -118,6 +118,11 @@ def test_where_intervals_are_over_several_things_each_says_over_what():
     assert [found[0].note for _, found in texts(alike)] == [""]
 
 
+def test_papers_print_a_decimal_more():
+    assert "**80.00\\*** \\[77.00 83.00\\]" in markdown_table(table_of())
+    assert r"\textbf{80.00*} [77.00 83.00]" in latex_table(table_of())
+
+
 def test_the_best_is_bold_where_there_is_a_choice():
     table = table_of()
     assert {place for place, column in table.bold if column == 1} == {4}
@@ -140,6 +145,12 @@ def test_a_cell_says_itself_whether_it_is_bold_and_takes_part():
     )
     table = Table("t", "t", "", "row", (Column(AUC),), (*rows, Row("x", (Cell("said", bold=True),))))
     assert table.bold == {(1, 0), (3, 0)}
+
+
+def test_the_best_of_a_row():
+    rows = (Row("a", (Value(0.2), Value(0.1))), Row("b", (Value(0.1), Value(0.3))))
+    table = Table("t", "t", "", "row", (Column(ERROR, "x"), Column(ERROR, "y")), rows, best="rows")
+    assert table.bold == {(0, 1), (1, 0)}
 
 
 def test_what_does_not_exist_is_a_dash_and_says_why():
