@@ -116,7 +116,7 @@ def code_named(spec: Any) -> tuple[str, ...]:
     ('no_such_module:net from an installed package',)
     """
     from openworld.backbones.names import is_function
-    from openworld.classifiers.exported import ASKED
+    from openworld.classifiers.exported import MAY_RUN_CODE
 
     named: dict[str, None] = {}
     for table in _tables_of(to_json(spec)):
@@ -125,7 +125,7 @@ def code_named(spec: Any) -> tuple[str, ...]:
                 module = name.partition(":")[0].replace(".", "/")
                 here = next((file for file in (f"{module}.py", f"{module}/__init__.py") if Path(file).is_file()), "")
                 named[f"{name} from {f'./{here}' if here else 'an installed package'}"] = None
-            elif name in ASKED:
+            elif name in MAY_RUN_CODE:
                 named[f"{table.get('weights') or table.get('classifier')}, loaded by {name}"] = None
     return tuple(named)
 
