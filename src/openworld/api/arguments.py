@@ -4,7 +4,7 @@ A type says what a function takes in Python. `OnCommandLine` beside it says whic
 it, since an object can only be given in Python. What cannot be checked by type is checked by what reads the value.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -62,7 +62,7 @@ EVERY = "every evaluation"
 
 
 @dataclass(frozen=True)
-class Given:
+class Input:
     """Images or scores: places stay text, and what somebody has in Python becomes an image set or a table of scores."""
 
     images: bool = True  # whether a table with a column `path` is one of images; else all tables are of scores
@@ -74,31 +74,29 @@ class Given:
         """Return text, an `ImageSet` or a `ScoreFile`, or several of these."""
         if isinstance(value, str) and not self.several:
             return value
-        from openworld.api.inputs import given
+        from openworld.api.inputs import as_input
 
         if self.by_name and isinstance(value, Mapping):
-            return {title: given(each, title, images=self.images) for title, each in value.items()}
+            return {title: as_input(each, title, images=self.images) for title, each in value.items()}
         if not self.several:
-            return given(value, name, images=self.images)
+            return as_input(value, name, images=self.images)
         entries = list(value) if isinstance(value, list | tuple) else [value]
         if len(entries) < self.least:
             raise OpenworldError(f"{name} is an empty list; give one or more.")
         titles = [name if len(entries) == 1 else f"{name} {place}" for place in range(1, len(entries) + 1)]
-        return [given(each, title, images=self.images) for each, title in zip(entries, titles, strict=True)]
+        return [as_input(each, title, images=self.images) for each, title in zip(entries, titles, strict=True)]
 
 
-def _flat(values) -> list[Any]:
-    """The values, and those in lists and mappings among them, which may be inputs; runs by their folders."""
-    found = []
+def _flat(values: Iterable[Any]) -> list[Any]:
+    """Return the values, and those in lists and mappings among them, which may be inputs; runs by their folders."""
+    flat = []
     for value in values:
-        if isinstance(value, list | tuple):
-            found += _flat(value)
-        elif isinstance(value, Mapping):
-            found += _flat(value.values())
+        if isinstance(value, list | tuple | Mapping):
+            flat += _flat(value.values() if isinstance(value, Mapping) else value)
         else:
             folder = getattr(value, "run_folder", None)
-            found.append(value if folder is None else folder.folder)
-    return found
+            flat.append(value if folder is None else folder.folder)
+    return flat
 
 
 def _listed(text: str) -> tuple[str, ...]:
@@ -177,13 +175,13 @@ else:
     Run = Spec = Model = PredictingModel = Backbone = Annotated[object, _one]
     Runs, Models = Annotated[object, _several], Annotated[Sequence[object], _several]
     Names = Annotated[Path | str | Sequence[str], _one]
-    Scores = Stream = Annotated[object, _one, Given(images=False)]
-    SeveralScores = Annotated[object, _several, Given(images=False, several=True)]
-    ScoresOfModels = Annotated[Sequence[object], _several, Given(images=False, several=True)]
-    Images = Annotated[object, _one, Given()]
-    SeveralImages = Annotated[object, _several, Given(several=True)]
-    ScoresOrImages = Annotated[object, _several, Given(several=True, least=1)]
-    NamedImages = Annotated[Sequence[str] | Mapping[str, object], _several, Given(several=True, by_name=True)]
+    Scores = Stream = Annotated[object, _one, Input(images=False)]
+    SeveralScores = Annotated[object, _several, Input(images=False, several=True)]
+    ScoresOfModels = Annotated[Sequence[object], _several, Input(images=False, several=True)]
+    Images = Annotated[object, _one, Input()]
+    SeveralImages = Annotated[object, _several, Input(several=True)]
+    ScoresOrImages = Annotated[object, _several, Input(several=True, least=1)]
+    NamedImages = Annotated[Sequence[str] | Mapping[str, object], _several, Input(several=True, by_name=True)]
     Listed = Annotated[Sequence[str], OnCommandLine(str, _listed)]
     Numbers = Annotated[Sequence[int], OnCommandLine(str, _numbers)]
     Views = Annotated[int | str, OnCommandLine(str, _views)]

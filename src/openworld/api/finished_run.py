@@ -1,7 +1,7 @@
 """A finished run as an object: its numbers, tests, tables, figures, sentences, and the outputs for every image."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from openworld.core.reading import wrong
 from openworld.core.types import checked
@@ -24,6 +24,13 @@ def open_run(folder: Path | str) -> "Report":
     from openworld.evaluations.finished_runs import read_report
 
     return read_report(folder)
+
+
+def plain_records(folder: Path) -> "list[dict[str, Any]]":
+    """Return the metrics of every record of a run without a report, which only another package's may be."""
+    from openworld.runs import RunStore
+
+    return [{"unit": record.name, "metrics": record.metrics} for record in RunStore(folder).records()]
 
 
 def as_run(run: "Run") -> "Report":

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -10,13 +10,16 @@ from openworld.core.errors import OpenworldError
 from openworld.tables.entries import as_column, column_names, is_table, require_filled
 from openworld.tables.files import scores_of
 
+if TYPE_CHECKING:
+    from openworld.datasets import ImageSet
+
 EXPECTED = (
     'columns such as {"logits": array, "labels": array}, {"embeddings": array}, or {"path": list, "label": list}; a '
     "table of pandas, polars or pyarrow, a datasets.Dataset, an ImageSet, or paths"
 )
 
 
-def given(value: Any, name: str, *, images: bool = True) -> Any:
+def as_input(value: Any, name: str, *, images: bool = True) -> Any:
     """Return a place as text, an `ImageSet`, or a `ScoreFile` of columns; a report stands for the scores it keeps."""
     if isinstance(value, str | Path) and str(value):
         return str(value)
@@ -24,9 +27,8 @@ def given(value: Any, name: str, *, images: bool = True) -> Any:
 
     if isinstance(value, Report):
         return _kept_scores(value, name)
-    found = images_of(value, name) if images else None
-    if found is not None:
-        return found
+    if images and (of_images := images_of(value, name)) is not None:
+        return of_images
     if not is_table(value):
         raise OpenworldError(f"{name} came as {type(value).__name__}, expected {EXPECTED}.")
     return scores_of(value, name)
@@ -43,21 +45,21 @@ def _kept_scores(report: Any, name: str) -> Any:
     )
 
 
-def images_of(given: Any, name: str):
+def images_of(value: Any, name: str) -> "ImageSet | None":
     """Return an `ImageSet` of an image set, a `datasets.Dataset` or a table with `path`; None of what has no images."""
     from openworld.datasets import ImageSet, hub
 
-    if isinstance(given, ImageSet):
-        return given
-    features = getattr(given, "features", None)
-    if isinstance(features, Mapping) and any(type(one).__name__ == "Image" for one in features.values()):
-        return hub.from_dataset(given, name)
-    if is_table(given) and "path" in column_names(given):
-        return _listed(given, name)
+    if isinstance(value, ImageSet):
+        return value
+    features = getattr(value, "features", None)
+    if isinstance(features, Mapping) and any(type(kind).__name__ == "Image" for kind in features.values()):
+        return hub.from_dataset(value, name)
+    if is_table(value) and "path" in column_names(value):
+        return _listed(value, name)
     return None
 
 
-def _listed(table: Any, name: str):
+def _listed(table: Any, name: str) -> "ImageSet":
     from openworld.datasets.formats import files, unlabelled_folder
     from openworld.datasets.formats.split_files import ImageRows
 
@@ -66,10 +68,10 @@ def _listed(table: Any, name: str):
     labels = next((column for column in ("label", "labels") if column in names), None)
     if labels is None:
         return unlabelled_folder.load(unlabelled_folder.find_pictures(list(map(Path, paths))), name)
-    said = _filled(table, labels, name)
-    if said.dtype.kind in "iuf":
+    classes = _filled(table, labels, name)
+    if classes.dtype.kind in "iuf":
         raise OpenworldError(f"the {name} has numbers in its column {labels}; give the names of the classes.")
-    classnames, places = np.unique(said.astype(str), return_inverse=True)
+    classnames, places = np.unique(classes.astype(str), return_inverse=True)
     groups = np.unique(_filled(table, "group", name).astype(str), return_inverse=True)[1] if "group" in names else None
     return files.image_set(name, Path(), classnames.tolist(), ImageRows(tuple(paths), places.ravel(), groups))
 

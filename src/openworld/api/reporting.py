@@ -4,6 +4,7 @@ import io
 from pathlib import Path
 
 from openworld.api.arguments import OutputFile
+from openworld.api.finished_run import plain_records
 from openworld.core.console import observing
 from openworld.core.errors import OpenworldError, unknown_name
 from openworld.core.types import checked
@@ -66,6 +67,7 @@ def _table(folder: Path, out: Path | None, form: str, of: str) -> str:
     from openworld.evaluations import report_of
     from openworld.evaluations.finished_runs import evaluation_name
     from openworld.report.report import FORMS
+    from openworld.runs import readable_json
     from openworld.runs.atomic import write_file
 
     if out is not None:
@@ -76,9 +78,9 @@ def _table(folder: Path, out: Path | None, form: str, of: str) -> str:
         raise unknown_name(f"table form of a run of {evaluation_name(folder)}", form, forms)
     if form == "parquet" and out is None:
         raise OpenworldError("a Parquet file is no text; say where it goes: --out results.parquet.")
-    content = _content(folder, form, of) if has_report else _records(folder)
+    content = _content(folder, form, of) if has_report else readable_json(plain_records(folder))
     if out is None:
-        return content
+        return content if isinstance(content, str) else content.decode()
     write_file(out, content if isinstance(content, bytes) else content.encode())
     return f"Table: {out}"
 
@@ -96,11 +98,3 @@ def _content(folder: Path, form: str, of: str) -> str | bytes:
     screen = output(file=io.StringIO())
     read_report(folder).show(screen)
     return screen.file.getvalue()
-
-
-def _records(folder: Path) -> str:
-    """The metrics of every record of a run without a report, which only another package's may be, as JSON text."""
-    from openworld.runs import RunStore, readable_json
-
-    records = RunStore(folder).records()
-    return readable_json([{"unit": record.name, "metrics": record.metrics} for record in records]).decode()

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from openworld.api.answers import TextReport
 from openworld.api.arguments import EVERY, OutputFolder, Spec
+from openworld.api.finished_run import plain_records
 from openworld.api.work import made_by
 from openworld.core.console import Ending, observing
 from openworld.core.errors import OpenworldError, failing
@@ -237,16 +238,15 @@ def _finished(folder: Path) -> "Report | TextReport":
     """Return the run in a folder, with its page and all numbers written; its records, where there is no report."""
     from openworld.evaluations import report_of
     from openworld.evaluations.finished_runs import evaluation_name, read_report
-    from openworld.runs import RunStore
 
     with failing():
         if not report_of(evaluation_name(folder)):
-            records = RunStore(folder).records()
+            records = plain_records(folder)
             lines = (
                 f"{len(records)} records; this evaluation brings no report.",
                 f"Records: {folder}/   Numbers: openworld report {folder} --table json",
             )
-            return TextReport(lines, [{"unit": record.name, "metrics": record.metrics} for record in records])
+            return TextReport(lines, records)
         report = read_report(folder)
         place = f"Report: {report.write()}   Records: {folder}/   All numbers: {folder}/results.parquet"
     return replace(report, ending=Ending(place))

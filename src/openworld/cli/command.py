@@ -68,7 +68,7 @@ class Command:
             group_parameters=OPTIONS,
             **settings,
         )
-        made.default(self._typed(function))
+        made.default(self._callable(function))
         return made
 
     def option(self, name: str) -> str:
@@ -77,58 +77,55 @@ class Command:
             return name.upper()
         return self.names.get(name, (f"--{name.replace('_', '-')}",))[0]
 
-    def _typed(self, function: Callable) -> Callable:
+    def _callable(self, function: Callable) -> Callable:
         """Return a function that has the signature of the command, and calls the one of the API."""
         parameters, hints = inspect.signature(function).parameters, hints_of(function)
-        read, typed = {name: on_command_line(hints[name]) for name in parameters}, []
-        groups = dict.fromkeys(MACHINE, ON_MACHINE)
-        for place, (title, names) in enumerate(self.groups.items(), 2):
-            groups |= dict.fromkeys(names.split(), Group(title, sort_key=place))
+        kinds = {name: on_command_line(hints[name]) for name in parameters}
         several = [name for name, each in parameters.items() if each.kind is each.VAR_POSITIONAL]
-        for name in (*self.arguments, *(name for name in parameters if name not in self.arguments)):
-            kind, by_place = read[name][0], name in self.arguments
-            further = {"converter": _whole_numbers} if kind in (int, list[int]) else {}
-            text = {"metavar": "PATH" if "Path" in str(hints[name]) else "TEXT"} if kind in (str, list[str]) else {}
-            if kind == list[str]:
-                text["metavar"] += "..."
-            about = Parameter(
-                name=() if by_place else self.names.get(name, (self.option(name),)),
-                group=ARGUMENTS if by_place else groups.get(name, OPTIONS),
-                **text,
-                **further,
-            )
-            annotation = Annotated[list[kind] if name in several else kind, about]
-            place = inspect.Parameter.POSITIONAL_ONLY if by_place else inspect.Parameter.KEYWORD_ONLY
-            typed.append(inspect.Parameter(name, place, default=parameters[name].default, annotation=annotation))
-        helps = dict(self.options) | ({"json": JSON} if makes_answer(function) else {})
-        for name, text in helps.items():
-            about = Parameter(name=f"--{name}", help=text, group=OPTIONS)
-            typed.append(
-                inspect.Parameter(
-                    f"_{name}", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=Annotated[bool, about]
-                )
-            )
+        flags = dict(self.options) | ({"json": JSON} if makes_answer(function) else {})
 
-        def run(*by_place: Any, **given: Any) -> None:
-            given |= dict(zip(self.arguments, by_place, strict=False))
-            shown = {name: given.pop(f"_{name}", False) for name in helps}
+        def run(*by_place: Any, **values: Any) -> None:
+            values |= dict(zip(self.arguments, by_place, strict=False))
+            shown = {name: values.pop(f"_{name}", False) for name in flags}
             if "quiet" in parameters:
-                shown["quiet"] = given.get("quiet", False)
-                given["quiet"] = any(shown.values())
+                shown["quiet"] = values.get("quiet", False)
+                values["quiet"] = any(shown.values())
             try:
-                for name in given.keys() & read.keys():
-                    if read[name][1] is not None:
-                        given[name] = _read(given[name], read[name][1], self.option(name))
-                entries = [entry for name in several for entry in given.pop(name, ())]
-                answer = function(*entries, **given)
+                for name in values.keys() & kinds.keys():
+                    if (read := kinds[name][1]) is not None:
+                        values[name] = _read(values[name], read, self.option(name))
+                entries = [entry for name in several for entry in values.pop(name, ())]
+                answer = function(*entries, **values)
             except OpenworldError as error:
                 error.args = (self._with_options(str(error), parameters),)
                 raise
             (self.show or console.show)(answer, **shown)
 
         run.__name__, run.__doc__ = function.__name__, self._spoken(function, parameters)
-        run.__signature__ = inspect.Signature(typed)
+        run.__signature__ = inspect.Signature([*self._typed(parameters, hints), *map(_flag, flags, flags.values())])
         return run
+
+    def _typed(self, parameters: Mapping[str, inspect.Parameter], hints: Mapping[str, Any]) -> list[inspect.Parameter]:
+        """Return the parameters as cyclopts reads them: those that are given by their place first."""
+        groups = dict.fromkeys(MACHINE, ON_MACHINE)
+        for place, (title, names) in enumerate(self.groups.items(), 2):
+            groups |= dict.fromkeys(names.split(), Group(title, sort_key=place))
+        typed = []
+        for name in (*self.arguments, *(name for name in parameters if name not in self.arguments)):
+            kind, by_place, about = on_command_line(hints[name])[0], name in self.arguments, {}
+            if kind in (int, list[int]):
+                about["converter"] = _whole_numbers
+            elif kind in (str, list[str]):
+                about["metavar"] = ("PATH" if "Path" in str(hints[name]) else "TEXT") + (
+                    "..." if kind == list[str] else ""
+                )
+            about["name"] = () if by_place else self.names.get(name, (self.option(name),))
+            about["group"] = ARGUMENTS if by_place else groups.get(name, OPTIONS)
+            kind = list[kind] if parameters[name].kind is inspect.Parameter.VAR_POSITIONAL else kind
+            place = inspect.Parameter.POSITIONAL_ONLY if by_place else inspect.Parameter.KEYWORD_ONLY
+            annotation = Annotated[kind, Parameter(**about)]
+            typed.append(inspect.Parameter(name, place, default=parameters[name].default, annotation=annotation))
+        return typed
 
     def _spoken(self, function: Callable, parameters: Mapping[str, Any]) -> str:
         """Return the docstring with options as they are typed, and without what can be given in Python alone."""
@@ -150,6 +147,12 @@ _FOR_PYTHON = re.compile(
     re.DOTALL,
 )
 """What the Args of a function say of Python alone, and that something is of the command line."""
+
+
+def _flag(name: str, text: str) -> inspect.Parameter:
+    """Return an option that says how an answer is shown; the API does not know it."""
+    about = Annotated[bool, Parameter(name=f"--{name}", help=text, group=OPTIONS)]
+    return inspect.Parameter(f"_{name}", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=about)
 
 
 def _whole_numbers(kind: Any, tokens: Sequence[Any]) -> Any:

@@ -46,8 +46,7 @@ def new(
     Raises:
         OpenworldError: an unknown kind, data that is not there, a folder that is there already.
     """
-    from openworld.api.new.new_plug_in import EXAMPLES, new_plug_in
-    from openworld.api.new.new_spec import new_spec
+    from openworld.api.new.writing import EXAMPLES, new_plug_in, new_spec
     from openworld.evaluations import EVALUATIONS
 
     if kind in EXAMPLES:
