@@ -1,7 +1,9 @@
+"""Data sets by name: what loads one, and which parts it has, told before any image is read."""
+
 import pytest
 
 from openworld.core.errors import OpenworldError
-from openworld.datasets import DATASETS, ImageSet, load
+from openworld.datasets import DATASETS, ImageSet, has_part, load
 
 
 @pytest.mark.parametrize("name", [name for name, card in DATASETS.items() if not card.download])
@@ -10,13 +12,8 @@ def test_every_card_loads_every_part_in_its_default_domain(name):
     for part in card.parts:
         images = load(name, part=part)
         assert isinstance(images, ImageSet)
-        assert images.name == name
-        assert images.domain == card.domains[0]
-    assert card.summary
-
-
-def test_a_domain_is_passed_on():
-    assert load("emoji-groups", domain="noto-v1").domain == "noto-v1"
+        assert images.name == name and images.domain == card.domains[0]
+    assert card.summary and load(name, domain="noto-v1").domain == "noto-v1"
 
 
 @pytest.mark.parametrize(
@@ -31,3 +28,20 @@ def test_a_domain_is_passed_on():
 def test_what_is_not_there_is_named(name, options, message):
     with pytest.raises(OpenworldError, match=message):
         load(name, **options)
+
+
+def test_parts_of_data_sets_by_name():
+    assert has_part("emoji-groups", "validation") and has_part("dtd", "validation")
+    assert not has_part("imagenet", "validation") and not has_part("imagenet-r", "train")
+
+
+@pytest.mark.parametrize("name", ["validation", "val"])
+def test_parts_of_a_folder_and_of_a_list(tmp_path, name):
+    (tmp_path / "photos" / name / "cat").mkdir(parents=True)
+    assert has_part(str(tmp_path), "validation", "photos")
+    assert not has_part(str(tmp_path), "validation")
+    assert not has_part(str(tmp_path), "test", "photos")
+    (tmp_path / "mine.csv").write_text(f"path,label,split\na.png,cat,train\nb.png,cat,{name}\n")
+    (tmp_path / "plain.csv").write_text("path,label\na.png,cat\n")
+    assert [has_part(str(tmp_path / "mine.csv"), part) for part in ("train", "validation", "test")] == [1, 1, 0]
+    assert [has_part(str(tmp_path / "plain.csv"), part) for part in ("train", "validation", "test")] == [0, 0, 1]

@@ -1,4 +1,4 @@
-"""Hashes of training pictures: the same picture, a copy in another format, and another one of the embedded world."""
+"""Hashes of training images: the same image, a copy in another format, and another one of the embedded world."""
 
 import io
 
@@ -25,41 +25,25 @@ def seen_of(found):
     return SeenPictures(found[:, 0].copy(), found[:, 1].copy())
 
 
-@pytest.fixture(scope="module")
-def training():
-    return datasets.load("emoji-groups", domain="noto", part="train")
+def test_images_of_the_training_copies_and_others():
+    training = datasets.load("emoji-groups", domain="noto", part="train")
+    seen = seen_of(hashes(training, range(0, 6000, 10)))
+    assert (seen.find(hashes(training, range(0, 500, 10))) == SAME).all()
+    for change in (as_jpeg, lambda image: image.resize((48, 48))):
+        found = seen.find(hashes(training, range(0, 1000, 10), change))
+        assert (found == ALIKE).mean() > 0.4 and not (found == SAME).any()
+    other = datasets.load("emoji-groups", domain="noto", part="test")
+    assert (seen.find(hashes(other, range(200))) != NEW).mean() <= 0.01
 
 
-@pytest.fixture(scope="module")
-def seen(training):
-    return seen_of(hashes(training, range(0, 6000, 5)))
-
-
-def test_the_pictures_themselves(training, seen):
-    assert (seen.find(hashes(training, range(0, 500, 5))) == SAME).all()
-
-
-@pytest.mark.parametrize("change", [as_jpeg, lambda picture: picture.resize((48, 48))], ids=["jpeg", "smaller"])
-def test_copies_in_another_format_or_size(training, seen, change):
-    found = seen.find(hashes(training, range(0, 1000, 5), change))
-    assert (found == ALIKE).mean() > 0.4 and not (found == SAME).any()
-
-
-@pytest.mark.parametrize("part", ["validation", "test"])
-def test_other_pictures(seen, part):
-    other = datasets.load("emoji-groups", domain="noto", part=part)
-    found = seen.find(hashes(other, range(min(500, len(other)))))
-    assert (found != NEW).mean() <= 0.01
-
-
-def test_pictures_that_differ_little_are_not_compared_by_their_looks():
+def test_images_that_differ_little_are_not_compared_by_their_looks():
     bars = [np.eye(2, dtype=np.uint8)[row % 2].repeat(16).reshape(32, 1).repeat(32, 1) * 100 + row for row in range(40)]
     found = np.array([hashes_of(Image.fromarray(bar)) for bar in bars], np.uint64)
     assert len(np.unique(found[:, 0])) == 40 and (seen_of(found[:20]).find(found) == [SAME] * 20 + [NEW] * 20).all()
 
 
 def test_a_chance_by_good_and_turing():
-    """Every tenth picture shares its difference hash with one other: new ones would often share it, too."""
+    """Every tenth image shares its difference hash with one other: new ones would often share it, too."""
     same = np.arange(1000, dtype=np.uint64)
     often, seldom = (np.where(same < pairs, same // 2 * 2, same).astype(np.uint64) for pairs in (100, 10))
     new = np.stack([same + np.uint64(5000), same], axis=1)

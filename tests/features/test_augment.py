@@ -20,7 +20,7 @@ def test_boxes_lie_inside_and_keep_the_share_asked_for(size, seed, low):
 
 def test_shares_and_ratios_fill_their_range():
     generator = np.random.default_rng(0)
-    boxes = np.array([_crop_box((200, 200), (0.08, 1.0), generator) for _ in range(3000)])
+    boxes = np.array([_crop_box((200, 200), (0.08, 1.0), generator) for _ in range(2000)])
     widths, heights = boxes[:, 2] - boxes[:, 0], boxes[:, 3] - boxes[:, 1]
     shares, ratios = widths * heights / 40_000, widths / heights
     assert shares.min() < 0.1
@@ -36,12 +36,6 @@ def test_a_picture_of_one_colour_stays_so_and_flips_are_half():
         view = np.asarray(random_resized_crop(image, 16, np.random.default_rng(seed))).astype(int)
         flipped += view[:, 0].mean() > view[:, -1].mean()
     assert 160 < flipped < 240
-
-
-def test_the_same_seed_gives_the_same_view():
-    image = Image.effect_noise((40, 30), 50)
-    views = [np.asarray(random_resized_crop(image, 16, np.random.default_rng(3))) for _ in range(2)]
-    np.testing.assert_array_equal(*views)
 
 
 def test_nothing_outside_the_crop_shines_through():

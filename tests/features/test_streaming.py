@@ -59,8 +59,5 @@ def test_a_picture_that_broke_since_is_named(clip, tmp_path):
     for array in (features.patches, features.pixels):
         with pytest.raises(OpenworldError, match="picture-3"):
             array[np.array([3])]
-
-
-def test_views_are_not_streamed(clip, tmp_path):
     with pytest.raises(OpenworldError, match="2 views of each image cannot be streamed"):
-        stream(clip, image_set(Reader()), Encoding(views=2, pixels=True), cache=tmp_path)
+        stream(clip, image_set(reader), Encoding(views=2, pixels=True), cache=tmp_path)

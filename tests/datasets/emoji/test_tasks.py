@@ -1,3 +1,5 @@
+"""The embedded world as data sets: classes, parts, styles and shots."""
+
 import pickle
 from concurrent.futures import ThreadPoolExecutor
 
@@ -17,65 +19,52 @@ CLASSES = {
     "subgroups": 49,
     "groups": 8,
 }
-DISJOINT = ("subgroups", "groups")
 
 
 def pixels(images, indices) -> set[bytes]:
     return {images.image(int(index)).tobytes() for index in indices}
 
 
-def drawn(images) -> set[str]:
+def drawn(images) -> list[str]:
     """Ids of the concepts that a set shows."""
     concept_of = {number: concept for (_, concept), number in drawings.numbers().items()}
-    return {concept_of[number] for number in images.groups.tolist()}
+    return [concept_of[number] for number in images.groups.tolist()]
 
 
-def test_every_task_is_tried_here():
-    assert set(CLASSES) == set(emoji.TASKS)
-
-
-@pytest.mark.parametrize(("task", "classes"), CLASSES.items())
-@pytest.mark.parametrize("style", drawings.STYLES)
-def test_every_class_has_shots_and_test_pictures_in_every_style(task, classes, style):
-    for part in emoji.PARTS:
-        images = emoji.load(task, style, part, shots=16)
-        counts = np.bincount(images.labels, minlength=classes)
-        assert len(images.classnames) == classes
-        assert counts.min() == 16 if part == "train" else counts.min() >= emoji.VARIATIONS[part]
+@pytest.mark.parametrize("task", emoji.TASKS)
+def test_every_class_has_shots_and_test_images_under_one_name_in_every_style(task):
+    names = set()
+    for style in drawings.STYLES:
+        for part in emoji.PARTS:
+            images = emoji.load(task, style, part, shots=16)
+            counts = np.bincount(images.labels, minlength=CLASSES[task])
+            names.add(images.classnames)
+            assert counts.min() == 16 if part == "train" else counts.min() >= emoji.VARIATIONS[part]
+    assert len(names) == 1 and len(names.pop()) == CLASSES[task]
 
 
 @pytest.mark.parametrize("task", ["concepts", "withheld"])
-def test_a_concept_is_one_drawing_with_ten_test_pictures(task):
+def test_a_concept_is_one_drawing_with_ten_test_images(task):
     images = emoji.load(task, "twemoji", "test")
-    assert len(images) == 10 * CLASSES[task]
-    assert len(set(images.groups)) == CLASSES[task]
+    assert len(images) == 10 * CLASSES[task] and len(set(images.groups)) == CLASSES[task]
     assert all(len(set(images.groups[images.labels == label])) == 1 for label in range(CLASSES[task]))
 
 
-def test_parts_share_drawings_but_no_picture():
+def test_parts_share_drawings_but_no_image():
     parts = [emoji.load("concepts", "emojione-monotone", part, shots=None) for part in emoji.PARTS]
     assert len({frozenset(part.groups) for part in parts}) == 1
-    seen = [pixels(part, np.flatnonzero(part.labels < 3)) for part in parts]
-    assert [len(own) for own in seen] == [3 * emoji.VARIATIONS[part] for part in emoji.PARTS]
+    seen = [pixels(part, np.flatnonzero(part.labels < 2)) for part in parts]
+    assert [len(images) for images in seen] == [2 * emoji.VARIATIONS[part] for part in emoji.PARTS]
     assert len(set.union(*seen)) == sum(map(len, seen))
 
 
-@pytest.mark.parametrize("task", DISJOINT)
+@pytest.mark.parametrize("task", ["subgroups", "groups"])
 def test_parts_of_a_level_show_different_concepts_even_across_styles(task):
     shown = {
-        (part, style): drawn(emoji.load(task, style, part, shots=None))
+        part: {id for style in drawings.TARGET_STYLES for id in drawn(emoji.load(task, style, part, shots=None))}
         for part in emoji.PARTS
-        for style in drawings.TARGET_STYLES
     }
-    for (part, _), own in shown.items():
-        for (other, _), theirs in shown.items():
-            assert part == other or not own & theirs
-
-
-@pytest.mark.parametrize("task", CLASSES)
-def test_class_names_are_the_same_in_every_style_and_part(task):
-    names = {emoji.load(task, style, part, shots=1).classnames for style in drawings.STYLES for part in emoji.PARTS}
-    assert len(names) == 1
+    assert len(set.union(*shown.values())) == sum(map(len, shown.values()))
 
 
 def test_blocks_nest_and_do_not_overlap():
@@ -88,30 +77,26 @@ def test_blocks_nest_and_do_not_overlap():
 @pytest.mark.parametrize("task", ["concepts", "concepts-b", "concepts-200", "concepts-400"])
 def test_class_blocks_have_no_twins_nothing_withheld_and_balanced_halves(task):
     by_id = {concept.id: concept for concept in drawings.concepts()}
-    images = emoji.load(task, clean=True)
-    concept_of = {number: by_id[concept] for (_, concept), number in drawings.numbers().items()}
-    classes = [concept_of[number] for number in images.groups.tolist()]
+    classes = [by_id[concept] for concept in drawn(emoji.load(task, clean=True))]
     assert not any(concept.twin_of or concept.withheld for concept in classes)
     for half in base_new_split(len(classes)):
         groups = [classes[index].group for index in half]
         counts = [groups.count(group) for group in set(groups)]
-        assert len(counts) == 8
-        assert max(counts) - min(counts) <= 1
+        assert len(counts) == 8 and max(counts) - min(counts) <= 1
 
 
-def test_only_the_shots_depend_on_the_seed():
+def test_only_the_shots_depend_on_the_seed_and_every_style_has_its_fingerprint():
     first, again, other = (emoji.load("concepts", part="train", seed=seed) for seed in (1, 1, 2))
     assert first.fingerprint == again.fingerprint != other.fingerprint
     assert first.image(5).tobytes() == again.image(5).tobytes()
     for part in ("validation", "test"):
-        fixed = {
-            emoji.load("concepts", part=part, seed=seed, shots=shots).fingerprint for seed in (1, 2) for shots in (1, 4)
-        }
-        assert len(fixed) == 1
+        loaded = [emoji.load("groups", part=part, seed=seed, shots=shots) for seed in (1, 2) for shots in (1, 4)]
+        assert len({images.fingerprint for images in loaded}) == 1
+    assert len({emoji.load("groups", style).fingerprint for style in drawings.STYLES}) == len(drawings.STYLES)
 
 
-@pytest.mark.parametrize("shots", [1, 2, 4, 8, 16])
-def test_shots_are_distinct_pictures(shots):
+@pytest.mark.parametrize("shots", [1, 2, 16])
+def test_shots_are_distinct_images(shots):
     images = emoji.load("groups", part="train", shots=shots, seed=3)
     assert len(images) == 8 * shots
     assert len(pixels(images, range(2 * shots))) == 2 * shots
@@ -124,12 +109,8 @@ def test_clean_is_every_drawing_once_on_white():
     assert images.fingerprint != emoji.load("concepts", "twemoji").fingerprint
 
 
-def test_styles_have_fingerprints_of_their_own():
-    assert len({emoji.load("groups", style).fingerprint for style in drawings.STYLES}) == len(drawings.STYLES)
-
-
-def test_reading_in_threads_or_after_a_copy_gives_the_same_pictures():
-    images = emoji.load("groups", "fluent-emoji", "test").subset(range(0, 960, 7))
+def test_reading_in_threads_or_after_a_copy_gives_the_same_images():
+    images = emoji.load("groups", "fluent-emoji", "test").subset(range(0, 960, 20))
     alone = [images.image(index).tobytes() for index in range(len(images))]
     drawings.drawing.cache_clear()
     with ThreadPoolExecutor(4) as pool:

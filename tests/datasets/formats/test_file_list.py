@@ -23,11 +23,8 @@ def named(tmp_path, *lines):
     return path
 
 
-def test_folders_before_a_name_do_not_count(pair, tmp_path):
+def test_folders_before_a_name_do_not_count_and_subsets_and_pools_know_their_files(pair, tmp_path):
     assert listed(pair, named(tmp_path, "./val/2.png", "0.png")).tolist() == [0, 2]
-
-
-def test_subsets_and_pools_know_their_files(pair, tmp_path):
     chosen = pair.subset([2, 1])
     assert listed(chosen, named(tmp_path, "2.png")).tolist() == [0]
     picture(tmp_path / "more" / "test" / "cat" / "9.png", 9)

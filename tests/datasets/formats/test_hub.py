@@ -47,9 +47,6 @@ def test_every_part_is_read(saved):
     assert parts["test"].classnames == ("wild dog", "cat")
     assert parts["test"].labels.tolist() == [1, 0, 0]
     assert parts["test"].image(2).getpixel((0, 0)) == (2, 0, 0)
-
-
-def test_shots_are_drawn_as_everywhere(saved):
     images = load(saved, part="train", shots=1, seed=2)
     expected = few_shot([1, 0, 1, 1], 1, random.Random(2)).tolist()
     assert [images.image(place).getpixel((0, 0))[0] for place in range(2)] == expected
@@ -61,48 +58,34 @@ def test_the_fingerprint_is_of_contents_not_of_the_draw_of_a_cache(make, saved):
     assert hub.from_dataset(make([1, 0, 0], changed), "other").fingerprint != load(saved).fingerprint
 
 
-def test_pictures_may_lie_in_files(make, tmp_path):
+def test_images_may_lie_in_files_and_a_damaged_one_is_named(make, tmp_path):
     path = tmp_path / "1.png"
     path.write_bytes(png(7)["bytes"])
-    images = hub.from_dataset(make([1], [{"bytes": None, "path": str(path)}]), "pets")
+    stored = [{"bytes": None, "path": str(path)}, {"bytes": b"no picture", "path": None}]
+    images = hub.from_dataset(make([1, 0], stored), "pets")
     assert images.image(0).getpixel((0, 0)) == (7, 0, 0)
-
-
-def test_a_damaged_picture_is_named(make):
-    images = hub.from_dataset(make([1], [{"bytes": b"no picture", "path": None}]), "pets")
-    with pytest.raises(OpenworldError, match="pets, row 0 cannot be read"):
-        images.image(0)
+    with pytest.raises(OpenworldError, match="pets, row 1 cannot be read"):
+        images.image(1)
 
 
 @pytest.mark.parametrize(
-    ("options", "message"),
+    ("name", "options", "message"),
     [
-        ({"part": "exam"}, "unknown part"),
-        ({"domain": "sketch"}, "a configuration is said as"),
+        ("pets", {"part": "exam"}, "unknown part"),
+        ("pets", {"domain": "sketch"}, "a configuration is said as"),
+        ("one", {}, "no split test; it has train"),
+        ("nowhere", {}, "cannot be had: "),
     ],
 )
-def test_what_is_not_there_is_named(saved, options, message):
+def test_what_is_not_there_is_named(library, make, saved, tmp_path, name, options, message):
+    library.DatasetDict({"train": make([1])}).save_to_disk(tmp_path / "one")
     with pytest.raises(OpenworldError, match=message):
-        load(saved, **options)
-
-
-def test_a_missing_split_is_named(library, make, tmp_path):
-    library.DatasetDict({"train": make([1])}).save_to_disk(tmp_path / "pets")
-    with pytest.raises(OpenworldError, match="no split test; it has train"):
-        load(f"hf:{tmp_path / 'pets'}")
-
-
-def test_a_data_set_that_cannot_be_had_is_two_sentences(library, tmp_path):
-    with pytest.raises(OpenworldError, match="cannot be had: "):
-        load(f"hf:{tmp_path / 'nowhere'}")
-
-
-def test_pictures_without_labels_are_refused(make):
-    with pytest.raises(OpenworldError, match="2 images without a label"):
-        hub.from_dataset(make([-1, 0, -1]), "pets")
+        load(f"hf:{tmp_path / name}", **options)
 
 
 def test_columns_are_told_by_their_types(library, make):
+    with pytest.raises(OpenworldError, match="2 images without a label"):
+        hub.from_dataset(make([-1, 0, -1]), "pets")
     assert len(hub.from_dataset(make([1, 0], weight=[3, 4]), "pets")) == 2
     with pytest.raises(OpenworldError, match="0 columns of class labels"):
         hub.from_dataset(make([1]).remove_columns("label"), "pets")

@@ -1,5 +1,4 @@
 import random
-import re
 
 import pyarrow
 import pyarrow.parquet
@@ -48,34 +47,18 @@ def test_a_list_by_hand(pictures, ending):
     assert train.image(2).mode == "RGB"
 
 
-def test_without_split_every_row_is_a_test_picture(pictures):
-    path = write(pictures / "mine.csv", ("path", "label"), [row[:2] for row in ROWS])
-    assert len(load(path)) == 5
-    assert load(path).groups.tolist() == [0, 1, 2, 3, 4]
-    with pytest.raises(OpenworldError, match="without a column `split`"):
-        load(path, part="train")
+def test_without_split_every_row_is_a_test_image(pictures):
+    images = load(write(pictures / "mine.csv", ("path", "label"), [row[:2] for row in ROWS]))
+    assert len(images) == 5 and images.groups.tolist() == [0, 1, 2, 3, 4]
 
 
-def test_numbers_say_the_order_where_names_are_given(pictures):
-    rows = [("a.jpg", 1, "ant"), ("b.jpg", 0, "bee"), ("d.jpg", 1, "ant")]
-    images = load(write(pictures / "mine.csv", ("path", "label", "name"), rows))
-    assert images.classnames == ("bee", "ant")
-    assert images.labels.tolist() == [1, 0, 1]
-
-
-def test_shots_are_drawn_as_everywhere(pictures):
-    path = write(pictures / "mine.csv", ("path", "label", "group", "split"), ROWS)
-    drawn = load(path, part="train", shots=1, seed=4)
-    expected = few_shot([2, 0, 0], 1, random.Random(4))
-    assert drawn.read.paths == tuple(("a.jpg", "b.jpg", "e.jpg")[index] for index in expected)
-
-
-def test_paths_may_be_relative_to_another_folder(pictures, tmp_path_factory):
-    elsewhere = tmp_path_factory.mktemp("lists")
-    path = write(elsewhere / "mine.csv", ("path", "label"), [("a.jpg", "ant")])
-    assert len(load(path, root=pictures)) == 1
-    with pytest.raises(OpenworldError, match="1 of 1 images of 'mine' are missing"):
-        load(path)
+def test_numbers_say_the_order_where_names_are_given_and_shots_are_drawn_as_everywhere(pictures):
+    rows = [("a.jpg", 1, "ant", "train"), ("b.jpg", 0, "bee", "train"), ("d.jpg", 1, "ant", "train")]
+    path = write(pictures / "mine.csv", ("path", "label", "name", "split"), rows)
+    images = load(path, part="train")
+    assert images.classnames == ("bee", "ant") and images.labels.tolist() == [1, 0, 1]
+    expected = few_shot([1, 0, 1], 1, random.Random(4))
+    assert load(path, part="train", shots=1, seed=4).read.paths == tuple(rows[index][0] for index in expected)
 
 
 @pytest.mark.parametrize(
@@ -91,6 +74,9 @@ def test_paths_may_be_relative_to_another_folder(pictures, tmp_path_factory):
         ("path,label,split\na.jpg,cat,exam\n", "split 'exam'"),
         ("path,label\n../a.jpg,cat\n", "leaves its folder"),
         ("path,label\n/a.jpg,cat\n", "does not lie below"),
+        ("path,label\ngone.jpg,cat\n", "1 of 1 images of 'mine' are missing"),
+        ("path;label\na.jpg;cat, tame\n", "mine.csv is separated by ';', expected commas"),
+        ("path\tlabel\na.jpg\tcat, tame\n", "mine.csv is separated by tab, expected commas"),
         ('path,label\n"a.jpg,cat\n', "cannot be read as UTF-8 CSV"),
         ("path,label\n", "no row of part 'test'"),
         ("path,label\na.jpg,Cat\nb.jpg,cat\n", "two classes named 'Cat' and 'cat'"),
@@ -102,26 +88,22 @@ def test_a_wrong_list_is_refused(pictures, text, message):
         load(str(pictures / "mine.csv"))
 
 
-def test_a_file_that_is_no_list_is_refused(pictures):
+@pytest.mark.parametrize(
+    ("name", "options", "message"),
+    [
+        ("mine.parquet", {}, "is not what its name says"),
+        ("other.csv", {}, "no such file"),
+        ("mine.txt", {}, "expected a file ending in"),
+        ("plain.csv", {"part": "exam"}, "unknown part"),
+        ("plain.csv", {"part": "train"}, "without a column `split`"),
+        ("plain.csv", {"domain": "sketch"}, "no column `domain`"),
+    ],
+)
+def test_what_is_no_list_or_not_in_it_is_refused(pictures, name, options, message):
     (pictures / "mine.parquet").write_text("hello")
-    with pytest.raises(OpenworldError, match="is not what its name says"):
-        load(str(pictures / "mine.parquet"))
-    with pytest.raises(OpenworldError, match="no such file"):
-        load(str(pictures / "other.csv"))
-    with pytest.raises(OpenworldError, match="expected a file ending in"):
-        listing.load(pictures / "mine.txt")
-    plain = write(pictures / "plain.csv", ("path", "label"), [row[:2] for row in ROWS])
-    with pytest.raises(OpenworldError, match="unknown part"):
-        load(plain, part="exam")
-    with pytest.raises(OpenworldError, match="no column `domain`"):
-        load(plain, domain="sketch")
-
-
-@pytest.mark.parametrize(("sign", "called"), [(";", "';'"), ("\t", "tab"), ("|", "'|'")])
-def test_a_list_with_another_sign_between_its_columns_is_told_which(tmp_path, sign, called):
-    (tmp_path / "mine.csv").write_text(f"path{sign}label\n0.png{sign}cat, tame\n")
-    with pytest.raises(OpenworldError, match=re.escape(f"mine.csv is separated by {called}, expected commas")):
-        load(str(tmp_path / "mine.csv"))
+    write(pictures / "plain.csv", ("path", "label"), [row[:2] for row in ROWS])
+    with pytest.raises(OpenworldError, match=message):
+        listing.load(pictures / name, **options)
 
 
 def test_a_domain_is_the_rows_that_say_it(pictures):

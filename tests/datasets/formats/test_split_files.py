@@ -29,20 +29,11 @@ def test_a_split_file_by_hand(tmp_path):
         (json.dumps(WHOLE | {"val": [["a/3.jpg", 3, "owl"]]}), "none with label 2"),
         (json.dumps(WHOLE | {"val": [["a/3.jpg", 0, "wolf"]]}), "two names, 'dog' and 'wolf'"),
         (json.dumps(WHOLE | {"val": [["../3.jpg", 0, "dog"]]}), "leaves its folder"),
-        (json.dumps(WHOLE | {"val": [["/etc/3.jpg", 0, "dog"]]}), "leaves its folder"),
     ],
 )
 def test_a_wrong_split_file_is_refused(tmp_path, changed, message):
     (tmp_path / "split.json").write_text(changed)
     with pytest.raises(OpenworldError, match=message):
-        read_split_file(tmp_path / "split.json")
-
-
-def test_a_file_that_is_missing_or_no_text_is_named(tmp_path):
-    with pytest.raises(OpenworldError, match=r"no file .*split\.json"):
-        read_split_file(tmp_path / "split.json")
-    (tmp_path / "split.json").write_bytes(b"\xff\xfe")
-    with pytest.raises(OpenworldError, match="not UTF-8"):
         read_split_file(tmp_path / "split.json")
 
 

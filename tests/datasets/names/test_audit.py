@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import pytest
 from mini_wordnet import write_wordnet
 
+from openworld import datasets
 from openworld.core.errors import OpenworldError
 from openworld.datasets.names.audit import audit
 from openworld.datasets.names.findings import Audit, Finding
@@ -39,6 +40,7 @@ def test_a_clean_list_gives_nothing_but_what_was_not_looked_at():
     told = audit(["cat", "dog", "owl"], "pets")
     assert told.findings == () and told.headline == "pets: 3 class names, nothing found"
     assert [check.partition(" (")[0] for check in told.not_made] == ["synonyms", "tokens"]
+    assert audit(datasets.load("emoji-concepts").classnames, "emoji-concepts").findings == ()
 
 
 @pytest.mark.parametrize(
@@ -118,9 +120,6 @@ def test_tokens():
     assert told["too long"].names == ("b" * 50,)  # 16 learned tokens, 50 letters, full stop and two ends
     unread = [one for one in audit(names, tokenizer=Letters()).findings if one.kind == "unread"]
     assert [(one.severity, one.names) for one in unread] == [("error", ("z owl",)), ("warning", ("fox",))]
-
-
-def test_the_template_counts():
     long = audit(["owl"], tokenizer=Letters(), template="a photo of " + "x" * 60 + " {}.").findings
     assert [one.kind for one in long] == ["too long"]
 
@@ -129,14 +128,13 @@ def test_it_goes_through_json():
     told = audit(["Cat", "cat", "cats"], "pets")
     assert Audit.from_dict(json.loads(json.dumps(told.to_dict()))) == told
     assert told.headline == "pets: 3 class names, 1 error, 2 warnings"
-    with pytest.raises(OpenworldError, match="no audit"):
-        Audit.from_dict({"dataset": "pets"})
 
 
 @pytest.mark.parametrize(
     ("call", "sentence"),
     [
         (lambda: audit([]), "no class name"),
+        (lambda: Audit.from_dict({"dataset": "pets"}), "no audit"),
         (lambda: audit(["cat"], base_count=2), "base_count is 2, expected 0 to 1"),
         (lambda: audit(["cat"], tokenizer=Letters(), template="a photo"), "must hold {} once"),
         (lambda: Finding("duplicat", "error", (), ""), "did you mean 'duplicate'"),
@@ -146,9 +144,3 @@ def test_it_goes_through_json():
 def test_bad_input_is_refused(call, sentence):
     with pytest.raises(OpenworldError, match=sentence):
         call()
-
-
-def test_the_embedded_world_is_sound():
-    from openworld import datasets
-
-    assert audit(datasets.load("emoji-concepts").classnames, "emoji-concepts").findings == ()

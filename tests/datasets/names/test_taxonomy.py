@@ -38,31 +38,26 @@ def test_by_hand(above):
     assert similar(["puppy", "cat", "car"], above, "mean") == pytest.approx((path + wup) / 2)
 
 
-def test_a_class_may_lie_above_another(above):
+def test_a_class_may_lie_above_another_and_have_several_ways_up(above):
+    """The shortest path counts, and the deepest common ancestor."""
     assert similar(["dog", "puppy"], above, "path")[0, 1] == 1 / 2
     assert similar(["dog", "puppy"], above, "wup")[0, 1] == pytest.approx(6 / 7)
-
-
-def test_several_ways_up_take_the_shortest_path_and_the_deepest_common_ancestor():
     above = {"a": ["top"], "b": ["a"], "c": ["b"], "one": ["c", "top"], "two": ["c", "top"]}
     assert similar(["one", "two"], above, "path")[0, 1] == 1 / 3
     assert similar(["one", "two"], above, "wup")[0, 1] == pytest.approx(8 / 10)
 
 
-def test_wordnet_ids(tmp_path):
+def test_wordnet_ids(tmp_path, monkeypatch):
     above = {2: (0,), 3: (0, 1), 4: (2,)}
     places = write_wordnet(tmp_path, [("animal",), ("pet",), ("dog",), ("cat",), ("puppy",)], above=above)
     nouns = WordNet(tmp_path)
     assert nouns.hypernyms(places[3]) == (places[0], places[1]) and nouns.hypernyms(1740) == ()
     ids = [f"n{places[number]:08d}" for number in (4, 3, 1)]
     assert wordnet_similarity(ids, nouns)[0, 1] == pytest.approx((1 / 4 + 4 / 7) / 2)
-
-
-def test_without_wordnet_it_says_where_to_get_it(monkeypatch):
     monkeypatch.delenv("WNSEARCHDIR", raising=False)
     monkeypatch.setattr(wordnet, "PLACES", ())
     with pytest.raises(OpenworldError, match="install Debian's wordnet-base"):
-        wordnet_similarity(["n00001740"])
+        wordnet_similarity(ids)
 
 
 @st.composite

@@ -52,17 +52,12 @@ def nowhere(monkeypatch, tmp_path):
     monkeypatch.setattr(word_lists, "usual_places", within)
 
 
-def test_a_folder_of_wordnet(wordnet):
+def test_wordnet_is_found_in_a_folder_where_a_variable_says_and_in_its_home(wordnet, monkeypatch):
     assert word_list(str(wordnet)) == READ
-
-
-@pytest.mark.parametrize(("variable", "up"), [("WNSEARCHDIR", 0), ("NLTK_DATA", 2)])
-def test_wordnet_is_found_where_a_variable_says(wordnet, monkeypatch, variable, up):
-    monkeypatch.setenv(variable, str([wordnet, *wordnet.parents][up]))
-    assert word_list("wordnet") == READ
-
-
-def test_wordnet_in_its_own_home(wordnet, monkeypatch):
+    for variable, place in (("WNSEARCHDIR", wordnet), ("NLTK_DATA", wordnet.parents[1])):
+        monkeypatch.setenv(variable, str(place))
+        assert word_list("wordnet") == READ
+        monkeypatch.delenv(variable)
     wordnet.rename(wordnet.parent / "dict")
     monkeypatch.setenv("WNHOME", str(wordnet.parent))
     assert word_list("wordnet") == READ
