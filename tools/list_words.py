@@ -11,8 +11,7 @@ import io
 from pathlib import Path
 
 from openworld.core.errors import OpenworldError
-from openworld.datasets.names.class_names import listed_names
-from openworld.datasets.names.overlaps import WORDS
+from openworld.datasets.names.class_names import WORDS, listed_names
 from openworld.datasets.names.wordnet import find_wordnet, meaning_of
 
 GOAL = Path(__file__).parents[1] / "src" / "openworld" / "datasets" / "lists"

@@ -162,7 +162,7 @@ def test_how_many_names_teach_is_said_and_chosen_and_ids_are_named(folders, tmp_
     taught = load_decomposition(tmp_path / "all" / "laid.safetensors").about["names"]
     assert taught[:3] == ["tench", "goldfish", "red a"]
     names.write_text(names.read_text() + "\nn00005787")
-    monkeypatch.setattr("openworld.datasets.names.overlaps.find_wordnet", lambda: None)
+    monkeypatch.setattr("openworld.datasets.names.class_names.find_wordnet", lambda: None)
     refused("'n00005787'", "shift", *sides)
 
 

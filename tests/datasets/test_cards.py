@@ -4,6 +4,7 @@ import pytest
 
 from openworld.core.errors import OpenworldError
 from openworld.datasets import DATASETS, ImageSet, has_part, load
+from openworld.datasets.cards import is_folder
 
 
 @pytest.mark.parametrize("name", [name for name, card in DATASETS.items() if not card.download])
@@ -28,6 +29,13 @@ def test_every_card_loads_every_part_in_its_default_domain(name):
 def test_what_is_not_there_is_named(name, options, message):
     with pytest.raises(OpenworldError, match=message):
         load(name, **options)
+
+
+def test_a_name_of_a_data_set_is_no_folder_whatever_lies_there(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("dtd", "mine"):
+        (tmp_path / name).mkdir()
+    assert [is_folder(name) for name in ("dtd", "mine", "list.csv", "other", "other/one")] == [0, 1, 0, 0, 1]
 
 
 def test_parts_of_data_sets_by_name():

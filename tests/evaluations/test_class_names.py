@@ -3,11 +3,11 @@
 import pytest
 
 from openworld.core.errors import OpenworldError
-from openworld.datasets.names.findings import Audit, Finding, count_in_words
+from openworld.datasets.names.audit import Audit, Finding, count_in_words
 from openworld.evaluations.finished_runs import read_report
 from openworld.report.class_names import FILE, keep_audits, names_sentences, read_audits
 
-SLIP = Finding("misspelling", "note", ("cat", "cab"), "'cat' and 'cab' are one letter apart.")
+SLIP = Finding("synonym", "note", ("cat", "cab"), "'cat' and 'cab' are one thing.")
 TWICE = Finding("same tokens", "error", ("<b>", "b"), "'<b>' and 'b' are the same tokens.")
 PETS = Audit("pets", 37, (TWICE, *[SLIP] * 8), ("synonyms: WordNet 3.0 was not found",))
 CARS = Audit("cars", 196, (), ("synonyms: WordNet 3.0 was not found",))

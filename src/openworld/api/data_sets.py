@@ -163,7 +163,7 @@ def audit(
 ) -> TextReport:
     """Say what is wrong with class names, before any number is computed from them.
 
-    Order, duplicates, near-duplicates (punctuation, plural, word order, one letter), synonyms, clashes of base and new
+    Order, duplicates, near-duplicates (punctuation, plural, spaces, word order), synonyms, clashes of base and new
     classes and across data sets, and what the tokenizer of a backbone mangles. No image is looked at.
 
     An *error* is a class that cannot be told from another, or a sentence that cannot be read: exit code 1. A *warning*
@@ -263,8 +263,7 @@ def overlaps(
     Raises:
         OpenworldError: names that cannot be read, or that do not come with openworld.
     """
-    from openworld.datasets.names.class_names import class_names, listed_names
-    from openworld.datasets.names.overlaps import as_csv, overlaps, overlaps_with
+    from openworld.datasets.names.class_names import as_csv, class_names, listed_names, overlaps, overlaps_with
     from openworld.datasets.names.wordnet import find_wordnet
     from openworld.runs.atomic import write_file
 

@@ -12,9 +12,8 @@ import torch
 from safetensors.numpy import load_file, save
 
 from openworld.datasets import templates
-from openworld.datasets.names.class_names import class_names
+from openworld.datasets.names.class_names import class_names, name_synsets
 from openworld.datasets.names.forms import normalise_class_name
-from openworld.datasets.names.overlaps import name_synsets
 from openworld.evaluations.artifacts import folder_of, has_whole, keep, kept_file
 from openworld.evaluations.entries import DecompositionSpec
 from openworld.evaluations.image_selection import DRAWINGS, ImageSelection

@@ -203,7 +203,13 @@ def _is_ours(entry: Path) -> bool:
 
 
 def _cached_set(folder: Path) -> CachedSet:
-    manifest, stats = _manifest(folder), {file.name: file.stat() for file in folder.iterdir()}
+    try:
+        manifest = parse_json((folder / "manifest.json").read_bytes())
+    except (OSError, ValueError):
+        manifest = None  # a set that is not whole, or damaged: its size is known, and it can still be removed
+    manifest = manifest if isinstance(manifest, dict) else {}
+    manifest = {key: value for key, value in manifest.items() if isinstance(value, _KINDS.get(key, object))}
+    stats = {file.name: file.stat() for file in folder.iterdir()}
     written = max((stat.st_mtime for name, stat in stats.items() if name != IN_USE), default=0.0)
     used = stats[IN_USE].st_mtime if IN_USE in stats else written
     return CachedSet(
@@ -216,15 +222,6 @@ def _cached_set(folder: Path) -> CachedSet:
         written=datetime.fromtimestamp(written, UTC),
         used=datetime.fromtimestamp(used, UTC),
     )
-
-
-def _manifest(folder: Path) -> Mapping:
-    try:
-        manifest = parse_json((folder / "manifest.json").read_bytes())
-    except (OSError, ValueError):
-        return {}  # a set that is not whole, or damaged: its size is known, and it can still be removed
-    known = manifest.items() if isinstance(manifest, dict) else ()
-    return {key: value for key, value in known if isinstance(value, _KINDS.get(key, object))}
 
 
 def _holds(encoding: Mapping, files: Sequence[str]) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from openworld.core.errors import OpenworldError
 from openworld.core.plain_files import parse_json
-from openworld.datasets.names.findings import Audit, count_in_words
+from openworld.datasets.names.audit import Audit, count_in_words
 from openworld.report.data_files import json_text
 from openworld.runs.atomic import write_file
 

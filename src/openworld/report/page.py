@@ -29,7 +29,7 @@ from openworld.report.table import Table
 from openworld.results import Results
 
 if TYPE_CHECKING:
-    from openworld.datasets.names.findings import Audit
+    from openworld.datasets.names.audit import Audit
 
 NUMBERS = 13_000  # in the tables and figures of a page, some 3 MB; what is folded beyond them is left to its files
 RESULTS_BYTES = 200_000  # all results are offered on a page while they take no more; results.parquet has them anyhow

@@ -11,7 +11,7 @@ import torch
 from made_units import numbers
 
 from openworld.datasets import ClassSplit
-from openworld.datasets.names.overlaps import Overlap
+from openworld.datasets.names.class_names import Overlap
 from openworld.datasets.templates import APPENDIX_C4, TEMPLATES
 from openworld.evaluations import GeneralisationSpec, RecognitionSpec, read_protocol
 from openworld.evaluations.entries import LearnerSpec

@@ -1,41 +1,110 @@
 """An audit of class names: what is wrong with them, before any number is computed from them.
 
-A zero-shot classifier knows a class by its name alone, so a name that is doubled, misspelled, shared with another
+A zero-shot classifier knows a class by its name alone, so a name that is doubled, shared with another
 data set or mangled by the tokenizer costs accuracy that no learner is to blame for. Names alone are looked at, never
-pictures.
+images.
 """
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from itertools import count
 from typing import Any, Protocol
 
-from openworld.core.errors import OpenworldError
-from openworld.datasets.names.findings import Audit, Finding, in_order
+from openworld.core.errors import OpenworldError, unknown_name
 from openworld.datasets.names.forms import (
     Keys,
     bare,
     joined,
     normalise_class_name,
-    one_slip_apart,
     plain,
     readable_class_name,
     sharing,
     singular_name,
-    slips,
 )
 from openworld.datasets.names.wordnet import SYNSET_ID, WordNet
 from openworld.datasets.templates import PHOTO, fill
 
+SEVERITIES = ("error", "warning", "note")
+"""error: classes cannot be told apart, or a sentence cannot be read; warning: numbers will suffer or mislead; note:
+worth a look."""
+
+KINDS = (
+    "clash",  # names alike, of a base and a new class or of two data sets
+    "not a name",
+    "duplicate",
+    "near-duplicate",  # punctuation, plural, spaces or the order of words
+    "synonym",
+    "order",  # which classes are base depends on how the names were sorted
+    "same tokens",
+    "unread",  # characters that the tokenizer drops, or knows by their bytes alone
+    "too long",
+)
 CONTEXT = 16
 """Learned tokens of the longest common prompt (CoOp), for which a text tower must have room beside the name."""
 
-MANY = 12  # of ImageNet's thousand names in OpenAI's vocabulary none takes more
 ENDS = 2  # start and end token
 
 _LEFT_OUT = "leave it out of the new classes (openworld data overlaps writes the list)"
 _NO_WORDNET = "synonyms (WordNet 3.0 was not found: install Debian's wordnet-base, or set WNSEARCHDIR to its folder)"
 _NO_TOKENIZER = "tokens (no tokenizer was given: name a backbone)"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that is wrong with class names: of KINDS and SEVERITIES, and what it does to a result."""
+
+    kind: str
+    severity: str
+    names: tuple[str, ...]
+    sentence: str
+
+    def __post_init__(self):
+        for what, value, choices in (("kind", self.kind, KINDS), ("severity", self.severity, SEVERITIES)):
+            if value not in choices:
+                raise unknown_name(f"{what} of finding", value, choices)
+        object.__setattr__(self, "names", tuple(self.names))
+
+
+@dataclass(frozen=True)
+class Audit:
+    """All findings on the class names of one data set, the worst first, and checks not made, each with the reason."""
+
+    dataset: str
+    classes: int
+    findings: tuple[Finding, ...] = ()
+    not_made: tuple[str, ...] = ()
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many findings of each severity."""
+        return {severity: sum(one.severity == severity for one in self.findings) for severity in SEVERITIES}
+
+    @property
+    def headline(self) -> str:
+        """The audit in one line."""
+        return f"{self.dataset}: {self.classes} class names, {count_in_words([self]) or 'nothing found'}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON; `from_dict` reads them."""
+        return asdict(self)
+
+    @staticmethod
+    def from_dict(saved: Mapping[str, Any]) -> "Audit":
+        """Read what `to_dict` gave."""
+        try:
+            findings = tuple(Finding(**one) for one in saved["findings"])
+            return Audit(saved["dataset"], saved["classes"], findings, tuple(saved["not_made"]))
+        except (KeyError, TypeError) as error:
+            raise OpenworldError(f"this is no audit as `Audit.to_dict` writes it ({error}).") from error
+
+
+def count_in_words(audits: Iterable[Audit], severities: Iterable[str] = SEVERITIES) -> str:
+    """Return how many findings of each severity there are; "" where there is none."""
+    counts = {severity: sum(audit.counts[severity] for audit in audits) for severity in severities}
+    return ", ".join(
+        f"{count} {severity if count == 1 else f'{severity}s'}" for severity, count in counts.items() if count
+    )
 
 
 class Speller(Protocol):
@@ -68,32 +137,25 @@ def audit(
     >>> found.kind, found.severity, found.sentence
     ('clash', 'error', "base 'cat' and new 'Cat' are the same name: nothing can tell them apart.")
     """
-    names = _as_names(names)
-    base = (len(names) + 1) // 2 if base_count is None else base_count
-    if not 0 <= base <= len(names):
-        raise OpenworldError(f"base_count is {base}, expected 0 to {len(names)}, the number of class names.")
-    found = [*_not_names(names), *(_order(names, base) if by_order else ())]
-    for place, other, kind, severity, likeness in alike(names, names, wordnet):
-        found.append(_within(names[place], names[other], kind, severity, likeness, clash=place < base <= other))
-    for dataset_of, listed in (against or {}).items():
-        others = _as_names(listed)
-        for place, other, kind, severity, likeness in alike(names, others, wordnet):
-            if kind != "misspelling":
-                first, second = names[place], others[other]
-                sentence = f"{first!r} and {second!r} of {dataset_of} {likeness}: where one is base, {_LEFT_OUT}."
-                severity = "note" if severity == "note" else "warning"
-                found.append(Finding("clash", severity, (first, second), sentence))
-    if tokenizer is not None:
-        found += _token_findings(names, tokenizer, template)
-    not_made = [_NO_WORDNET] * (wordnet is None) + [_NO_TOKENIZER] * (tokenizer is None)
-    return Audit(dataset, len(names), in_order(found), tuple(not_made))
-
-
-def _as_names(names: Iterable[str]) -> tuple[str, ...]:
     names = tuple(readable_class_name(str(name)) for name in names)
     if not names:
         raise OpenworldError("there is no class name to audit; give at least one.")
-    return names
+    base = (len(names) + 1) // 2 if base_count is None else base_count
+    if not 0 <= base <= len(names):
+        raise OpenworldError(f"base_count is {base}, expected 0 to {len(names)}, the number of class names.")
+
+    findings = [*_not_names(names), *(_order(names, base) if by_order else ()), *_pairs(names, base, wordnet)]
+    for other_set, listed in (against or {}).items():
+        others = tuple(readable_class_name(str(name)) for name in listed)
+        for place, other, _, severity, likeness in alike(names, others, wordnet):
+            pair = names[place], others[other]
+            sentence = f"{pair[0]!r} and {pair[1]!r} of {other_set} {likeness}: where one is base, {_LEFT_OUT}."
+            findings.append(Finding("clash", "note" if severity == "note" else "warning", pair, sentence))
+    if tokenizer is not None:
+        findings += _token_findings(names, tokenizer, template)
+    findings.sort(key=lambda one: (SEVERITIES.index(one.severity), KINDS.index(one.kind)))
+    not_made = [reason for given, reason in ((wordnet, _NO_WORDNET), (tokenizer, _NO_TOKENIZER)) if given is None]
+    return Audit(dataset, len(names), tuple(findings), tuple(not_made))
 
 
 def _not_names(names: Sequence[str]) -> Iterator[Finding]:
@@ -101,6 +163,7 @@ def _not_names(names: Sequence[str]) -> Iterator[Finding]:
         if SYNSET_ID.fullmatch(name):
             message = f"{name!r} is a WordNet id, not a name; a text tower needs the word that it stands for."
             yield Finding("not a name", "error", (name,), message)
+        # What UTF-8 looks like when it is read as Latin-1: a capital A with an accent before a sign beyond ASCII.
         elif not name.isprintable() or "\ufffd" in name or re.search(r"[ÃÂ][\x80-\xbf]", name):
             message = f"{name!r} holds characters of a wrong encoding; read the list as UTF-8."
             yield Finding("not a name", "warning", (name,), message)
@@ -108,94 +171,6 @@ def _not_names(names: Sequence[str]) -> Iterator[Finding]:
     if numbers:
         message = f"{len(numbers)} name(s) hold no letter, such as {numbers[0]!r}: only the sentence explains them."
         yield Finding("not a name", "note", numbers, message)
-
-
-def _within(first: str, second: str, kind: str, severity: str, likeness: str, clash: bool) -> Finding:
-    """Two names of one data set that are alike; a clash, where one is base and the other new."""
-    if kind == "duplicate":
-        effect = "nothing can tell them apart."
-    elif kind == "misspelling":
-        effect = "is one of them misspelt?"
-    elif severity == "note":
-        effect = "one thing, if that is what both mean."
-    elif clash:
-        effect = "what is tuned on one helps the other, and new is not new."
-    else:
-        effect = "images of both may be one class."
-    sides = f"base {first!r} and new {second!r}" if clash else f"{first!r} and {second!r}"
-    return Finding("clash" if clash else kind, severity, (first, second), f"{sides} {likeness}: {effect}")
-
-
-def alike(
-    names: Sequence[str], others: Sequence[str], wordnet: WordNet | None = None
-) -> Iterator[tuple[int, int, str, str, str]]:
-    """Yield pairs of places of names that are alike, each once, with kind, severity, and the likeness in words.
-
-    `others` is the same object for pairs within one list.
-    """
-    keys: dict[str, Keys] = {
-        "duplicate": lambda name: [" ".join(normalise_class_name(name).split())],
-        "near-duplicate": lambda name: {bare(name), joined(name)},
-        "synonym": wordnet.meanings if wordnet else lambda name: (),
-        "misspelling": slips,
-    }
-    found: set[tuple[int, int]] = set()
-    for kind in keys:
-        for pair in sharing(names, others, keys[kind]):
-            one, other = names[pair[0]], others[pair[1]]
-            if pair in found or (kind == "misspelling" and not one_slip_apart(*map(singular_name, (one, other)))):
-                continue
-            found.add(pair)
-            if kind == "duplicate":
-                severity, likeness = "error", "are the same name"
-            elif kind == "misspelling":
-                severity, likeness = "note", "are one letter apart"
-            elif kind == "synonym":
-                meanings, of_other = wordnet.meanings(one), wordnet.meanings(other)
-                shared = next(meaning for meaning in meanings if meaning in of_other)
-                severity = "warning" if shared in (meanings[0], of_other[0]) else "note"
-                likeness = f"are both in n{shared:08d} of WordNet ({', '.join(wordnet.names(shared)[:3])})"
-            else:
-                severity, likeness = "warning", f"differ only in {_difference(one, other)}"
-            yield *pair, kind, severity, likeness
-
-
-def _difference(one: str, other: str) -> str:
-    if plain(one) == plain(other):
-        return "punctuation or accents"
-    if singular_name(one) == singular_name(other):
-        return "singular and plural"
-    return "spaces" if joined(one) == joined(other) else "the order of words"
-
-
-def _token_findings(names: Sequence[str], tokenizer: Speller, template: str) -> Iterator[Finding]:
-    first: dict[tuple[int, ...], str] = {}
-    for name, sentence in zip(names, fill(template, names), strict=True):
-        spelling, stopped = tokenizer.spell(name), tuple(tokenizer.spell(f"{name}.").ids)
-        ids = tuple(spelling.ids)
-        twin = first.setdefault(ids, name)
-        if twin.casefold() != name.casefold():  # the same name twice is a finding of its own
-            message = f"{twin!r} and {name!r} are the same tokens: the model cannot tell them apart; rename one."
-            yield Finding("same tokens", "error", (twin, name), message)
-
-        if spelling.unread or not ids:
-            what = f"the characters {spelling.unread!r}" if spelling.unread else "all"
-            message = f"of {name!r} the tokenizer does not read {what}; spell it with letters that it knows."
-            yield Finding("unread", "error", (name,), message)
-        elif spelling.in_bytes:
-            message = f"of {name!r} the characters {spelling.in_bytes!r} are read as bare bytes; use plain letters."
-            yield Finding("unread", "warning", (name,), message)
-
-        longest = max(len(tokenizer.spell(sentence).ids), CONTEXT + len(stopped)) + ENDS
-        if longest > tokenizer.positions:
-            message = f"{name!r} makes a text of {longest} tokens; this model reads {tokenizer.positions}; shorten it."
-            yield Finding("too long", "error", (name,), message)
-        elif len(ids) > MANY:
-            message = f"{name!r} falls into {len(ids)} tokens: the vocabulary hardly knows its words."
-            yield Finding("many tokens", "note", (name,), message)
-        if stopped[: len(ids)] != ids:
-            message = f"the last sign of {name!r} and the full stop become other tokens together; drop that sign."
-            yield Finding("full stop", "note", (name,), message)
 
 
 def _order(names: Sequence[str], base: int) -> Iterator[Finding]:
@@ -218,3 +193,82 @@ def _order(names: Sequence[str], base: int) -> Iterator[Finding]:
             f"{leaving[0]!r}: keep this order with the results."
         )
         yield Finding("order", "note", tuple(leaving), message)
+
+
+def _pairs(names: Sequence[str], base: int, wordnet: WordNet | None) -> Iterator[Finding]:
+    """Pairs of names of one data set that are alike; a clash, where one is base and the other new."""
+    for place, other, kind, severity, likeness in alike(names, names, wordnet):
+        first, second, clash = names[place], names[other], place < base <= other
+        if kind == "duplicate":
+            effect = "nothing can tell them apart."
+        elif severity == "note":
+            effect = "one thing, if that is what both mean."
+        elif clash:
+            effect = "what is tuned on one helps the other, and new is not new."
+        else:
+            effect = "images of both may be one class."
+        sides = f"base {first!r} and new {second!r}" if clash else f"{first!r} and {second!r}"
+        yield Finding("clash" if clash else kind, severity, (first, second), f"{sides} {likeness}: {effect}")
+
+
+def alike(
+    names: Sequence[str], others: Sequence[str], wordnet: WordNet | None = None
+) -> Iterator[tuple[int, int, str, str, str]]:
+    """Yield pairs of places of names that are alike, each once, with kind, severity, and the likeness in words.
+
+    `others` is the same object for pairs within one list.
+    """
+    keys: dict[str, Keys] = {
+        "duplicate": lambda name: [" ".join(normalise_class_name(name).split())],
+        "near-duplicate": lambda name: {bare(name), joined(name)},
+        "synonym": wordnet.meanings if wordnet else lambda name: (),
+    }
+    found: set[tuple[int, int]] = set()
+    for kind in keys:
+        for pair in sharing(names, others, keys[kind]):
+            one, other = names[pair[0]], others[pair[1]]
+            if pair in found:
+                continue
+            found.add(pair)
+            if kind == "duplicate":
+                severity, likeness = "error", "are the same name"
+            elif kind == "synonym":
+                meanings, of_other = wordnet.meanings(one), wordnet.meanings(other)
+                shared = next(meaning for meaning in meanings if meaning in of_other)
+                severity = "warning" if shared in (meanings[0], of_other[0]) else "note"
+                likeness = f"are both in n{shared:08d} of WordNet ({', '.join(wordnet.names(shared)[:3])})"
+            else:
+                severity, likeness = "warning", f"differ only in {_difference(one, other)}"
+            yield *pair, kind, severity, likeness
+
+
+def _difference(one: str, other: str) -> str:
+    if plain(one) == plain(other):
+        return "punctuation or accents"
+    if singular_name(one) == singular_name(other):
+        return "singular and plural"
+    return "spaces" if joined(one) == joined(other) else "the order of words"
+
+
+def _token_findings(names: Sequence[str], tokenizer: Speller, template: str) -> Iterator[Finding]:
+    first: dict[tuple[int, ...], str] = {}
+    for name, sentence in zip(names, fill(template, names), strict=True):
+        spelling = tokenizer.spell(name)
+        ids = tuple(spelling.ids)
+        twin = first.setdefault(ids, name)
+        if twin.casefold() != name.casefold():  # the same name twice is a finding of its own
+            message = f"{twin!r} and {name!r} are the same tokens: the model cannot tell them apart; rename one."
+            yield Finding("same tokens", "error", (twin, name), message)
+
+        if spelling.unread or not ids:
+            what = f"the characters {spelling.unread!r}" if spelling.unread else "all"
+            message = f"of {name!r} the tokenizer does not read {what}; spell it with letters that it knows."
+            yield Finding("unread", "error", (name,), message)
+        elif spelling.in_bytes:
+            message = f"of {name!r} the characters {spelling.in_bytes!r} are read as bare bytes; use plain letters."
+            yield Finding("unread", "warning", (name,), message)
+
+        longest = max(len(tokenizer.spell(sentence).ids), CONTEXT + len(tokenizer.spell(f"{name}.").ids)) + ENDS
+        if longest > tokenizer.positions:
+            message = f"{name!r} makes a text of {longest} tokens; this model reads {tokenizer.positions}; shorten it."
+            yield Finding("too long", "error", (name,), message)

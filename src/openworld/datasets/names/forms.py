@@ -1,4 +1,4 @@
-"""Forms of a class name under which two names that mean the same meet: case, punctuation, plural, one letter."""
+"""Forms of a class name under which two names that mean the same meet: case, punctuation, plural, order."""
 
 import re
 import unicodedata
@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from openworld.tables.classes import normalise_class_name as normalise_class_name
 from openworld.tables.classes import readable_class_name as readable_class_name
 
-MINDED = 5  # letters below which one letter makes another word (cat and bat), not a slip of the pen
 _KEPT = {"lens", "gas", "series", "species", "chess", "cosmos", "christmas", "atlas", "canvas", "pancreas"}
 _IRREGULAR = {"men": "man", "children": "child", "mice": "mouse", "geese": "goose", "feet": "foot", "teeth": "tooth"}
 _IRREGULAR |= {plural: plural[:-3] + "f" for plural in ("leaves", "wolves", "shelves", "scarves", "hooves", "elves")}
@@ -67,27 +66,6 @@ def bare(name: str) -> str:
 def joined(name: str) -> str:
     """The singular name without spaces: "blueberry" and "blue berries" share it."""
     return singular_name(name).replace(" ", "") or name.strip()
-
-
-def slips(name: str) -> set[tuple[str, str]]:
-    """What is left of a name when any one letter is struck out, or none, and its digits."""
-    letters = singular_name(name)
-    if len(letters) < MINDED:
-        return set()
-    digits = "".join(re.findall(r"\d+", letters))
-    return {(letters[:place] + letters[place + 1 :], digits) for place in range(len(letters))} | {(letters, digits)}
-
-
-def one_slip_apart(one: str, other: str) -> bool:
-    """Whether one letter added, left out, changed, or two neighbours swapped, turn one text into the other."""
-    if len(one) > len(other):
-        one, other = other, one
-    start = next((place for place, letter in enumerate(one) if letter != other[place]), len(one))
-    here, there = one[start:], other[start:]
-    if len(one) < len(other):
-        return len(other) - len(one) == 1 and here == there[1:]
-    swapped = here[1::-1] + here[2:]
-    return one != other and (here[1:] == there[1:] or (len(here) > 1 and swapped == there))
 
 
 Keys = Callable[[str], Iterable]

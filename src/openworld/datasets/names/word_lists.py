@@ -31,8 +31,8 @@ class WordList:
     adjectives: tuple[str, ...] = ()
 
     def without(self, names: Iterable[str]) -> "WordList":
-        known = {normalise_class_name(name) for name in names}
-        nouns = tuple(word for word in self.nouns if normalise_class_name(word) not in known)
+        left_out = {normalise_class_name(name) for name in names}
+        nouns = tuple(word for word in self.nouns if normalise_class_name(word) not in left_out)
         return WordList(nouns, self.adjectives)
 
 
@@ -44,11 +44,9 @@ def word_list(source: str) -> WordList:
     missing = [file.name for file in files if not file.is_file()]
     if not missing:
         return _distinct(*([word for line in read_lines(file) for word in _words(line, file)] for file in files))
-    if (folder / "nouns.txt").is_file():
-        adjectives = folder / "adjectives.txt"
-        return _distinct(
-            read_lines(folder / "nouns.txt", "word"), read_lines(adjectives, "word") if adjectives.is_file() else []
-        )
+    lists = [folder / "nouns.txt", folder / "adjectives.txt"]
+    if lists[0].is_file():
+        return _distinct(*(read_lines(file, "word") if file.is_file() else [] for file in lists))
     if folder.is_dir() and len(missing) < len(_FILES):
         raise OpenworldError(
             f"{folder} has no {missing[0]}; give a folder with both of WordNet's {' and '.join(_FILES)}."
@@ -58,11 +56,10 @@ def word_list(source: str) -> WordList:
 
 def usual_places() -> tuple[Path, ...]:
     """Return where WordNet is looked for: `$WNSEARCHDIR`, `$WNHOME/dict`, NLTK's folders, and systems' own."""
-    places = [os.environ.get("WNSEARCHDIR", "")]
-    places += [str(Path(home) / "dict") for home in [os.environ.get("WNHOME", "")] if home]
-    nltk = os.environ.get("NLTK_DATA", "").split(os.pathsep)
-    nltk += [str(Path.home() / "nltk_data"), "/usr/share/nltk_data", "/usr/local/share/nltk_data"]
-    places += [str(Path(folder) / "corpora" / "wordnet") for folder in nltk if folder]
+    search, home, nltk = (os.environ.get(name, "") for name in ("WNSEARCHDIR", "WNHOME", "NLTK_DATA"))
+    folders = [*nltk.split(os.pathsep), str(Path.home() / "nltk_data"), "/usr/share/nltk_data"]
+    folders.append("/usr/local/share/nltk_data")
+    places = [search, home and f"{home}/dict", *(folder and f"{folder}/corpora/wordnet" for folder in folders)]
     return tuple(Path(place) for place in (*places, *PLACES) if place)
 
 

@@ -17,8 +17,7 @@ from openworld.backbones.precision import Precision
 from openworld.core.arrays import require_at_least
 from openworld.core.errors import OpenworldError
 from openworld.datasets import PUBLISHED, ClassSplit
-from openworld.datasets.names.class_names import ClassNames, class_names
-from openworld.datasets.names.overlaps import Overlap, overlaps, overlaps_with
+from openworld.datasets.names.class_names import ClassNames, Overlap, class_names, overlaps, overlaps_with
 from openworld.datasets.published.class_folders import published_name
 from openworld.evaluations.encoding import inputs_of, require_learnable
 from openworld.evaluations.entries import require_distinct, settle
@@ -145,7 +144,7 @@ def split_as(source: ClassSplit, names: Sequence[str], left_out: Sequence[str] =
 
 @cached_here(maxsize=64)
 def left_out_of(source: DatasetSpec, other: DatasetSpec, wordnet: bool) -> tuple[Overlap, ...]:
-    """The classes of another data set that are base classes of the source, by the rule of `datasets.names.overlaps`."""
+    """The classes of another data set that are base classes of the source, by the rule of `overlaps`."""
     known, names = source_names(source), other.classnames
     return overlaps_with(names, known) if wordnet else overlaps(names, known.base.names)
 

@@ -9,9 +9,8 @@ import numpy as np
 from openworld.core.errors import OpenworldError, unknown_name
 from openworld.core.plain_files import read_lines
 from openworld.core.progress import Progress
-from openworld.datasets.names.class_names import class_names
+from openworld.datasets.names.class_names import class_names, name_synsets
 from openworld.datasets.names.forms import normalise_class_name
-from openworld.datasets.names.overlaps import name_synsets
 from openworld.datasets.templates import CLIP_80, EMOJI_LOOKS
 from openworld.own_data.shift.images import ImageCollection
 from openworld.shifts import (

@@ -5,11 +5,13 @@ from mini_wordnet import write_wordnet
 
 from openworld.core.errors import OpenworldError
 from openworld.datasets import PUBLISHED
-from openworld.datasets.names.class_names import ClassNames, class_names, listed_names
-from openworld.datasets.names.overlaps import (
+from openworld.datasets.names.class_names import (
+    ClassNames,
     Overlap,
     as_csv,
+    class_names,
     imagenet_words,
+    listed_names,
     name_synsets,
     normalised,
     overlaps,
@@ -94,7 +96,7 @@ def test_ids_are_named_by_wordnet_and_names_stay(tmp_path, monkeypatch):
     assert name_synsets(names, WordNet(tmp_path)) == ("Plant", "my class", "benthos", "tench")
     monkeypatch.setenv("WNSEARCHDIR", str(tmp_path))
     assert name_synsets([benthos]) == ("benthos",)
-    monkeypatch.setattr("openworld.datasets.names.overlaps.find_wordnet", lambda: None)
+    monkeypatch.setattr("openworld.datasets.names.class_names.find_wordnet", lambda: None)
     with pytest.raises(OpenworldError, match="first 'n00005787'.*wordnet-base.*text file"):
         name_synsets(["n01440764", "n00005787"])
     assert name_synsets(["n01440764"]) == ("tench",)
