@@ -122,6 +122,8 @@ class Command:
             about["name"] = () if by_place else self.names.get(name, (self.option(name),))
             about["group"] = ARGUMENTS if by_place else groups.get(name, OPTIONS)
             kind = list[kind] if parameters[name].kind is inspect.Parameter.VAR_POSITIONAL else kind
+            # Where something else has loaded pydantic, cyclopts has it check defaults against the annotation.
+            kind = kind | None if parameters[name].default is None else kind
             place = inspect.Parameter.POSITIONAL_ONLY if by_place else inspect.Parameter.KEYWORD_ONLY
             annotation = Annotated[kind, Parameter(**about)]
             typed.append(inspect.Parameter(name, place, default=parameters[name].default, annotation=annotation))

@@ -1,0 +1,128 @@
+"""How large the house is: lines, files and classes of every room beside the most that they may be.
+
+    python tools/house.py
+
+A limit is lowered when a room has become smaller; whoever raises one says in the commit what the room gained.
+"""
+
+import ast
+import re
+import sys
+from collections import Counter, defaultdict
+from functools import cache
+from pathlib import Path
+
+PACKAGE = Path(__file__).parent.parent / "src" / "openworld"
+LINES = {}
+"""Room -> the most lines of Python that it may have."""
+MOST = {
+    "files": 700,
+    "classes": 820,
+    "small files of one user": 30,
+    "short functions called once": 190,
+    "participles as names": 2000,
+}
+"""What is counted in the whole house -> the most of it."""
+PARTICIPLES = {"own", "known", "given", "kept", "found", "named", "told", "asked", "judged", "shown"}
+"""No names of things: what is known, given or found has a noun in the field."""
+
+
+@cache
+def texts() -> dict[str, str]:
+    """Return path within the package -> text of every module."""
+    paths = sorted(PACKAGE.rglob("*.py"))
+    return {path.relative_to(PACKAGE).as_posix(): path.read_text(encoding="utf-8") for path in paths}
+
+
+@cache
+def trees() -> dict[str, ast.Module]:
+    return {path: ast.parse(text) for path, text in texts().items()}
+
+
+def rooms() -> dict[str, Counter]:
+    """Return room -> its lines, files and classes; modules beside the rooms are the room "top"."""
+    found = defaultdict(Counter)
+    for path, text in texts().items():
+        room = path.split("/")[0] if "/" in path else "top"
+        classes = sum(isinstance(node, ast.ClassDef) for node in ast.walk(trees()[path]))
+        found[room].update(lines=text.count("\n"), files=1, classes=classes)
+    return dict(found)
+
+
+def importers() -> dict[str, set[str]]:
+    """Return module file -> the files that import it or a name of it, anywhere in them."""
+    modules = {path.removesuffix(".py").removesuffix("/__init__").replace("/", "."): path for path in texts()}
+    users = {path: set() for path in texts()}
+    for path, tree in trees().items():
+        for node in ast.walk(tree):
+            if not isinstance(node, ast.ImportFrom) or not (node.module or "").startswith("openworld"):
+                continue
+            package = node.module.removeprefix("openworld").removeprefix(".")
+            for alias in node.names:
+                inner = f"{package}.{alias.name}".removeprefix(".")
+                module = modules.get(inner, modules.get(package))
+                if module and module != path:
+                    users[module].add(path)
+    return users
+
+
+def small_files_of_one_user() -> list[str]:
+    """Return files under 80 lines that one file imports which is no `__init__`: they belong to it."""
+    return [
+        path
+        for path, users in importers().items()
+        if texts()[path].count("\n") < 80 and len(users) == 1 and "__init__.py" not in (path + min(users))
+    ]
+
+
+def short_functions_called_once() -> list[str]:
+    """Return private functions of up to five lines that are named once beside their definition."""
+    found = []
+    for path, tree in trees().items():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.FunctionDef) and re.match(r"_[^_]", node.name):
+                has_docstring = ast.get_docstring(node) is not None
+                body = node.body[has_docstring:]
+                lines = body[-1].end_lineno - body[0].lineno + 1 if body else 0
+                if lines <= 5 and len(re.findall(rf"\b{node.name}\b", texts()[path])) == 2:
+                    found.append(f"{path}: {node.name}")
+    return found
+
+
+def participles() -> Counter:
+    """Return participle -> how many variables, arguments and attributes have it as their whole name."""
+    found = Counter()
+    for tree in trees().values():
+        for node in ast.walk(tree):
+            name = node.arg if isinstance(node, ast.arg) else None
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                name = node.id
+            if name in PARTICIPLES:
+                found[name] += 1
+    return found
+
+
+def totals() -> dict[str, int]:
+    """Return what `MOST` limits, as counted."""
+    return {
+        "files": len(texts()),
+        "classes": sum(room["classes"] for room in rooms().values()),
+        "small files of one user": len(small_files_of_one_user()),
+        "short functions called once": len(short_functions_called_once()),
+        "participles as names": participles().total(),
+    }
+
+
+def main() -> None:
+    print(f"{'room':14} {'lines':>7} {'limit':>7} {'files':>6} {'classes':>8}")
+    for room, size in sorted(rooms().items(), key=lambda item: -item[1]["lines"]):
+        print(f"{room:14} {size['lines']:7,} {LINES.get(room, 0):7,} {size['files']:6} {size['classes']:8}")
+    print(f"{'all':14} {sum(size['lines'] for size in rooms().values()):7,} {sum(LINES.values()):7,}\n")
+    for name, count in totals().items():
+        print(f"{name}: {count}, at most {MOST[name]}")
+    if "-v" in sys.argv:
+        print(*small_files_of_one_user(), *short_functions_called_once(), *participles().most_common(), sep="\n")
+
+
+if __name__ == "__main__":
+    main()
