@@ -145,3 +145,10 @@ def test_what_has_no_number_says_why(tmp_path):
     (tmp_path / "one.csv").write_text("side,score,correct\nbase,1,true\nbase,2,false\n")
     assert "has no OpenworldAUC: there is no new sample" in openworld("score", tmp_path / "one.csv").stdout
     refused("is a folder, expected .npz, .safetensors, .parquet, .csv", "score", tmp_path)
+
+
+def test_a_command_reads_the_same_words_where_pydantic_is_loaded():
+    """As by Ray: cyclopts then has it check defaults, too."""
+    pytest.importorskip("pydantic")
+    done = openworld("estimate", "fit", "--source", "none.npz", "--out", "watch.safetensors")
+    assert done.exit_code == 2 and "there is no file none.npz" in done.stderr
