@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 
+from openworld._errors import OpenworldError
 from openworld.metrics import QUANTITIES, average, bootstrap, openworld_auc
 from openworld.metrics._bootstrap import _Layout, _units
+from openworld.metrics._sweep import place
 
 
 def middling(seed=0, n_base=120, n_new=100, **options):
@@ -38,9 +40,9 @@ def test_a_replicate_is_the_quantity_of_the_repeated_samples(of, weighted):
 @pytest.mark.parametrize("of", QUANTITIES)
 def test_agrees_with_the_closed_form(of):
     result = middling()
-    found, expected = bootstrap(result, of, replicates=600), result.estimate(of)
-    assert found.standard_error == pytest.approx(expected.standard_error, rel=0.12)
-    assert found.interval() == pytest.approx(expected.interval(), abs=0.03)
+    found, expected = bootstrap(result, of, replicates=2000), result.estimate(of)
+    assert found.standard_error == pytest.approx(expected.standard_error, rel=0.08)
+    assert found.interval() == pytest.approx(expected.interval(), abs=0.02)
 
 
 @pytest.mark.parametrize("crossed", [False, True])
@@ -53,7 +55,7 @@ def test_groups_are_drawn_whole(crossed):
     grouped = openworld_auc(*data, base_groups=drawing, new_groups=drawing + offset)
     plain = openworld_auc(*data)
     assert (len(_units(grouped.samples.design)[1]) == 1) == crossed
-    found = bootstrap(grouped, replicates=600).standard_error
+    found = bootstrap(grouped, replicates=1500).standard_error
     assert found == pytest.approx(grouped.standard_error, rel=0.1)
     assert abs(found / plain.standard_error - 1) > 0.2  # wider apart, sharper where both sides share the drawing
 
@@ -63,7 +65,7 @@ def test_averages_share_their_draws():
     two, three = (bootstrap(average([result] * count), replicates=50) for count in (2, 3))
     assert two.values == pytest.approx(three.values, abs=1e-15)
     several = average([middling(seed) for seed in range(3)])
-    assert bootstrap(several, replicates=600).standard_error == pytest.approx(several.standard_error, rel=0.1)
+    assert bootstrap(several, replicates=1500).standard_error == pytest.approx(several.standard_error, rel=0.1)
 
 
 def test_threads_and_seed():
@@ -86,3 +88,17 @@ def test_a_draw_without_one_side_is_counted_as_undefined():
     result = openworld_auc([3, 0], [1, 1], [2, 1], [1, 1], base_groups=[0, 1], new_groups=[1, 2])
     found = bootstrap(result, replicates=400)
     assert 0 < found.undefined < 400 and found.values.size == 400 - found.undefined
+
+
+def test_ties_across_and_within_sides_are_placed():
+    below, upto = place(np.array([0.0, 1.0, 1.0]), np.array([0.0, 1.0, 2.0]))
+    assert below.tolist() == [0, 1, 3] and upto.tolist() == [1, 3, 3]
+
+
+def test_refuses():
+    with pytest.raises(OpenworldError, match="replicates is 1"):
+        bootstrap(middling(), replicates=1)
+    with pytest.raises(OpenworldError, match="unknown quantity"):
+        bootstrap(middling(), "f1")
+    with pytest.raises(OpenworldError, match="level is 2"):
+        bootstrap(middling(), replicates=2).interval(2)
