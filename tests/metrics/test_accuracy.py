@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 from openworld.metrics import openworld_auc
 from openworld.metrics._accuracy import (
     accuracy,

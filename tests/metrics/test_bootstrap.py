@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 from openworld.metrics import QUANTITIES, average, bootstrap, openworld_auc
 from openworld.metrics._bootstrap import _Layout, _units
 from openworld.metrics._sweep import place

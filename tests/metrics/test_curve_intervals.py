@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 from openworld.metrics import LEVEL_NUMBERS, area_test, curve_intervals, level_errors, robustness
 from openworld.metrics._robustness import area_above, area_weights
 

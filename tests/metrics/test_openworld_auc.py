@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from openworld._errors import OpenworldError
+from openworld.core.errors import OpenworldError
 from openworld.metrics import QUANTITIES, accuracy, average, openworld_auc
 from openworld.metrics.estimate import unseen
 
