@@ -8,7 +8,7 @@ import re
 
 import numpy as np
 import pytest
-from made_up_stream import code_of
+from made_up_stream import answer, code_of
 from PIL import Image
 
 from openworld import OpenworldError
@@ -49,12 +49,8 @@ def test_names_of_other_people_stay_text():
 
 def test_the_page_asks_what_the_worksheet_asks_and_names_no_model():
     one, two = content(page_of([Names(("cat",), ("yak",))])), content(page_of([Names(("cat", "dog"), ("yak", "yak"))]))
-    assert [option["code"] for option in one["images"][0]["options"]] == [
-        "base right",
-        "base wrong",
-        "new right",
-        "new wrong",
-    ]
+    codes = [option["code"] for option in one["images"][0]["options"]]
+    assert codes == ["base right", "base wrong", "new right", "new wrong"]
     assert [option["key"] for option in two["images"][0]["options"]] == [1, 2, 3, 4, 6]
     assert two["images"][0]["options"][2]["not"] == ["cat", "dog"] and "models" not in two
     assert content(page_of([Names(("cat",))]))["closed"]
@@ -102,10 +98,15 @@ def test_an_image_that_is_not_there_or_is_none_is_refused(tmp_path, photographs)
     assert read_pictures(["0.jpg"], tmp_path, lambda *_: None).addresses
 
 
-def test_answers_as_the_page_writes_them_are_read_back(tmp_path, world, photographs):
-    """The page's own data and the lines that its download has."""
+@pytest.fixture
+def stream(world, photographs):
     columns = world.columns | {"image": np.array([photographs[row % 4] for row in range(400)])}
-    plan_labels(scores_of(columns, "mine.npz"), tmp_path / "plan", n=60)
+    return scores_of(columns, "mine.npz")
+
+
+def test_answers_as_the_page_writes_them_are_read_back(tmp_path, world, stream):
+    """The page's own data and the lines that its download has."""
+    plan_labels(stream, tmp_path / "plan", n=60)
     asked = content((tmp_path / "plan" / "label.html").read_text(encoding="utf-8"))
     assert all(own["image"].startswith("data:image/jpeg") for own in asked["images"])
     batch = read_plan(tmp_path / "plan").batches[0]
@@ -120,17 +121,12 @@ def test_answers_as_the_page_writes_them_are_read_back(tmp_path, world, photogra
     assert report.found.counts[0] == 60 and "Answering took 24 s, 0.4 s an image" in " ".join(report.verdict)
 
 
-def test_a_second_batch_beside_its_page_has_a_folder_of_its_own(tmp_path, world, photographs, monkeypatch):
-    from made_up_stream import answer
-
+def test_a_second_batch_beside_its_page_has_a_folder_of_its_own(tmp_path, world, stream, monkeypatch):
     monkeypatch.setattr("openworld.own_data.label.page.PAGE_BYTES", 1000)
-    columns = world.columns | {"image": np.array([photographs[row % 4] for row in range(400)])}
-    stream = scores_of(columns, "mine.npz")
     plan_labels(stream, tmp_path / "plan", n=60)
     answer(tmp_path / "plan", world.truth)
     plan_labels(stream, add=tmp_path / "plan", n=12)
-    for place, count in ((1, 60), (2, 12)):
-        folder, page = ("images", "label.html") if place == 1 else ("images-2", "label-2.html")
+    for page, folder, count in (("label.html", "images", 60), ("label-2.html", "images-2", 12)):
         asked = content((tmp_path / "plan" / page).read_text(encoding="utf-8"))
         assert len(asked["images"]) == count
         assert all((tmp_path / "plan" / own["image"]).is_file() for own in asked["images"])

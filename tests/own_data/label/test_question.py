@@ -8,44 +8,47 @@ from openworld.own_data.label.question import ImageAnswer, Names
 ONE = Names(("cat",), ("yak",))
 TWO = Names(("cat", "dog"), ("yak", "yak"))
 CLOSED = Names(("cat", "dog"))
+BASE, NEW = ("cat", "dog", "cow"), ("yak", "gnu")
 
 
 @pytest.mark.parametrize(
-    ("code", "expected"),
+    ("names", "code", "expected"),
     [
-        ("base right", ImageAnswer(True, (True,))),
-        ("2", ImageAnswer(True, (False,))),
-        (" New  RIGHT ", ImageAnswer(False, (True,))),
-        ("4", ImageAnswer(False, (False,))),
+        (ONE, "base right", ImageAnswer(True, (True,))),
+        (ONE, "2", ImageAnswer(True, (False,))),
+        (ONE, " New  RIGHT ", ImageAnswer(False, (True,))),
+        (ONE, "4", ImageAnswer(False, (False,))),
+        (TWO, "base other right", ImageAnswer(True, (False, True))),
+        (TWO, "base wrong", ImageAnswer(True, (False, False))),
+        (TWO, "new right", ImageAnswer(False, (True, True))),
+        (CLOSED, "other right", ImageAnswer(None, (False, True))),
     ],
 )
-def test_four_answers_to_one_model(code, expected):
-    assert ONE.read(code) == expected
+def test_an_answer_speaks_of_every_model(names, code, expected):
+    assert names.read(code) == expected
 
 
-def test_a_name_of_the_second_model_is_an_answer_of_its_own():
-    assert TWO.read("base other right") == ImageAnswer(True, (False, True))
-    assert TWO.read("base wrong") == ImageAnswer(True, (False, False))
-    assert TWO.read("new right") == ImageAnswer(False, (True, True))
-    with pytest.raises(OpenworldError, match="unknown answer 'new other right'"):
-        TWO.read("new other right")
+@pytest.mark.parametrize(
+    ("names", "label", "expected"),
+    [
+        (TWO, "Dog", ImageAnswer(True, (False, True), "Dog")),
+        (TWO, "cow", ImageAnswer(True, (False, False), "cow")),
+        (ONE, "gnu", ImageAnswer(False, (False,), "gnu")),
+    ],
+)
+def test_a_true_class_name_says_as_much(names, label, expected):
+    assert names.read_label(label, BASE, NEW) == expected
 
 
 def test_a_closed_set_is_asked_for_its_names_alone():
     assert [option.code for option in CLOSED.options()] == ["right", "other right", "wrong"]
-    assert CLOSED.read("other right") == ImageAnswer(None, (False, True))
+    assert CLOSED.read_label("cat", BASE, ()) == ImageAnswer(None, (True, False), "cat")
 
 
-def test_a_true_class_name_says_as_much():
-    base, new = ("cat", "dog", "cow"), ("yak", "gnu")
-    assert TWO.read_label("Dog", base, new) == ImageAnswer(True, (False, True), "Dog")
-    assert TWO.read_label("cow", base, new) == ImageAnswer(True, (False, False), "cow")
-    assert ONE.read_label("gnu", base, new) == ImageAnswer(False, (False,), "gnu")
-    assert CLOSED.read_label("cat", base, ()) == ImageAnswer(None, (True, False), "cat")
-
-
-def test_a_name_that_nobody_knows_is_refused_with_the_nearest():
+def test_what_nobody_knows_is_refused():
+    with pytest.raises(OpenworldError, match="unknown answer 'new other right'"):
+        TWO.read("new other right")
     with pytest.raises(OpenworldError, match="did you mean 'cow'"):
-        ONE.read_label("cwo", ("cat", "cow"), ("yak",))
+        ONE.read_label("cwo", BASE, NEW)
     with pytest.raises(OpenworldError, match="knows no class names"):
         ONE.read_label("cow", (), ())

@@ -9,7 +9,7 @@ import torch
 from openworld import OpenworldError, backbones, datasets
 from openworld.own_data.shift.decomposition import DecompositionSource, fit_or_read
 from openworld.own_data.shift.images import ImageCollection, Reader
-from openworld.own_data.shift.measurement import SAMPLE, ShiftOptions, measure
+from openworld.own_data.shift.measurement import ShiftOptions, measure
 from openworld.shifts import PUBLISHED_QUANTILES, Decomposition, Levels, equal_width_levels
 
 WIDTH = 8
@@ -80,12 +80,6 @@ def test_degrees_and_what_is_far_are_those_of_a_brute_force_twin(known, half):
     assert found.test.tolist() == [0] * 25 + [1] * 15 and found.row.tolist() == [*range(25), *range(15)]
 
 
-def test_what_was_moved_in_meaning_is_far_in_meaning_alone(known):
-    found = measured(known, pictures("moved", 200, 3, moved=8.0))
-    assert found.far("semantic").mean() > 0.9
-    assert found.far("covariate").mean() < 0.2
-
-
 def test_the_grid_counts_every_picture_once(known):
     found = measured(known, pictures("new", 40, 4), levels=5, least=3)
     cuts = found.cuts
@@ -111,7 +105,7 @@ def test_a_picture_of_the_reference_is_measured_against_the_others(known):
     assert measured(known, other).shared == 0  # the same in meaning alone
 
 
-@pytest.mark.parametrize(("size", "count"), [(1, 20), (4, 60), (7, 60), (59, 60)])
+@pytest.mark.parametrize(("size", "count"), [(1, 20), (7, 60), (59, 60)])
 def test_blocks_change_no_byte_and_bound_what_is_read_at_a_time(size, count):
     known, new = pictures("known", count, 0), pictures("new", 33, 6)
     whole, reader = measured(known, new), Blocks(size)
@@ -129,10 +123,11 @@ def test_rows_are_those_of_all_pictures_where_some_cannot_be_read(known):
     assert not {0, 13} & {*found.nearest["semantic"].tolist(), *found.nearest["covariate"].tolist()}
 
 
-def test_a_large_reference_is_known_by_a_sample():
-    large, new = pictures("large", SAMPLE + 200, 8), pictures("new", 5, 9)
+def test_a_large_reference_is_known_by_a_sample(monkeypatch):
+    monkeypatch.setattr("openworld.own_data.shift.measurement.SAMPLE", 50)
+    large, new = pictures("large", 80, 8), pictures("new", 5, 9)
     one, other = (measured(large, new, seed=seed).usual["semantic"] for seed in (0, 1))
-    assert len(one) == len(other) == SAMPLE and one.tolist() != other.tolist()
+    assert len(one) == len(other) == 50 and one.tolist() != other.tolist()
 
 
 def test_levels_of_before_are_kept_and_let_a_single_picture_be_measured(known):
@@ -141,30 +136,22 @@ def test_levels_of_before_are_kept_and_let_a_single_picture_be_measured(known):
     assert found.cuts is cuts and found.grid.shape == (4, 3) and found.grid.counts.sum() == 1
 
 
+ALIKE = ImageCollection("alike", np.ones((6, WIDTH), np.float32), False)
+NEW = pictures("new", 9, 11)
+
+
 @pytest.mark.parametrize(
-    ("count", "options", "sentence"),
+    ("test", "options", "words"),
     [
-        (1, {}, "holds 1 image.s., expected two or more.*--levels-of"),
-        (9, {"k": 59}, "neighbour 59 needs 61 or more"),
-        (9, {"k": 0}, "k is 0"),
-        (9, {"levels": 2}, "levels is 2"),
-        (9, {"least": 0}, "least is 0"),
+        (pictures("new", 1, 11), {}, "holds 1 image.s., expected two or more.*--levels-of"),
+        (NEW, {"k": 59}, "neighbour 59 needs 61 or more"),
+        (ALIKE, {}, "cannot be divided into semantic levels"),
+        (NEW, {"reader": Blocks(lost=range(4, 60))}, "known holds 4 image.s. that can be read"),
     ],
 )
-def test_refusals(known, count, options, sentence):
-    with pytest.raises(OpenworldError, match=sentence):
-        measured(known, pictures("new", count, 11), **options)
-
-
-def test_pictures_that_are_all_alike_cannot_be_divided(known):
-    alike = ImageCollection("alike", np.ones((6, WIDTH), np.float32), False)
-    with pytest.raises(OpenworldError, match="cannot be divided into semantic levels"):
-        measured(known, alike)
-
-
-def test_a_reference_of_which_too_little_can_be_read_is_refused(known):
-    with pytest.raises(OpenworldError, match=r"known holds 4 image.s. that can be read"):
-        measured(known, pictures("new", 9, 12), reader=Blocks(lost=range(4, 60)))
+def test_refusals(known, test, options, words):
+    with pytest.raises(OpenworldError, match=words):
+        measured(known, test, **options)
 
 
 def test_images_that_taught_do_not_say_what_is_usual():
@@ -187,8 +174,7 @@ def test_images_that_taught_do_not_say_what_is_usual():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(3))
-def test_taught_by_images_of_the_reference_its_own_kind_is_near_and_new_classes_are_not(seed):
+def test_taught_by_images_of_the_reference_its_own_kind_is_near_and_new_classes_are_not(seed=0):
     generator, images = np.random.default_rng(seed), datasets.load("emoji-concepts", part="train")
     classes = generator.permutation(100)
 

@@ -55,33 +55,34 @@ def wanted():
     return SynthesisOptions(("cat", "owl", "kettle"), rendered_styles(), each=2, k=3, levels=3, least=1)
 
 
-def reader(clip, folder, told=lambda *_: None):
-    return Reader(clip, 0, told)
+@pytest.fixture
+def divided(wanted, known, halves, clip):
+    """A function that divides prompts by the references, perhaps with other settings."""
+    return lambda references=known, told=lambda *_: None, **changed: divide(
+        replace(wanted, **changed), references, halves, Reader(clip, 0, told)
+    )
 
 
-def test_several_references_are_one(wanted, known, halves, clip, tmp_path):
+def test_several_references_are_one(divided):
     heard = []
-    found = divide(wanted, known, halves, reader(clip, tmp_path, lambda *one: heard.append(one)))
+    found = divided(told=lambda *one: heard.append(one))
     images = ImageSet.subset(datasets.load("emoji-concepts", part="test"), range(50))
-    whole = divide(wanted, (ImageCollection("all", images, True),), halves, reader(clip, tmp_path))
+    whole = divided((ImageCollection("all", images, True),))
     assert found.known == whole.known == 50
     for half in ("semantic", "covariate"):
         np.testing.assert_allclose(found.degrees[half], whole.degrees[half], rtol=0, atol=1e-6)
         assert found.cuts[half] == equal_width_levels(found.degrees[half], PUBLISHED_QUANTILES[half], 3)
     assert heard[-1] == ("measuring prompts", 51, 51)
+    farther = divided(k=50)  # the last neighbour
+    assert all((found.degrees[half] < farther.degrees[half]).all() for half in found.degrees)
 
 
-def test_a_later_neighbour_is_farther_up_to_the_last(wanted, known, halves, clip, tmp_path):
-    near, far = (divide(replace(wanted, k=k), known, halves, reader(clip, tmp_path)) for k in (3, 50))
-    assert all((near.degrees[half] < far.degrees[half]).all() for half in near.degrees)
-
-
-def test_a_division_is_kept_and_read_for_its_own_request_alone(wanted, known, halves, clip, tmp_path):
+def test_a_division_is_kept_and_read_for_its_own_request_alone(wanted, known, halves, clip, divided, tmp_path):
     request = wanted.request(known, clip, {"by": "hand"})
     assert kept_division(tmp_path / "set", request) is None
     bare = replace(wanted, styles=tuple(replace(style, prompt="a {}.") for style in wanted.styles))
     assert bare.request(known, clip, {"by": "hand"}) != request
-    division = divide(wanted, known, halves, reader(clip, tmp_path))
+    division = divided()
     keep_division(tmp_path / "set", wanted, request, division, halves)
     found = kept_division(tmp_path / "set", request)
     assert found.cuts == division.cuts and found.known == 50
@@ -107,14 +108,13 @@ def test_a_plan_has_the_cells_of_its_division_and_the_draws_of_its_seed(wanted, 
         assert scattered.cuts[half].of(scattered.degrees[half][one.prompt]).tolist() == levels.tolist()
 
 
-def test_wrong_wishes_are_refused(wanted, known, halves, clip, tmp_path):
-    for changed in ({"each": 0}, {"k": 0}, {"least": 0}, {"levels": 2}, {"seed": -1}):
-        with pytest.raises(OpenworldError, match="expected"):
-            replace(wanted, **changed)
-    with pytest.raises(OpenworldError, match="neighbour 51 needs 51 or more"):
-        divide(replace(wanted, k=51), known, halves, reader(clip, tmp_path))
-    with pytest.raises(OpenworldError, match="cannot be divided into semantic levels"):
-        divide(replace(wanted, labels=("cat",), styles=wanted.styles[:1]), known, halves, reader(clip, tmp_path))
+def test_wrong_wishes_are_refused(wanted, divided, clip):
+    for changed, words in (
+        ({"k": 51}, "neighbour 51 needs 51 or more"),
+        ({"labels": ("cat",), "styles": wanted.styles[:1]}, "cannot be divided into semantic levels"),
+    ):
+        with pytest.raises(OpenworldError, match=words):
+            divided(**changed)
     with pytest.raises(OpenworldError, match="reads at most 32; .* or --styles of fewer words"):
         require_readable(replace(wanted, styles=prompt_styles()), clip)
     require_readable(wanted, clip)
