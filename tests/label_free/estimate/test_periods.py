@@ -26,35 +26,30 @@ def names(cut, n, hours=None):
     return [(name_of(cut, span, keyed.times.get(span.key, ("",))[0]), span.sample.n) for span in found]
 
 
-def test_after_so_many_rows():
-    assert names(Settings(chunk_rows=10), 23) == [("1 to 10", 10), ("11 to 20", 10), ("21 to 23", 3)]
-
-
-def test_equal_parts_differ_by_one_at_most():
-    assert names(Settings(chunks=4), 10) == [("1 to 3", 3), ("4 to 6", 3), ("7 to 8", 2), ("9 to 10", 2)]
-
-
-def test_time_stamps_name_the_parts():
-    found = names(Settings(chunks=2, timestamps="time"), 10, np.arange(10))
-    assert found == [("from 2024-02-28 18:00", 5), ("from 2024-02-28 23:00", 5)]
+TIMED = {"timestamps": "time"}
 
 
 @pytest.mark.parametrize(
-    ("period", "expected"),
+    ("cut", "n", "hours", "expected"),
     [
-        ("1d", [("2024-02-28", 6), ("2024-02-29", 24), ("2024-03-01", 10)]),
-        ("12h", [("2024-02-28T12", 6), ("2024-02-29T00", 12), ("2024-02-29T12", 12), ("2024-03-01T00", 10)]),
-        ("month", [("2024-02", 30), ("2024-03", 10)]),
-        ("1 Year", [("2024", 40)]),
-        ("1w", [("2024-02-26", 40)]),  # a Monday
+        ({"chunk_rows": 10}, 23, None, [("1 to 10", 10), ("11 to 20", 10), ("21 to 23", 3)]),
+        ({"chunks": 4}, 10, None, [("1 to 3", 3), ("4 to 6", 3), ("7 to 8", 2), ("9 to 10", 2)]),
+        ({"chunks": 2, **TIMED}, 10, range(10), [("from 2024-02-28 18:00", 5), ("from 2024-02-28 23:00", 5)]),
+        ({"period": "1d", **TIMED}, 40, range(40), [("2024-02-28", 6), ("2024-02-29", 24), ("2024-03-01", 10)]),
+        (
+            {"period": "12h", **TIMED},
+            20,
+            range(20),
+            [("2024-02-28T12", 6), ("2024-02-29T00", 12), ("2024-02-29T12", 2)],
+        ),
+        ({"period": "month", **TIMED}, 40, range(40), [("2024-02", 30), ("2024-03", 10)]),
+        ({"period": "1 Year", **TIMED}, 40, range(40), [("2024", 40)]),
+        ({"period": "1w", **TIMED}, 40, range(40), [("2024-02-26", 40)]),  # a Monday
+        ({"period": "1d", **TIMED}, 2, [0, 72], [("2024-02-28", 1), ("2024-03-02", 1)]),  # none of those between
     ],
 )
-def test_the_calendar(period, expected):
-    assert names(Settings(period=period, timestamps="time"), 40, np.arange(40)) == expected
-
-
-def test_periods_without_images_are_left_out():
-    assert names(Settings(period="1d", timestamps="time"), 2, [0, 72]) == [("2024-02-28", 1), ("2024-03-02", 1)]
+def test_how_images_are_cut_and_what_the_parts_are_called(cut, n, hours, expected):
+    assert names(Settings(**cut), n, hours) == expected
 
 
 def test_time_must_not_fall():
