@@ -5,7 +5,8 @@ import pytest
 
 import openworld
 from openworld import OpenworldError
-from openworld.label_free.benchmark.arrays import Condition, Model, RunArrays
+from openworld.label_free.benchmark.arrays import Condition, Method, Model, RunArrays
+from openworld.label_free.benchmark.results import reference_uses, threshold_pairs
 from openworld.results import RunFolder
 
 
@@ -20,13 +21,9 @@ def test_rows_become_arrays(estimates_folder, arrays, targets):
     assert read.accuracy[3, 4] == target.accuracy and read.estimated[0, 3, 4] == 1 - target.estimates["AC"]["error"]
 
 
-def test_a_single_line_has_no_average(smallest):
+def test_a_single_line_has_no_average_and_what_a_method_could_not_say_is_nan(smallest, arrays):
     assert RunArrays(smallest).lines == ("Emoji, natural",)
-
-
-def test_what_a_method_could_not_say_is_nan(arrays):
-    silent = np.isnan(arrays.estimated)
-    place = arrays.labels.index("ALine-S")
+    silent, place = np.isnan(arrays.estimated), arrays.labels.index("ALine-S")
     assert silent[place].any() and not np.delete(silent, place, axis=0).any()
 
 
@@ -46,6 +43,26 @@ def test_severities_of_one_corruption_are_one_shift_and_checkpoints_one_training
     assert fog[0].shift == fog[1].shift == "fog"
     assert Condition("row", "clay", "natural", "emoji", "clay").shift == "emoji, clay"
     assert Model("resnet-8", 0, 5, 0).training == Model("resnet-8", 0, 10, 1).training
+
+
+def test_pairs_with_and_without_threshold(arrays):
+    assert threshold_pairs(arrays.methods) == (("FRAP", "FRAP, no threshold"),)
+    written_out = Method("a", "RAP", "CLIP", {"rule": "midpoint", "calibrate": True})
+    bare = Method("b", "RAP", "CLIP", {"rule": None})
+    assert threshold_pairs((written_out, bare)) == (("a", "b"),)
+    assert threshold_pairs((written_out, Method("b", "RAP", "SigLIP", {"rule": None}))) == ()
+
+
+def test_uses_of_a_reference(arrays):
+    assert reference_uses(arrays.methods) == {
+        "CLIP": {
+            "TTC": "FRAP",
+            "τ = 0.01": "FRAP, τ = 0.01",
+            "answers taken for labels": "CLIP's answers",
+            "raw (RAP)": "RAP",
+        },
+        "dirichlet": {"TTC": "FRAP, random"},
+    }
 
 
 def test_records_of_another_evaluation_are_refused(tmp_path):

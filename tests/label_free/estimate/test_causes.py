@@ -1,17 +1,12 @@
 """Causes over time from files: the column that tells of features, rows and paths of examples, and their thumbnails."""
 
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
+from moved_periods import LIKE, MIXED, SOURCE, joined
 from PIL import Image
 
 from openworld.label_free.estimate.command import estimate
-
-sys.path.insert(0, str(Path(__file__).parents[2] / "estimators"))
-
-from moved_periods import LIKE, MIXED, SOURCE, joined  # noqa: E402
+from openworld.label_free.estimate.report import report
 
 
 def save(path, outputs, **further):
@@ -33,28 +28,23 @@ def found(files, **settings):
 
 
 def test_each_period_has_its_cause_and_the_images_that_carry_it(files, tmp_path):
-    report = found(files, out=tmp_path / "out")
+    answer = found(files)
     first, second = report.found.chunks
     assert first.cause.text == "" and first.cause.images == ()
     assert second.cause.text == "new classes" and second.cause.likely.signs.view == "features"
     rows = [image.row for image in second.cause.images]
     assert len(rows) == 8 and min(rows) >= 300 and np.mean(np.array(rows) >= 500) > 0.8
     assert {image.id for image in second.cause.images} == {f"n{row}" for row in rows}
-    assert "new classes in 1 chunk (301 to 600)" in " ".join(report.page.verdict)
-    page = (tmp_path / "out" / "report.html").read_text()
-    assert "What moved" in page and f"n{rows[0]}" in page
-    assert "not used" not in " ".join(report.notes)
-    unlike = {row.where["cause"]: row.value.value for row in report.results if row.metric.key == "unlike_share"}
-    assert unlike == {"none seen": pytest.approx(0, abs=0.15), "new classes": second.cause.likely.signs.unlike}
-
-
-def test_images_that_can_be_read_are_shown_and_others_named(files, tmp_path):
-    rows = [image.row for image in found(files).found.chunks[1].cause.images]
+    assert "new classes in 1 chunk (301 to 600)" in " ".join(answer.page.verdict)
+    assert "not used" not in " ".join(answer.notes)
+    # Images that can be read are shown, others named.
     Image.new("RGB", (9, 9), "blue").save(tmp_path / f"{rows[0]}.png")
     (tmp_path / f"{rows[1]}.png").write_text("no image")
-    section = next(section for section in found(files).page.sections if section.heading == "What moved")
-    first, second, *_ = section.albums[0].parts[0].images
-    assert first.address.startswith("data:image/jpeg") and second.address is None and second.name == f"n{rows[1]}"
+    moved = next(each for each in report(answer.found, tmp_path).page.sections if each.heading == "What moved")
+    first, other, *_ = moved.albums[0].parts[0].images
+    assert first.address.startswith("data:image/jpeg") and other.address is None and other.name == f"n{rows[1]}"
+    unlike = {row.where["cause"]: row.value.value for row in answer.results if row.metric.key == "unlike_share"}
+    assert unlike == {"none seen": pytest.approx(0, abs=0.15), "new classes": second.cause.likely.signs.unlike}
 
 
 def test_without_features_on_one_side_logits_alone_speak(files, tmp_path):

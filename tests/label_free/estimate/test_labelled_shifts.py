@@ -1,14 +1,12 @@
 """Labelled shifts in a judgement: when they decide, how they are read, and which are refused."""
 
-import sys
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
+from simulated import outputs
 
 from openworld import OpenworldError
-from openworld.label_free.estimate import quotes
 from openworld.label_free.estimate.estimation import estimate_accuracy
 from openworld.label_free.estimate.inputs import named_shift
 from openworld.label_free.estimate.reading import LabelledTable
@@ -17,15 +15,11 @@ from openworld.label_free.estimate.verdict import sentences
 from openworld.label_free.settings import Settings
 from openworld.runs import to_json
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "estimators"))
-
-from simulated import outputs  # noqa: E402
-
 NAMES = np.array(["ant", "bee", "cat", "dog"])
 FAMILIES = ("noise", "blur", "fog")
 
 
-def model(seed, lost, n=800):
+def model(seed, lost, n=500):
     """A model that loses more than it is aware of; `lost` in 0 to 1."""
     found = outputs(seed, n, 4, 2.4 - 1.6 * lost)
     return replace(found, logits=(1 - 0.2 * lost) * found.logits)
@@ -120,9 +114,8 @@ def test_every_span_is_corrected(tables):
     assert [one.quote.accuracy for one in found.chunks] == pytest.approx([TRUE, TRUE], abs=0.08)
 
 
-def test_an_alert_tests_the_least_reading_whatever_was_learned(tables, monkeypatch):
+def test_an_alert_tests_the_least_reading_whatever_was_learned(tables):
     source, target, labelled = tables
-    monkeypatch.setattr(quotes, "ALARM_SOURCES", 8)
     found = estimate_accuracy(source, target, Settings(alert=0.8), labelled=labelled)
     assert found.alarm.counted == found.quote.tested != found.quote.accuracy and found.alerts == ("target.npz",)
 

@@ -2,20 +2,15 @@
 
 import csv
 import json
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
+from simulated import outputs
 
 from openworld import OpenworldError
 from openworld.estimators.engine.temperature import confidences
 from openworld.label_free.estimate.command import estimate
 from openworld.label_free.estimate.late_labels import ImagesAtHand, LateLabels, period_labels
-
-sys.path.insert(0, str(Path(__file__).parents[2] / "estimators"))
-
-from simulated import outputs  # noqa: E402
 
 NAMES = np.array(["ant", "bee", "cat", "dog"])
 SOURCE, TARGET = outputs(0, 400, 4, 2.0), outputs(1, 600, 4, 1.0)
@@ -54,16 +49,7 @@ def test_drawn_labels_give_an_interval_over_their_draw(folder):
     quote, labelled = report.found.quote, report.found.labelled
     assert quote.method == "labels" and labelled.n == 120 and labelled.drawn
     assert quote.low <= RIGHT.mean() <= quote.high and quote.high - quote.low < 0.2
-    verdict = " ".join(report.page.verdict)
-    assert "by labels. Why: 120 labels" in verdict and "without any premise" in verdict and "however wrong" in verdict
-
-
-def test_most_draws_hold_the_accuracy(folder):
-    held = [
-        quote.low <= RIGHT.mean() <= quote.high
-        for quote in (found(folder, write(folder / "late.csv", drawn(60, seed), 0.1)).found.quote for seed in range(20))
-    ]
-    assert np.mean(held) >= 0.8
+    assert "without any premise" in " ".join(report.page.verdict)
 
 
 @pytest.mark.parametrize("name", ["right", "other"])
@@ -74,18 +60,13 @@ def test_labels_that_are_all_alike_leave_some_doubt(folder, name):
     assert 0.03 < quote.high - quote.low < 0.2 and (quote.high if name == "right" else 1 - quote.low) == 1
 
 
-def test_labels_of_no_draw_are_named_so_and_decide_nothing(folder):
+def test_labels_of_no_draw_decide_nothing_and_an_image_of_no_class_is_a_mistake(folder):
     surest = np.argsort(-TARGET.logits.max(axis=1))[:100]
     report, bare = found(folder, write(folder / "late.csv", surest)), found(folder, None)
+    plain = report.found.labelled.plain
     assert report.found.quote == bare.found.quote and report.found.labelled.accuracy is None
-    assert "not drawn at random" in " ".join(report.page.verdict)
-    assert report.found.labelled.plain == pytest.approx(RIGHT[surest].mean())
-
-
-def test_an_image_of_no_class_is_a_mistake(folder):
-    rows = drawn(100, 0)
-    plain = found(folder, write(folder / "late.csv", rows)).found.labelled.plain
-    fewer = found(folder, write(folder / "late.csv", rows, wrong=rows[RIGHT[rows]][:10])).found.labelled.plain
+    assert "not drawn at random" in " ".join(report.page.verdict) and plain == pytest.approx(RIGHT[surest].mean())
+    fewer = found(folder, write(folder / "late.csv", surest, wrong=surest[RIGHT[surest]][:10])).found.labelled.plain
     assert fewer == pytest.approx(plain - 0.1)
 
 
@@ -126,11 +107,9 @@ def test_refusals(folder):
         "id,label\n00001,wasp\n": "wasp.*An image of no class is labelled 'other'",
         "id,label\n00001,7\n": "label 7 is none of the 4 classes.*labelled 'other'",
         "id,label\n00001,-1\n": "none of the 4 classes|unknown label",
-        "id,label\n00001,7\n00002,other\n": "label 7 is none of the 4 classes.*labelled 'other'",
         "id,label\n99999,ant\n": "1 of 1 images of late.csv are not in the target",
         "id,label,inclusion\n00001,,0.1\n00002,ant,0.1\n": "1 of 2 images .* have no label",
         "id,label,inclusion\n00001,ant,2\n": r"must lie in \(0, 1\]",
-        "id,label,inclusion\n00001,ant,often\n": "holds text in 1 row",
         "id,label\n00001,\n": "holds no label",
         "image,label\na.png,ant\n": "has no such column",
     }.items():
@@ -145,6 +124,7 @@ def test_refusals(folder):
 
 
 def test_labels_of_a_sample_of_a_period_hold_for_all_its_images():
+    """And most draws of a whole one hold its accuracy."""
     whole = outputs(5, 3000, 4, 1.2)
     right, expected = whole.predictions == whole.labels, confidences(whole.logits, 1.0)
     late, held = LateLabels("late", "row", np.array([]), np.array([]), np.array([])), {True: 0, False: 0}

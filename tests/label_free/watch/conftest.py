@@ -12,14 +12,12 @@ sys.path.insert(0, str(Path(__file__).parent))
 from watched_days import source_columns  # noqa: E402
 
 
-@pytest.fixture(scope="session")
-def fitted(tmp_path_factory):
+@pytest.fixture(scope="module")
+def fitted(few_draws, tmp_path_factory):
     """A watch with an alert, of periods of a day of about 150 images."""
     from openworld.label_free.watch import command
 
     path = tmp_path_factory.mktemp("watch") / "watch.safetensors"
     settings = {"timestamps": "time", "period": "1d", "alert": 0.78}
-    with pytest.MonkeyPatch.context() as patch:  # of so few sources as the tests of a file ask, whichever is the first
-        patch.setattr("openworld.label_free.estimate.quotes.SOURCES", 8)
-        command.fit_watch([scores_of(source_columns(), "val")], path, **settings, images=[150])
+    command.fit_watch([scores_of(source_columns(), "val")], path, **settings, images=[150])
     return path

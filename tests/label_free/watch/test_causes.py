@@ -1,18 +1,13 @@
 """The likely cause of what moved in a period that a watch finishes, and the images that carry it."""
 
 import json
-import sys
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
+from moved_periods import LIKE, MIXED, SOURCE, STYLE, joined
 
 from openworld.label_free.watch import command
-
-sys.path.insert(0, str(Path(__file__).parents[2] / "estimators"))
-
-from moved_periods import LIKE, MIXED, SOURCE, STYLE, joined  # noqa: E402
 
 
 def save(path, outputs, **further):
@@ -32,24 +27,21 @@ def watched(fitted, *files):
 
 
 def test_each_period_says_what_moved(fitted, tmp_path):
-    days = {"calm": LIKE, "style": STYLE, "mixed": MIXED}
-    files = [save(tmp_path / f"{name}.npz", replace(day, labels=None)) for name, day in days.items()]
-    report = watched(fitted, *files)
+    names = np.array([f"{row}.png" for row in range(STYLE.n)])
+    days = {"calm": (LIKE, {}), "style": (STYLE, {"image": names}), "mixed": (MIXED, {})}
+    report = watched(
+        fitted,
+        *(save(tmp_path / f"{name}.npz", replace(day, labels=None), **more) for name, (day, more) in days.items()),
+    )
     causes = [record.cause.text or record.cause.likely.cause for record in report.found.state.records]
     assert causes == ["none seen", "appearance", "new classes or meaning"]
     assert "Likely cause of what moved: new classes or meaning" in " ".join(report.page.verdict)
     lines = [json.loads(line) for line in fitted.with_name("lines.jsonl").read_text().splitlines()]
     assert [line["cause"] for line in lines] == causes and lines[0]["cause_images"] == []
+    named = [image.id for image in report.found.state.records[1].cause.images]
+    assert set(named) <= set(names) and len(named) == 8
     places = np.array(lines[2]["cause_images"])  # of all images that were counted
     assert len(places) == 8 and (places >= 600).all() and np.mean(places >= 800) > 0.8
-
-
-def test_images_have_the_names_that_the_file_gives_them(fitted, tmp_path):
-    names = np.array([f"{row}.png" for row in range(STYLE.n)])
-    report = watched(fitted, save(tmp_path / "style.npz", replace(STYLE, labels=None), image=names))
-    (record,) = report.found.state.records
-    images = [image.id for image in record.cause.images]
-    assert set(images) <= set(names) and len(images) == 8
 
 
 def test_a_period_in_two_files_has_the_cause_of_one(tmp_path):

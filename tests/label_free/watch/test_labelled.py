@@ -2,6 +2,7 @@
 
 import csv
 import json
+import shutil
 from dataclasses import replace
 
 import numpy as np
@@ -20,6 +21,7 @@ from openworld.tables.files import scores_of
 STRENGTHS = (2.0, 2.0, 1.9, 1.9)
 DAYS = [day_columns(day, 150, strength) for day, strength in enumerate(STRENGTHS)]
 TRUTH = [outputs(100 + day, 150, CLASSES, strength) for day, strength in enumerate(STRENGTHS)]
+RIGHT = (TRUTH[1].predictions == TRUTH[1].labels).mean()
 
 
 def sheet(path, day, rows, inclusion=0.4, column="path", first=0):
@@ -33,6 +35,11 @@ def sheet(path, day, rows, inclusion=0.4, column="path", first=0):
     return path
 
 
+def read_sheet(path):
+    with path.open() as file:
+        return list(csv.DictReader(file))
+
+
 def draw(n, seed=0):
     return np.sort(np.random.default_rng(seed).choice(150, n, replace=False))
 
@@ -43,145 +50,149 @@ def watch(fitted, folder, *days, **further):
     return command.watch(fitted, new, **files, close=bool(days))
 
 
+def kept(folder):
+    return [(folder / name).read_bytes() for name in ("state", "lines", "w.prom")]
+
+
 def lines(folder):
     return [json.loads(line) for line in (folder / "lines").read_text().splitlines()]
 
 
-def test_late_labels_say_what_an_estimate_of_all_days_with_these_labels_says(fitted, tmp_path):
-    watch(fitted, tmp_path, 0, 1)
+def records(report):
+    return report.found.state.records
+
+
+@pytest.fixture(scope="module")
+def after_two_days(fitted, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("two days")
+    watch(fitted, folder, 0, 1)
+    return folder
+
+
+@pytest.fixture
+def folder(after_two_days, tmp_path):
+    """What a watch keeps after two days, for one test."""
+    return shutil.copytree(after_two_days, tmp_path / "watch")
+
+
+@pytest.fixture
+def before(after_two_days, fitted):
+    return read_state(after_two_days / "state", read_watch(fitted)).records
+
+
+def test_late_labels_say_what_an_estimate_of_all_days_with_these_labels_says(fitted, folder, tmp_path):
     labels = sheet(tmp_path / "late.csv", 1, draw(60))
-    records = watch(fitted, tmp_path, 2, 3, labels=labels).found.state.records
+    found = records(watch(fitted, folder, 2, 3, labels=labels))
     sides = [scores_of(source_columns(), "val")], [scores_of(joined(*DAYS), "live")]
-    known = estimate(*sides, period="1d", timestamps="time", labels=labels).found.chunks
-    for record, chunk in zip(records, known, strict=True):
-        quote = record.quote
-        assert (quote.method, quote.why) == (chunk.quote.method, chunk.quote.why)
-        np.testing.assert_allclose(
-            (quote.accuracy, quote.low, quote.high),
-            (chunk.quote.accuracy, chunk.quote.low, chunk.quote.high),
-            atol=1e-6,
-        )
-    right = (TRUTH[1].predictions == TRUTH[1].labels).mean()
-    interval = records[1].labelled.interval
-    assert interval[0] <= right <= interval[1] and "corrected by labels" in records[3].quote.why
-    bare = watch(fitted, tmp_path / "bare", 0, 1, 2, 3).found.state
-    sides = ([replace(own, labelled=None, corrected=None, file="") for own in side] for side in (bare.records, records))
-    assert next(sides) == next(sides)  # the alarm's test, too
+    known = estimate(*sides, period="1d", timestamps="time", labels=labels, estimator=()).found.chunks
+    for record, chunk in zip(found, known, strict=True):
+        quote, other = record.quote, chunk.quote
+        assert (quote.method, quote.why) == (other.method, other.why)
+        ends = (quote.accuracy, quote.low, quote.high), (other.accuracy, other.low, other.high)
+        np.testing.assert_allclose(*ends, atol=1e-6)
+    interval = found[1].labelled.interval
+    assert interval[0] <= RIGHT <= interval[1] and "corrected by labels" in found[3].quote.why
+    bare = records(watch(fitted, tmp_path / "bare", 0, 1, 2, 3))
+    plain = ([replace(own, labelled=None, corrected=None, file="") for own in side] for side in (bare, found))
+    assert next(plain) == next(plain)  # the alarm's test, too
 
 
-def test_a_sheet_is_read_once_whatever_file_says_it(fitted, tmp_path):
-    watch(fitted, tmp_path, 0, 1)
+def test_a_sheet_is_read_once_whatever_file_says_it(fitted, folder, tmp_path):
     labels = sheet(tmp_path / "late.csv", 1, draw(60))
-    first = watch(fitted, tmp_path, labels=labels)
-    kept = [(tmp_path / name).read_bytes() for name in ("state", "lines", "w.prom")]
+    first, whole = watch(fitted, folder, labels=labels), kept(folder)
     assert not first.found.labels.again and "late.csv: 60 labels" in " ".join(first.text)
-    with labels.open() as file:
-        rows = list(csv.DictReader(file))
-    columns = {name: np.array([row[name] for row in rows]) for name in ("path", "label")}
+    columns = {name: np.array([row[name] for row in read_sheet(labels)]) for name in ("path", "label")}
     columns["inclusion"] = np.full(60, 0.4)
     for again in (labels, scores_of(columns, "again")):
-        report = watch(fitted, tmp_path, labels=again)
+        report = watch(fitted, folder, labels=again)
         assert report.found.labels.again and "nothing is counted twice" in " ".join(report.text)
-        assert [(tmp_path / name).read_bytes() for name in ("state", "lines", "w.prom")] == kept
+        assert kept(folder) == whole
 
 
-def test_the_table_the_lines_and_the_collector_s_text_tell_what_labels_say(fitted, tmp_path):
-    before = watch(fitted, tmp_path, 0, 1)
-    report = watch(fitted, tmp_path, 2, labels=sheet(tmp_path / "late.csv", 1, draw(60)), out=tmp_path / "out")
-    found = report.found.state.records[1].labelled
-    assert "60 labels" in str(report.terminal_tables) and "corrected" in str(report.terminal_tables)
-    told = lines(tmp_path)
+def test_the_table_the_lines_and_the_collector_s_text_tell_what_labels_say(fitted, folder, before, tmp_path):
+    report = watch(fitted, folder, 2, labels=sheet(tmp_path / "late.csv", 1, draw(60)))
+    found, last = records(report)[1].labelled, records(report)[2]
+    assert "60 labels" in str(report.terminal_tables) and "new, " in str(report.terminal_tables)
+    told = lines(folder)
     assert [(line["number"], line.get("kind")) for line in told] == [(0, None), (1, None), (1, "labels"), (2, None)]
-    assert told[1]["accuracy"] == before.found.state.records[1].quote.accuracy
+    assert told[1]["accuracy"] == before[1].quote.accuracy
     assert (told[2]["accuracy"], told[2]["low"], told[2]["high"]) == (found.accuracy, *found.interval)
-    last = report.found.state.records[2]
     assert told[3]["accuracy"] == last.quote.accuracy != last.unlabelled.accuracy
     assert told[3]["accuracy_before_correction"] == last.unlabelled.accuracy
-    text = (tmp_path / "w.prom").read_text()
+    text = (folder / "w.prom").read_text()
     assert f'labelled_accuracy_ratio{{watch="state"}} {found.accuracy!r}' in text
     assert "labelled_last_image_timestamp_seconds{" in text and 'labelled_images{watch="state"} 60' in text
     (value,) = report.results.where(metric="labels")
     assert value.value.value == 60 and json.loads(report.json)["labels"][0]["low"] == found.interval[0]
-    assert "60 labels" in (tmp_path / "out" / "report.html").read_text()
 
 
-def test_lines_are_mended_wherever_a_call_was_killed(fitted, tmp_path):
-    watch(fitted, tmp_path, 0, 1)
+def test_lines_are_mended_wherever_a_call_was_killed(fitted, folder, tmp_path):
     two = sheet(tmp_path / "late.csv", 1, draw(60))
     with two.open("a") as file:
         file.writelines(f"0/{row},{TRUTH[0].labels[row]},0.4\n" for row in draw(50))
-    watch(fitted, tmp_path, labels=two)
-    watch(fitted, tmp_path, 2, labels=sheet(tmp_path / "more.csv", 0, draw(70, 1)))
-    state, whole = read_state(tmp_path / "state", read_watch(fitted)), (tmp_path / "lines").read_bytes()
-    numbers = [(line.get("sheet"), line["number"]) for line in lines(tmp_path)]
+    watch(fitted, folder, labels=two)
+    watch(fitted, folder, 2, labels=sheet(tmp_path / "more.csv", 0, draw(70, 1)))
+    state, whole = read_state(folder / "state", read_watch(fitted)), (folder / "lines").read_bytes()
+    numbers = [(line.get("sheet"), line["number"]) for line in lines(folder)]
     assert numbers == [(None, 0), (None, 1), (0, 0), (0, 1), (1, 0), (None, 2)]
-    first = whole.index(b"\n")
-    for size in range(first + 1, len(whole), 61):
-        (tmp_path / "lines").write_bytes(whole[:size])
-        append_lines(tmp_path / "lines", state, "state", state.records[2:], state.sheets[1])
-        assert (tmp_path / "lines").read_bytes() == whole
+    for size in range(whole.index(b"\n") + 1, len(whole), 197):
+        (folder / "lines").write_bytes(whole[:size])
+        append_lines(folder / "lines", state, "state", state.records[2:], state.sheets[1])
+        assert (folder / "lines").read_bytes() == whole
 
 
 @pytest.mark.parametrize("step", ["append_lines", "write_prometheus"])
-def test_a_call_that_died_is_completed_by_the_same_call(fitted, tmp_path, monkeypatch, step):
+def test_a_call_that_died_is_completed_by_the_same_call(fitted, folder, tmp_path, monkeypatch, step):
     class Killed(Exception):
         pass
 
     def die(*arguments):
         raise Killed
 
-    labels = sheet(tmp_path / "late.csv", 0, draw(60))
-    for folder in (tmp_path / "whole", tmp_path / "broken"):
-        watch(fitted, folder, 0)
-        if folder.name == "broken":
-            with monkeypatch.context() as patched, pytest.raises(Killed):
-                patched.setattr(command, step, die)
-                watch(fitted, folder, 1, labels=labels)
-        watch(fitted, folder, 1, labels=labels)
-    for name in ("state", "lines", "w.prom"):
-        assert (tmp_path / "whole" / name).read_bytes() == (tmp_path / "broken" / name).read_bytes()
+    labels, broken = sheet(tmp_path / "late.csv", 0, draw(60)), shutil.copytree(folder, tmp_path / "broken")
+    with monkeypatch.context() as patched, pytest.raises(Killed):
+        patched.setattr(command, step, die)
+        watch(fitted, broken, 2, labels=labels)
+    for place in (folder, broken):
+        watch(fitted, place, 2, labels=labels)
+    assert kept(folder) == kept(broken)
 
 
-def test_labels_of_no_draw_decide_nothing(fitted, tmp_path):
-    bare = watch(fitted, tmp_path, 0, 1).found.state.records[1].quote
+def test_labels_of_no_draw_decide_nothing(fitted, folder, before, tmp_path):
     surest = np.argsort(-DAYS[1]["logits"].max(axis=1))[:80]
-    report = watch(fitted, tmp_path, 2, labels=sheet(tmp_path / "late.csv", 1, surest, None))
-    assert report.found.state.records[1].quote == bare
-    assert report.found.state.records[2].corrected is None
+    report = watch(fitted, folder, 2, labels=sheet(tmp_path / "late.csv", 1, surest, None))
+    assert records(report)[1].quote == before[1].quote and records(report)[2].corrected is None
     assert "not drawn at random" in " ".join(report.text)
 
 
-def test_fewer_labels_take_no_place_of_those_that_gave_an_interval(fitted, tmp_path):
-    watch(fitted, tmp_path, 0)
-    kept = watch(fitted, tmp_path, labels=sheet(tmp_path / "a.csv", 0, draw(60))).found.state.records
-    again = watch(fitted, tmp_path, labels=sheet(tmp_path / "b.csv", 0, draw(5, 1), 0.03)).found.state.records
-    assert again[0].labelled == kept[0].labelled and kept[0].labelled.n == 60
+def test_fewer_labels_take_no_place_of_those_that_gave_an_interval(fitted, folder, tmp_path):
+    first = records(watch(fitted, folder, labels=sheet(tmp_path / "a.csv", 0, draw(60))))
+    again = records(watch(fitted, folder, labels=sheet(tmp_path / "b.csv", 0, draw(5, 1), 0.03)))
+    assert again[0].labelled == first[0].labelled and first[0].labelled.n == 60
 
 
-def test_images_without_names_are_named_by_their_place_among_all(fitted, tmp_path):
+def test_images_without_names_are_named_by_their_place_among_all(fitted, folder, tmp_path):
     for day in (0, 1):
         columns = {name: column for name, column in DAYS[day].items() if name != "path"}
         command.watch(fitted, [scores_of(columns, str(day))], state=tmp_path / "state", close=True)
+    by_path = sheet(tmp_path / "path.csv", 1, draw(60))
     with pytest.raises(OpenworldError, match="by path, and the 2 finished periods .* by `row`"):
-        watch(fitted, tmp_path, labels=sheet(tmp_path / "path.csv", 1, draw(60)))
-    rows = watch(fitted, tmp_path, labels=sheet(tmp_path / "rows.csv", 1, draw(60), column="row", first=150))
-    named = watch(fitted, tmp_path / "named", 0, 1)
-    named = watch(fitted, tmp_path / "named", labels=sheet(tmp_path / "path.csv", 1, draw(60)))
-    assert rows.found.state.records[1].labelled == named.found.state.records[1].labelled
+        watch(fitted, tmp_path, labels=by_path)
+    by_row = sheet(tmp_path / "rows.csv", 1, draw(60), column="row", first=150)
+    named, numbered = watch(fitted, folder, labels=by_path), watch(fitted, tmp_path, labels=by_row)
+    assert records(named)[1].labelled == records(numbered)[1].labelled
 
 
 def test_names_that_begin_anew_every_day_need_rows_and_are_proposed_by_rows(fitted, tmp_path):
     for day in (0, 1):
-        names = np.array([f"{row:03}.png" for row in range(150)])
-        new = scores_of(DAYS[day] | {"path": names}, str(day))
+        new = scores_of(DAYS[day] | {"path": np.array([f"{row:03}.png" for row in range(150)])}, str(day))
         files = {"state": tmp_path / "state", "out": tmp_path / "out", "propose": 40}
         command.watch(fitted, [new], **files, close=True)
     path = tmp_path / "late.csv"
     path.write_text("path,label\n003.png,1\n")
     with pytest.raises(OpenworldError, match="several images are named '003.png'.*`row`"):
         watch(fitted, tmp_path, labels=path)
-    with (tmp_path / "out" / "labels-to-make-2024-01-02.csv").open() as file:
-        rows = list(csv.DictReader(file))
+    rows = read_sheet(tmp_path / "out" / "labels-to-make-2024-01-02.csv")
     assert {int(row["row"]) - 150 for row in rows} == {int(row["file"][:3]) for row in rows}
     columns = {"row": [row["row"] for row in rows], "file": [row["file"] for row in rows]}
     columns["label"] = [TRUTH[1].labels[int(row["row"]) - 150] for row in rows]
@@ -196,62 +207,58 @@ def test_labels_of_a_sampled_period_speak_for_all_of_it(fitted, tmp_path, monkey
     monkeypatch.setattr(following, "spans", lambda pieces, **options: few(pieces, rows=100, **options))
     watch(fitted, tmp_path, 1)
     report = watch(fitted, tmp_path, labels=sheet(tmp_path / "late.csv", 1, range(150), 1.0))
-    found = report.found.state.records[0].labelled
+    found = records(report)[0].labelled
     assert found.n == 100 and found.interval[1] - found.interval[0] > 0.05
     assert "50 labels left out" in " ".join(report.text)
 
 
-def test_periods_no_longer_kept_are_left_out_or_refused(fitted, tmp_path, monkeypatch):
+def test_periods_no_longer_kept_are_left_out_or_refused(fitted, folder, tmp_path, monkeypatch):
     monkeypatch.setattr(following, "KEPT", 2)
-    state = watch(fitted, tmp_path, 0, 1, 2).found.state
-    assert [period.number for period in state.kept] == [1, 2]
+    assert [period.number for period in watch(fitted, folder, 2).found.state.kept] == [1, 2]
     old = sheet(tmp_path / "old.csv", 0, draw(60))
     with pytest.raises(OpenworldError, match=r"60 of 60 .* that is kept \(2024-01-02 to 2024-01-03\), the first '0/"):
-        watch(fitted, tmp_path, labels=old)
+        watch(fitted, folder, labels=old)
     with old.open("a") as file:
         file.writelines(f"1/{row},{TRUTH[1].labels[row]},0.4\n" for row in draw(50))
-    report = watch(fitted, tmp_path, labels=old)
+    report = watch(fitted, folder, labels=old)
     assert [number for number, _ in report.found.labels.sheet.found] == [1]
     assert "60 labels left out" in " ".join(report.text)
 
 
-def test_refusals_change_nothing(fitted, tmp_path):
+def test_refusals_change_nothing(fitted, folder, tmp_path):
     with pytest.raises(OpenworldError, match="0 finished periods"):
-        watch(fitted, tmp_path, labels=sheet(tmp_path / "late.csv", 0, draw(60)))
-    watch(fitted, tmp_path, 0)
-    command.watch(fitted, [scores_of(DAYS[1], "open")], state=tmp_path / "state")
-    before = (tmp_path / "state").read_bytes()
-    path = tmp_path / "late.csv"
+        watch(fitted, tmp_path / "new", labels=sheet(tmp_path / "late.csv", 0, draw(60)))
+    command.watch(fitted, [scores_of(DAYS[2], "open")], state=folder / "state")
+    state, path = (folder / "state").read_bytes(), tmp_path / "late.csv"
     for text, match in {
         "path,label\nnone,1\n": "1 of 1 images of late.csv are of no finished period.*'none'; labels are read before",
-        "path,label\n1/3,1\n": "'1/3'; it is of the period that is not finished",
-        "row,label\n153,1\n": "'153'; it is of the period that is not finished",
-        "row,label\n300,1\n": "'300'; labels are read before",
+        "path,label\n2/3,1\n": "'2/3'; it is of the period that is not finished",
+        "row,label\n303,1\n": "'303'; it is of the period that is not finished",
+        "row,label\n450,1\n": "'450'; labels are read before",
         "path,label\n0/3,7\n": "label 7 is none of the 4 classes.*labelled 'other'",
         "path,label\n0/3,wasp\n": "An image of no class is labelled",
         "path,label,inclusion\n0/3,,0.5\n0/4,1,0.5\n": "have no label",
     }.items():
         path.write_text(text)
         with pytest.raises(OpenworldError, match=match):
-            watch(fitted, tmp_path, 2, labels=path)
+            watch(fitted, folder, 3, labels=path)
     with pytest.raises(OpenworldError, match="--propose writes a worksheet"):
-        watch(fitted, tmp_path, propose=50)
-    assert (tmp_path / "state").read_bytes() == before
+        watch(fitted, folder, propose=50)
+    assert (folder / "state").read_bytes() == state
 
 
-def test_proposed_labels_are_filled_in_and_read(fitted, tmp_path):
-    watch(fitted, tmp_path, 0, 1, propose=50, out=tmp_path / "out")
-    with (tmp_path / "out" / "labels-to-make-2024-01-02.csv").open() as file:
-        rows = list(csv.DictReader(file))
+def test_proposed_labels_are_filled_in_and_read(fitted, folder):
+    out = folder / "out"
+    watch(fitted, folder, propose=50, out=out)
+    filled = out / "labels-to-make-2024-01-02.csv"
+    rows = read_sheet(filled)
     assert 30 <= len(rows) <= 70 and all(row["id"].startswith("1/") for row in rows)
-    with (tmp_path / "filled.csv").open("w", newline="") as file:
-        out = csv.DictWriter(file, rows[0])
-        out.writeheader()
-        out.writerows({**row, "label": TRUTH[1].labels[int(row["id"][2:])]} for row in rows)
-    filled = tmp_path / "out" / "labels-to-make-2024-01-02.csv"
-    filled.write_bytes((tmp_path / "filled.csv").read_bytes())
-    again = watch(fitted, tmp_path, propose=50, out=tmp_path / "out")
-    assert filled.read_bytes() == (tmp_path / "filled.csv").read_bytes() and "stays as it is" in " ".join(again.notes)
-    found = watch(fitted, tmp_path, labels=filled).found.state.records[1].labelled
-    right = (TRUTH[1].predictions == TRUTH[1].labels).mean()
-    assert found.n == len(rows) and found.interval[0] <= right <= found.interval[1]
+    with filled.open("w", newline="") as file:
+        writer = csv.DictWriter(file, rows[0])
+        writer.writeheader()
+        writer.writerows({**row, "label": TRUTH[1].labels[int(row["id"][2:])]} for row in rows)
+    text = filled.read_bytes()
+    again = watch(fitted, folder, propose=50, out=out)
+    assert filled.read_bytes() == text and "stays as it is" in " ".join(again.notes)
+    found = records(watch(fitted, folder, labels=filled))[1].labelled
+    assert found.n == len(rows) and found.interval[0] <= RIGHT <= found.interval[1]

@@ -32,26 +32,15 @@ def test_the_numbers_are_read_back_by_the_collector_s_own_parser(fitted, tmp_pat
     assert families["openworld_watch_alarm_ratio"].documentation
 
 
-def test_an_accuracy_that_cannot_be_told_is_absent_and_its_bounds_are_there(fitted, tmp_path):
-    files = {"state": tmp_path / "state", "prometheus": tmp_path / "watch.prom"}
-    command.watch(fitted, [scores_of(day_columns(0, strength=0.2), "new")], **files, close=True)
-    text = files["prometheus"].read_text()
-    assert "openworld_watch_accuracy_ratio" not in text and "accuracy_low_ratio{" in text
-    assert 'accuracy_known{watch="state"} 0' in text and 'shift_alarm{watch="state"} 1' in text
-
-
 def test_rows_lines_and_collected_numbers_are_the_same_and_stand_once_on_the_page(fitted, tmp_path):
     files = {"state": tmp_path / "state", "json_lines": tmp_path / "lines", "prometheus": tmp_path / "watch.prom"}
-    days = [
-        scores_of(day_columns(day, strength=strength), f"day {day}") for day, strength in enumerate((2.0, 2.0, 0.2))
-    ]
+    days = [scores_of(day_columns(day, strength=grip), f"day {day}") for day, grip in enumerate((2.0, 2.0, 0.2))]
     report = command.watch(fitted, days, **files, close=True)
     _shows_every_number_once(report)
-    last = {**report.results.rows[-1].where}
-    text, lines = (
-        files["prometheus"].read_text(),
-        [json.loads(line) for line in files["json_lines"].read_text().splitlines()],
-    )
+    last, text = {**report.results.rows[-1].where}, files["prometheus"].read_text()
+    lines = [json.loads(line) for line in files["json_lines"].read_text().splitlines()]
+    assert "openworld_watch_accuracy_ratio" not in text and "accuracy_low_ratio{" in text
+    assert 'accuracy_known{watch="state"} 0' in text and 'shift_alarm{watch="state"} 1' in text
     for field in FIELDS:
         value = report.results.value(field.entity, field.metric.key, **last).value
         assert lines[-1][field.name] == value

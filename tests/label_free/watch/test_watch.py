@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from simulated import outputs
-from watched_days import START, day_columns, joined, save, source_columns
+from watched_days import START, day_columns, joined, part, save, source_columns
 
 from openworld.core.errors import OpenworldError
 from openworld.estimators import find_alarms
@@ -14,28 +14,39 @@ from openworld.estimators.quote.alarm import Chunk
 from openworld.label_free.estimate.estimation import estimate_accuracy
 from openworld.label_free.estimate.score_tables import open_table
 from openworld.label_free.settings import Settings
-from openworld.label_free.watch import command
+from openworld.label_free.watch import command, following
 from openworld.label_free.watch.exports import append_lines
-from openworld.label_free.watch.fitted import FITTED, read_watch
+from openworld.label_free.watch.fitted import fit_report, read_watch
 from openworld.label_free.watch.state import read_state
-from openworld.runs.sealed_arrays import read_arrays, write_arrays
 from openworld.tables.files import scores_of
 
-STRENGTHS = (2.0, 2.0, 1.4, 0.6, 0.6, 2.0, 0.2)
-DAYS = [day_columns(day, 150, strength) for day, strength in enumerate(STRENGTHS)]
+DAYS = [day_columns(day, 150, strength) for day, strength in enumerate((2.0, 1.4, 0.6, 0.6, 2.0, 0.2))]
 
 
 def of(columns, name="new"):
     return scores_of(columns, name)
 
 
-def records_of(fitted, tmp_path, files, **options):
+@pytest.fixture
+def watch(fitted, tmp_path):
+    """A function that adds files to a state of its own and returns what is then found."""
+
+    def added(*files, **options):
+        return command.watch(fitted, [of(file) for file in files], state=tmp_path / "state", **options).found
+
+    return added
+
+
+def fit(path, columns=None, **settings):
+    return command.fit_watch([of(source_columns() if columns is None else columns, "val")], path, **settings)
+
+
+def state_of(fitted, folder, files, **options):
     """What a state holds after each file came in a call of its own."""
     files = [of(columns, f"file {place}") for place, columns in enumerate(files)]
-    for place, file in enumerate(files):
-        last = place == len(files) - 1
-        command.watch(fitted, [file], state=tmp_path / "state", close=last, **options)
-    return read_state(tmp_path / "state", read_watch(fitted))
+    for file in files:
+        command.watch(fitted, [file], state=folder / "state", close=file is files[-1], **options)
+    return read_state(folder / "state", read_watch(fitted))
 
 
 def bare(state):
@@ -43,58 +54,51 @@ def bare(state):
     return [replace(record, file="") for record in state.records]
 
 
-def test_however_a_year_is_cut_into_files_the_numbers_are_the_same(fitted, tmp_path):
-    whole = records_of(fitted, tmp_path / "whole", [joined(*DAYS)])
-    days = records_of(fitted, tmp_path / "days", DAYS)
+@pytest.fixture(scope="module")
+def year(fitted, tmp_path_factory):
+    """The state after all days in one file."""
+    return state_of(fitted, tmp_path_factory.mktemp("year"), [joined(*DAYS)])
+
+
+def test_however_a_year_is_cut_into_files_the_numbers_are_the_same(fitted, year, tmp_path):
     everything = joined(*DAYS)
     edges = [0, 140, 141, 440, 590, len(everything["time"])]
-    pieces = [{name: column[a:b] for name, column in everything.items()} for a, b in zip(edges, edges[1:])]  # noqa: B905
-    cut = records_of(fitted, tmp_path / "cut", pieces)
-    assert len(whole.records) == len(DAYS) and whole.opened is None
-    assert bare(whole) == bare(days) == bare(cut)
-    assert whole.statistic == days.statistic == cut.statistic
-    assert whole.shift_statistic == days.shift_statistic == cut.shift_statistic
-    assert any(record.alarming for record in whole.records)
-    assert {record.shifted for record in whole.records} == {True, False}
-    assert any(record.quote.accuracy is None for record in whole.records)
+    pieces = [part(everything, first, last) for first, last in zip(edges, edges[1:], strict=False)]
+    assert len(year.records) == len(DAYS) and year.opened is None
+    for name, files in (("days", DAYS), ("cut", pieces)):
+        state = state_of(fitted, tmp_path / name, files)
+        assert bare(state) == bare(year)
+        assert (state.statistic, state.shift_statistic) == (year.statistic, year.shift_statistic)
+    assert any(record.alarming for record in year.records)
+    assert {record.shifted for record in year.records} == {True, False}
+    assert any(record.quote.accuracy is None for record in year.records)
+
+
+def test_periods_are_estimated_as_an_estimate_of_everything_at_once_does(year):
+    source, target = open_table([of(source_columns(), "val")]), open_table([of(joined(*DAYS))], times="time")
+    known = estimate_accuracy(source, target, Settings(period="1d", timestamps="time"))
+    for record, chunk in zip(year.records, known.chunks, strict=True):
+        assert record.quote == chunk.quote and record.label == chunk.label
+        assert record.shift_alarm == chunk.shift_alarm and record.methods.items() <= chunk.methods.items()
+        assert (record.n, record.first) == (chunk.n, chunk.first)
 
 
 def test_a_large_period_is_sampled_alike_however_it_is_cut(fitted, tmp_path, monkeypatch):
-    from openworld.label_free.watch import following
-
     few = following.spans
     monkeypatch.setattr(following, "spans", lambda pieces, **options: few(pieces, rows=60, **options))
-    day = DAYS[0]
-    whole = records_of(fitted, tmp_path / "whole", [day])
-    parts = [{name: column[a:b] for name, column in day.items()} for a, b in ((0, 130), (130, 139), (139, 150))]
-    cut = records_of(fitted, tmp_path / "cut", parts)
+    whole = state_of(fitted, tmp_path / "whole", DAYS[:1])
+    parts = [part(DAYS[0], first, last) for first, last in ((0, 130), (130, 139), (139, 150))]
+    cut = state_of(fitted, tmp_path / "cut", parts)
     assert bare(whole) == bare(cut) and whole.records[0].sampled == 60
-
-
-def test_periods_are_estimated_as_an_estimate_of_everything_at_once_does(fitted, tmp_path):
-    state = records_of(fitted, tmp_path, [joined(*DAYS)])
-    source = open_table([of(source_columns(), "val")])
-    target = open_table([of(joined(*DAYS))], times="time")
-    options = Settings(period="1d", timestamps="time", estimators=())
-    known = estimate_accuracy(source, target, options)
-    for record, chunk in zip(state.records, known.chunks, strict=True):
-        assert record.quote == chunk.quote and record.label == chunk.label
-        assert record.shift_alarm == chunk.shift_alarm
-        assert record.methods.items() <= chunk.methods.items()
-        assert (record.n, record.first) == (chunk.n, chunk.first)
 
 
 @pytest.mark.parametrize("sign", [-1, 1])  # worse from day to day, and better after a bad first day
 def test_alarms_of_periods_of_one_size_are_those_of_one_test_over_all(tmp_path, sign):
-    settings = {"chunk_rows": 128, "alert": 0.78}
-    command.fit_watch([of(source_columns(), "val")], tmp_path / "watch", **settings, images=[128])
-    watch = read_watch(tmp_path / "watch")
+    fit(tmp_path / "watch", chunk_rows=128, alert=0.78, images=[128])
     days = joined(*(day_columns(day, 128, 1.2 + 0.3 * sign * (day - 3)) for day in range(7)))
-    state = command.watch(tmp_path / "watch", [of({"logits": days["logits"]})], state=tmp_path / "state")
-    state = state.found.state
-    null = watch.measured.alarms[128]
-    chunks = [Chunk(record.alarm.counted, 128, null) for record in state.records]
-    found = find_alarms(chunks, 0.78)
+    state = command.watch(tmp_path / "watch", [of({"logits": days["logits"]})], state=tmp_path / "state").found.state
+    null = read_watch(tmp_path / "watch").measured.alarms[128]
+    found = find_alarms([Chunk(record.alarm.counted, 128, null) for record in state.records], 0.78)
     alarms = [record.alarm for record in state.records]
     np.testing.assert_allclose([alarm.ratio for alarm in alarms], found.statistics / found.limit, atol=1e-12)
     assert [alarm.standing for alarm in alarms] == found.standing.tolist() and found.standing.any()
@@ -102,27 +106,13 @@ def test_alarms_of_periods_of_one_size_are_those_of_one_test_over_all(tmp_path, 
     np.testing.assert_allclose([alarm.lasting for alarm in alarms], found.lasting)
 
 
-def test_a_terminal_shows_all_new_periods_and_some_of_those_before(fitted, tmp_path, monkeypatch):
-    monkeypatch.setattr("openworld.report.layout.layout.TERMINAL_ROWS", 3)
-    files = {"state": tmp_path / "state"}
-    first, second = (
-        command.watch(fitted, [of(joined(*days))], **files, close=True).terminal_tables[0]
-        for days in (DAYS[:2], DAYS[2:4])
-    )
-    assert [row.label for row in first.rows] == ["2024-01-01", "2024-01-02"]
-    assert [row.label for row in second.rows] == ["2024-01-02", "2024-01-03", "2024-01-04"]
-    again = command.watch(fitted, [], **files).terminal_tables[0]
-    assert [row.label for row in again.rows] == ["2024-01-02", "2024-01-03", "2024-01-04"]
-    assert [(row.cells[-1] or "").startswith("new") for row in second.rows] == [False, True, True]
-
-
-def test_what_was_fitted_comes_back_whole(fitted, tmp_path):
-    watch = read_watch(fitted)
-    columns = source_columns()
+def test_what_was_fitted_comes_back_whole_and_says_its_alarms(fitted, tmp_path):
+    watch, columns = read_watch(fitted), source_columns()
     np.testing.assert_array_equal(watch.outputs.logits, columns["logits"])
     np.testing.assert_array_equal(watch.outputs.labels, columns["labels"])
     again = watch.write(tmp_path / "again")
     assert again.fingerprint == watch.fingerprint and (tmp_path / "again").read_bytes() == fitted.read_bytes()
+    assert "found below 78.0 %" in " ".join(fit_report(watch, fitted).verdict)
 
 
 def test_the_same_file_is_recognised_by_bytes_or_content_and_not_counted_again(fitted, tmp_path):
@@ -136,89 +126,62 @@ def test_the_same_file_is_recognised_by_bytes_or_content_and_not_counted_again(f
     assert len((tmp_path / "lines").read_text().splitlines()) == 1
 
 
-def test_images_before_those_that_were_counted_are_refused_and_change_nothing(fitted, tmp_path):
-    files = {"state": tmp_path / "state"}
-    command.watch(fitted, [of(DAYS[1])], **files)
+def test_images_that_come_too_late_or_too_early_are_refused_and_change_nothing(watch, tmp_path):
+    watch(DAYS[1])
     before = (tmp_path / "state").read_bytes()
-    with pytest.raises(OpenworldError, match="before 2024-01-02T23"):
-        command.watch(fitted, [of(DAYS[0])], **files)
-    mixed = joined(DAYS[2], DAYS[1])
-    with pytest.raises(OpenworldError, match="sort the target by time"):
-        command.watch(fitted, [of(mixed)], **files)
+    times = DAYS[2]["time"].copy()
+    times[-1] = np.datetime64("9999-12-31T00:00:00")  # it would close the watch
+    for words, file in {
+        "before 2024-01-02T23": DAYS[0],
+        "sort the target by time": joined(DAYS[2], DAYS[1]),
+        r"image of 9999-12-31.* more than a year ahead of the clock": DAYS[2] | {"time": times},
+    }.items():
+        with pytest.raises(OpenworldError, match=words):
+            watch(file)
     assert (tmp_path / "state").read_bytes() == before
-
-
-def test_an_image_of_a_year_to_come_is_refused_for_it_would_close_the_watch(fitted, tmp_path):
-    files = {"state": tmp_path / "state"}
-    command.watch(fitted, [of(DAYS[0])], **files)
-    before = (tmp_path / "state").read_bytes()
-    times = DAYS[1]["time"].copy()
-    times[-1] = np.datetime64("9999-12-31T00:00:00")
-    with pytest.raises(OpenworldError, match=r"image of 9999-12-31.* more than a year ahead of the clock"):
-        command.watch(fitted, [of(DAYS[1] | {"time": times})], **files)
-    assert (tmp_path / "state").read_bytes() == before
-    command.watch(fitted, [of(DAYS[1])], **files)
-
-
-def test_a_late_file_of_a_closed_period_is_refused(fitted, tmp_path):
-    files = {"state": tmp_path / "state"}
-    morning = {name: column[:70] for name, column in DAYS[0].items()}
-    evening = {name: column[70:] for name, column in DAYS[0].items()}
-    command.watch(fitted, [of(morning)], **files, close=True)
+    watch(part(DAYS[2], 0, 145), close=True)
     with pytest.raises(OpenworldError, match="closed"):
-        command.watch(fitted, [of(evening)], **files)
+        watch(part(DAYS[2], 145, 150))
 
 
 @pytest.mark.parametrize("again", [True, False])
-def test_a_period_can_be_closed_when_its_last_file_has_been_counted(fitted, tmp_path, again):
-    files, day = {"state": tmp_path / "state"}, [of(DAYS[1], "second")]
-    command.watch(fitted, [of(DAYS[0], "first"), *day], **files)
-    view = command.watch(fitted, day if again else [], **files, close=True).found
+def test_a_period_can_be_closed_when_its_last_file_has_been_counted(watch, year, again):
+    watch(*DAYS[:2])
+    view = watch(*DAYS[1:2] * again, close=True)
     assert [record.label for record in view.new] == ["2024-01-01", "2024-01-02"] and view.open is None
-    once = records_of(fitted, tmp_path / "once", [joined(DAYS[0], DAYS[1])])
-    assert bare(view.state) == bare(once)
+    assert bare(view.state) == bare(year)[:2]
 
 
-def test_an_old_file_closes_nothing(fitted, tmp_path):
-    files = {"state": tmp_path / "state"}
-    command.watch(fitted, [of(DAYS[0]), of(DAYS[1])], **files)
-    view = command.watch(fitted, [of(DAYS[0])], **files, close=True).found
+def test_an_old_file_closes_nothing(watch):
+    watch(*DAYS[:2])
+    view = watch(DAYS[0], close=True)
     assert view.open.label == "2024-01-02" and len(view.state.records) == 1
 
 
 def test_a_period_of_so_many_rows_ends_with_the_last_of_them(tmp_path):
-    command.fit_watch([of(source_columns(), "val")], tmp_path / "watch", chunk_rows=100, images=[100])
+    fit(tmp_path / "watch", chunk_rows=100, images=[100])
     files, logits = {"state": tmp_path / "state"}, joined(*DAYS)["logits"]
     for first, last, finished in ((0, 60, 0), (60, 100, 1), (100, 350, 2), (350, 360, 0), (360, 400, 1)):
         view = command.watch(tmp_path / "watch", [of({"logits": logits[first:last]})], **files).found
         assert len(view.new) == finished
-    assert [record.label for record in view.state.records] == [
-        "1 to 100", "101 to 200", "201 to 300", "301 to 400"
-    ]  # fmt: skip
+    labels = ["1 to 100", "101 to 200", "201 to 300", "301 to 400"]
+    assert [record.label for record in view.state.records] == labels
     with pytest.raises(OpenworldError, match="--close"):
         command.watch(tmp_path / "watch", [of({"logits": logits[:5]})], **files, close=True)
 
 
-def test_a_period_that_is_not_finished_is_estimated_and_raises_no_alarm(fitted, tmp_path):
-    files = {"state": tmp_path / "state"}
+def test_a_period_that_is_not_finished_is_estimated_and_raises_no_alarm(fitted, watch, tmp_path):
     bad = day_columns(0, 150, 0.5)
-    view = command.watch(fitted, [of(bad)], **files).found
+    view = watch(bad)
     assert not view.new and not view.alerts and view.open.alarm is None and view.open.n == 150
-    ended = command.watch(fitted, [of(DAYS[1])], **files).found
+    state = read_state(tmp_path / "state", read_watch(fitted))
+    assert state.opened.images.tolist() == bad["path"].tolist()
+    ended = watch(DAYS[1])
     assert [record.label for record in ended.new] == ["2024-01-01"] and ended.new[0].alarm is not None
 
 
-def test_images_keep_their_names_across_files(fitted, tmp_path):
-    files = {"state": tmp_path / "state"}
-    morning = {name: column[:70] for name, column in DAYS[0].items()}
-    command.watch(fitted, [of(morning)], **files)
-    state = read_state(tmp_path / "state", read_watch(fitted))
-    assert state.opened.images.tolist() == morning["path"].tolist()
-
-
-def test_other_sizes_are_measured_once_and_kept(fitted, tmp_path):
-    files = {"state": tmp_path / "state"}
-    state = command.watch(fitted, [of(day_columns(0, 40))], **files, close=True).found.state
+def test_other_sizes_are_measured_once_and_kept(fitted, watch, tmp_path):
+    state = watch(day_columns(0, 40), close=True).state
     kept = read_state(tmp_path / "state", read_watch(fitted)).measured
     for name in ("quotes", "limits", "shifts"):
         assert set(getattr(state.measured, name)) == {38} == set(getattr(kept, name))
@@ -234,43 +197,38 @@ def test_other_sizes_are_measured_once_and_kept(fitted, tmp_path):
         ({"logits": np.zeros((3, 4))}, "time"),
     ],
 )
-def test_files_that_do_not_fit_are_refused_and_no_state_is_left(fitted, tmp_path, columns, message):
+def test_files_that_do_not_fit_are_refused_and_no_state_is_left(watch, tmp_path, columns, message):
     with pytest.raises(OpenworldError, match=message):
-        command.watch(fitted, [of(columns)], state=tmp_path / "state")
+        watch(columns)
     assert not (tmp_path / "state").exists()
 
 
-def test_the_state_of_another_fit_a_foreign_file_and_a_damaged_one_are_refused(fitted, tmp_path):
-    files = {"state": tmp_path / "state"}
-    command.watch(fitted, [of(DAYS[0])], **files)
-    command.fit_watch([of(source_columns(500), "val")], tmp_path / "other", timestamps="time", period="1d")
-    with pytest.raises(OpenworldError, match="another fit"):
-        command.watch(tmp_path / "other", [of(DAYS[1])], **files)
-    with pytest.raises(OpenworldError, match="expected what `openworld estimate fit` writes"):
-        read_watch(tmp_path / "state")
+def test_the_state_of_another_fit_a_foreign_file_and_a_damaged_one_are_refused(fitted, watch, tmp_path):
+    watch(DAYS[0])
+    fit(tmp_path / "other", source_columns(500), timestamps="time", period="1d", images=[150])
     damaged = bytearray(fitted.read_bytes())
     damaged[-5] ^= 1
     (tmp_path / "damaged").write_bytes(damaged)
-    with pytest.raises(OpenworldError, match="damaged"):
-        read_watch(tmp_path / "damaged")
-    with pytest.raises(OpenworldError, match="no file"):
-        read_watch(tmp_path / "nothing")
+    with pytest.raises(OpenworldError, match="another fit"):
+        command.watch(tmp_path / "other", [of(DAYS[1])], state=tmp_path / "state")
+    for name, words in (("state", "what `openworld estimate fit` writes"), ("damaged", "damaged"), ("none", "no file")):
+        with pytest.raises(OpenworldError, match=words):
+            read_watch(tmp_path / name)
 
 
-def test_without_a_period_every_file_is_one(tmp_path):
-    command.fit_watch([of(source_columns(), "val")], tmp_path / "watch", images=[150])
-    files = {"state": tmp_path / "state"}
-    days = [{"logits": day["logits"]} for day in DAYS[:3]]
-    view = command.watch(tmp_path / "watch", [of(day, f"{place}.npz") for place, day in enumerate(days)], **files).found
-    assert [record.label for record in view.new] == ["0.npz", "1.npz", "2.npz"]
-    assert view.open is None and all(record.alarm is None for record in view.new)
+def test_without_a_period_every_file_is_one_and_a_named_estimator_is_quoted(tmp_path):
+    fit(tmp_path / "watch", estimator=("AC",), alert=0.7, images=[150])
+    days = [of({"logits": day["logits"]}, f"{place}.npz") for place, day in enumerate(DAYS[:2])]
+    view = command.watch(tmp_path / "watch", days, state=tmp_path / "state").found
+    assert [record.label for record in view.new] == ["0.npz", "1.npz"] and view.open is None
+    for record in view.new:
+        assert record.quote.method == "AC" and list(record.methods) == ["AC"] and record.alarm.ratio <= 1
 
 
 def test_a_reference_is_quoted_and_missed_where_a_file_lacks_it(tmp_path):
     source, target = outputs(0, 600, 4, 2.0, knows=0.9), outputs(1, 150, 4, 1.0, knows=0.9)
     tables = {"logits": source.logits, "labels": source.labels, "reference": source.reference}
-    watch = command.fit_watch([of(tables, "val")], tmp_path / "watch", images=[150]).found
-    assert watch.names == ("DoC", "ATC-MC", "COT", "two-views")
+    assert fit(tmp_path / "watch", tables, images=[150]).found.names == ("DoC", "ATC-MC", "COT", "two-views")
     files = {"state": tmp_path / "state"}
     with pytest.raises(OpenworldError, match="no reference"):
         command.watch(tmp_path / "watch", [of({"logits": target.logits})], **files)
@@ -278,44 +236,20 @@ def test_a_reference_is_quoted_and_missed_where_a_file_lacks_it(tmp_path):
     (record,) = command.watch(tmp_path / "watch", [new], **files).found.new
     known = estimate_accuracy(open_table([of(tables, "val")]), open_table([new]))
     assert record.quote.accuracy == known.quote.accuracy and record.quote.method == known.quote.method
+    assert record.alarm is None
 
 
-def test_an_estimator_that_is_named_is_quoted(tmp_path):
-    settings = {"estimator": ("AC",), "alert": 0.7}
-    command.fit_watch([of(source_columns(), "val")], tmp_path / "watch", **settings, images=[150])
-    (record,) = records_of(tmp_path / "watch", tmp_path, [{"logits": DAYS[0]["logits"]}]).records
-    assert record.quote.method == "AC" and list(record.methods) == ["AC"]
-    assert record.alarm.ratio <= 1
-
-
-def test_lines_that_a_killed_call_left_out_are_written_and_half_a_line_is_mended(fitted, tmp_path):
-    state = records_of(fitted, tmp_path, DAYS[:4])
-    lines = tmp_path / "lines"
-    assert append_lines(lines, state, "live", state.records) == 4
+def test_lines_that_a_killed_call_left_out_are_written_and_half_a_line_is_mended(year, tmp_path):
+    lines, state = tmp_path / "lines", year
+    assert append_lines(lines, state, "live", state.records) == len(DAYS)
     whole = lines.read_bytes()
-    for size in range(0, len(whole), 97):  # killed while it wrote
+    for size in range(0, len(whole), 397):  # killed while it wrote
         lines.write_bytes(whole[:size])
         append_lines(lines, state, "live", state.records)
         assert lines.read_bytes() == whole
     assert append_lines(lines, state, "live", state.records) == 0 and lines.read_bytes() == whole
-    assert [json.loads(line)["number"] for line in whole.splitlines()] == [0, 1, 2, 3]
+    assert [json.loads(line)["number"] for line in whole.splitlines()] == list(range(len(DAYS)))
     lines.write_bytes(b"notes of mine")
     with pytest.raises(OpenworldError, match="not ours"):
         append_lines(lines, state, "live", state.records)
     assert lines.read_bytes() == b"notes of mine"
-
-
-@pytest.mark.parametrize(("alert", "fact"), [(0.8, "found below 80.0 %"), (None, "")])
-def test_what_is_fitted_says_below_what_it_gives_an_alarm(tmp_path, alert, fact):
-    report = command.fit_watch([of(source_columns(), "val")], tmp_path / "watch", alert=alert, images=[100])
-    text = " ".join(report.verdict)
-    assert fact in text and ("found below" in text) == bool(fact)
-
-
-def test_a_file_of_a_watch_keeps_names_as_they_are_and_no_nan(tmp_path):
-    write_arrays(tmp_path / "a.safetensors", FITTED, {"name": "Äpfel"}, {"x": np.arange(3)})
-    assert "Äpfel".encode() in (tmp_path / "a.safetensors").read_bytes()
-    assert read_arrays(tmp_path / "a.safetensors", FITTED, lambda about, *_: about) == {"name": "Äpfel"}
-    with pytest.raises(ValueError):
-        write_arrays(tmp_path / "b.safetensors", FITTED, {"x": np.nan}, {})
-    assert not (tmp_path / "b.safetensors").exists()

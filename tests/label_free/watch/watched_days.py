@@ -30,6 +30,10 @@ def joined(*parts):
     return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
 
+def part(columns, first, last):
+    return {name: column[first:last] for name, column in columns.items()}
+
+
 def save(path, columns):
     np.savez(path, **columns)
     return path
