@@ -12,6 +12,9 @@ from openworld.datasets.formats import unlabelled_folder
 from openworld.datasets.formats.numbered_list import UNLABELLED
 from openworld.datasets.names.forms import readable_class_name
 
+PART_FOLDERS = {folder for names in datasets.folder.PARTS.values() for folder in names}
+"""Names of folders that hold parts, not classes."""
+
 
 def are_images(where: str | ImageSet) -> bool:
     """Whether this is or names images: an image set, a folder, or a data set as NAME[/DOMAIN[/PART]]."""
@@ -27,9 +30,8 @@ def labelled_images(where: str | ImageSet, root: str = "") -> ImageSet:
             raise OpenworldError(f"{where.name} has no labels; give them in a column label.")
         return where
     if Path(where).is_dir():
-        parts = {name for names in datasets.folder.PARTS.values() for name in names}
         folders = _folders(Path(where))
-        if folders and set(folders) <= parts:
+        if folders and set(folders) <= PART_FOLDERS:
             raise OpenworldError(f"{where} holds parts, not classes: {', '.join(folders)}; give one of them.")
         return datasets.folder.load(Path(where))
     name, *rest = where.split("/")

@@ -203,8 +203,7 @@ class PredictedImages:
                 "baseness": own.baseness,
                 "log_baseness": own.log_baseness,
                 "place": own.rank,
-                "looks": side_of(own, threshold),
-                "called": called(own, threshold),
+                **dict(zip(("looks", "called"), looks(own, threshold), strict=True)),
                 "zero_shot": [vars(guess) for guess in own.zero_shot],
             }
             for own in self.predictions
@@ -258,8 +257,8 @@ def _words(found: PredictedImages) -> dict[str, dict[str, str | Cell]]:
     images = [(str(inputs.paths[own.row]), own) for own in found.predictions]
     columns = {inputs.fitted.learner.name: {path: _listed(own.guesses) for path, own in images}}
     if threshold is not None:
-        columns["looks"] = {path: side_of(own, threshold) for path, own in images}
-        columns["so called"] = {path: Cell(called(own, threshold)) for path, own in images}
+        columns["looks"] = {path: looks(own, threshold)[0] for path, own in images}
+        columns["so called"] = {path: Cell(looks(own, threshold)[1]) for path, own in images}
     return columns | {"zero-shot CLIP": {path: _listed(own.zero_shot) for path, own in images}}
 
 
@@ -268,7 +267,7 @@ def _text(found: PredictedImages) -> tuple[str, ...]:
     inputs, count = found.inputs, len(found.predictions)
     caption = f"Percent, over all names. Baseness: how much it looks like a base class; place 1 of {count} the most."
     if inputs.threshold is not None:
-        flagged = sum(side_of(own, inputs.threshold) == "new" for own in found.predictions)
+        flagged = sum(looks(own, inputs.threshold)[0] == "new" for own in found.predictions)
         caption += (
             f" Looks new: below the threshold {100 * inputs.threshold:.4g}, {flagged} of {count}; then so called "
             "among the new names alone, else among the base names alone."
@@ -329,18 +328,11 @@ def predict_images(inputs: PredictionInputs, observer: Observer = SILENT) -> Rep
     return prediction_report(PredictedImages(inputs, found, answer, plain))
 
 
-def side_of(prediction, threshold: float | None) -> str | None:
-    """Return "new" below the threshold on baseness, "base" from it on; None without a threshold."""
+def looks(prediction, threshold: float | None) -> tuple[str | None, str | None]:
+    """Return the side that an image looks like, new below the threshold on baseness, and its name on that side."""
     if threshold is None:
-        return None
-    return "new" if prediction.baseness < threshold else "base"
-
-
-def called(prediction, threshold: float | None) -> str | None:
-    """Return the name among those of the side that it looks like; None without a threshold or without new names."""
-    if threshold is None:
-        return None
-    return prediction.as_new if side_of(prediction, threshold) == "new" else prediction.as_base
+        return None, None
+    return ("new", prediction.as_new) if prediction.baseness < threshold else ("base", prediction.as_base)
 
 
 def _listed(guesses: Sequence) -> str:

@@ -12,7 +12,6 @@ from openworld.label_free.benchmark.figures import (
     temperatures_figure,
 )
 from openworld.label_free.benchmark.results import is_complete, read_results, reference_uses
-from openworld.report.figure import Figure
 from openworld.report.layout import BASELINE, ENTITY, METRIC, Brief, Layout, Lines, Mark, Own, Pivot, Scatter, Tests
 from openworld.report.report import Report
 from openworld.report.sentences import counted, none_or, span
@@ -47,14 +46,6 @@ NEARNESS = (
     "Semantic Alignment Score: expected similarity in meaning of a class drawn from the prediction to the true one. "
     "Gain: fused minus alone; share above 0: of conditions and classifiers."
 )
-
-
-def _reference_examples(brief: Brief) -> tuple[Figure | None]:
-    return (example_probabilities(brief.source),)
-
-
-def _alignment(brief: Brief) -> tuple[Figure | None]:
-    return (alignment_gap(brief.source),)
 
 
 def _whole_and_lines(name: str, title: str, metrics: tuple[str, ...], **options) -> tuple[Pivot, Pivot]:
@@ -119,7 +110,7 @@ LAYOUT = Layout(
         *_whole_and_lines("threshold", THRESHOLD, ("threshold_cost",), rows=PAIRS, note=LEFT_OUT, label="method"),
         *_whole_and_lines("alignment", MEANING, ("semantic_alignment",), note=NEARNESS, label="model"),
         *_whole_and_lines("gains", MEANING, GAINS, rows=PAIRS, label="model"),
-        Own(name="alignment-gap", title=MEANING, draw=_alignment),
+        Own(name="alignment-gap", title=MEANING, draw=lambda brief: (alignment_gap(brief.source),)),
         Scatter(name="error-time", title=COST, metrics=("absolute_error", "estimate_seconds")),
         Pivot(name="times", title=COST, metrics=("fit_seconds", "estimate_seconds", "times_fastest")),
         Pivot(name="models", title=MODELS, metrics=("source_accuracy", "temperature"), rows=MODEL),

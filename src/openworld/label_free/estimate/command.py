@@ -73,6 +73,7 @@ def estimate(
         options["classnames"] = class_names(str(options["classnames"])).names
     facts = {**(made or {}), "openworld": __version__, "seed": str(seed)}
     report = answer(source, target, seed=seed, out=out, observer=observer, made=facts, **options)
+    report = replace(report, files={JSON: report.to_json().encode(), **report.files})
     if out is not None:
         report.write(out)
     found = report.found
@@ -177,7 +178,7 @@ def estimate_whole(
     gone = out is None and any(name.startswith("pictures target") for name in facts)
     beside = Path(target[0]).parent if isinstance(target[0], str | Path) else Path()
     answer = report(found, beside, json=json_text(json_of(found)), scores=() if gone else unlabelled.files)
-    return replace(answer, files={JSON: answer.json.encode(), **answer.files, **sheet})
+    return replace(answer, files={**answer.files, **sheet})
 
 
 def estimate_levels(

@@ -7,7 +7,7 @@ fractions in [0, 1]; None is a number that cannot be told.
 
 import shlex
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -152,7 +152,6 @@ def true_numbers(stream: OpenWorldStream) -> dict[str, float | None]:
     return numbers | {"new_share": None if share is None else 1 - share}
 
 
-JSON = "estimate.json"
 NEW_SHARE = Metric("new_share", "share of new", better=0)
 CARDS: dict[str, Metric] = {
     quantity: NEW_SHARE if quantity == "new_share" else METRICS[quantity] for quantity in QUANTITIES
@@ -218,8 +217,7 @@ def report(quality: StreamQuality) -> Report:
         "warnings": list(quality.warnings),
         "made": dict(quality.made),
     }
-    answer = LAYOUT.report(brief, made=quality.made, found=quality, facts=facts)
-    return replace(answer, files={JSON: answer.to_json().encode()})
+    return LAYOUT.report(brief, made=quality.made, found=quality, facts=facts)
 
 
 def results_of(quality: StreamQuality) -> Results:

@@ -169,7 +169,7 @@ class Quoting:
 
     def _by_rule(self, target: Outputs, n: int, estimates: Mapping[str, Estimate]) -> Quote:
         if self.first is None:
-            nulls, how = self._nulls(n, deciding=True), self.settings
+            nulls, how = self._nulls(n, "quotes"), self.settings
             return quote(self.source, target, estimates, nulls, vouched=how.shares, seed=how.seed)
         first = estimates[self.first]
         if first.accuracy is None:
@@ -195,7 +195,7 @@ class Quoting:
         """Return what an alert tests of sets of n images like the source, of which that has the accuracy `source`."""
         if self.first is not None or self.by_reference:
             return estimates[self.first or "two-views"].accuracy
-        return min(readings(source, estimates, self._nulls(n, deciding=True)).values())
+        return min(readings(source, estimates, self._nulls(n, "quotes")).values())
 
     def on_source(self, n: int) -> dict[str, Range]:
         """Return what each method says of about n images of the source's kind, by name."""
@@ -203,7 +203,8 @@ class Quoting:
 
     def of_source(self, name: str | None, n: int) -> Range:
         """Return the same of one method, without the work for all others; None where it can tell nothing."""
-        null = self._nulls(n, deciding=self.first is None and name in DECIDING).get(name) if name else None
+        kind = "quotes" if self.first is None and name in DECIDING else "others"
+        null = self._nulls(n, kind).get(name) if name else None
         return None if null is None else (null.mean, *null.range)
 
     def shift_test(self, n: int) -> ShiftTest:
@@ -262,32 +263,25 @@ class Quoting:
         return alarms.setdefault(size, nulls["tested"])
 
     def _all_nulls(self, n: int) -> dict[str, Null]:
-        if self.first is not None:
-            return self._nulls(n, deciding=False)
-        self._measure_kinds(shared_size(n), (False, True))
-        return self._nulls(n, deciding=False) | self._nulls(n, deciding=True)
+        return self._nulls(n, "others", *(["quotes"] if self.first is None else []))
 
-    def _nulls(self, n: int, *, deciding: bool) -> dict[str, Null]:
-        """Return those of the methods that the rules rest on, or of the others."""
-        self._measure_kinds(shared_size(n), (deciding,))
-        return (self.measured.quotes if deciding else self.measured.others)[shared_size(n)]
-
-    def _measure_kinds(self, size: int, kinds: Sequence[bool]) -> None:
-        """Measure what is missing of the deciding methods and of the others, on the same sets at once."""
-        held = {True: self.measured.quotes, False: self.measured.others}
-        missing = [deciding for deciding in kinds if size not in held[deciding]]
-        if not missing:
-            return
-        kind = {name: self.first is None and name in DECIDING for name in self.estimators}
-        estimators = {
-            name: estimator
-            for name, estimator in self.estimators.items()
-            if kind[name] in missing and ("partners" not in estimator.needs or self.source.partners)
-        }
-        sources = {name: SOURCES if kind[name] else FEW_SOURCES for name in estimators}
-        nulls = self._measure(estimators, size, sources)
-        for deciding in missing:
-            held[deciding][size] = {name: null for name, null in nulls.items() if kind[name] is deciding}
+    def _nulls(self, n: int, *kinds: str) -> dict[str, Null]:
+        """Return what is `measured` of these kinds of methods; what is missing is measured on the same sets at once."""
+        size, held = shared_size(n), {kind: getattr(self.measured, kind) for kind in kinds}
+        missing = [kind for kind in kinds if size not in held[kind]]
+        if missing:
+            decides = {name: self.first is None and name in DECIDING for name in self.estimators}
+            kind_of = {name: "quotes" if deciding else "others" for name, deciding in decides.items()}
+            estimators = {
+                name: estimator
+                for name, estimator in self.estimators.items()
+                if kind_of[name] in missing and ("partners" not in estimator.needs or self.source.partners)
+            }
+            sources = {name: SOURCES if decides[name] else FEW_SOURCES for name in estimators}
+            nulls = self._measure(estimators, size, sources)
+            for kind in missing:
+                held[kind][size] = {name: null for name, null in nulls.items() if kind_of[name] == kind}
+        return {name: null for kind in kinds for name, null in held[kind][size].items()}
 
     def _measure(self, estimators: Mapping[str, Any], n: int, sources: int | Mapping[str, int]) -> dict[str, Null]:
         progress = self.progress and partial(self.progress, "measuring the methods on sets like the source")

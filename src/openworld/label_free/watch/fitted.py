@@ -195,10 +195,8 @@ def fit_report(watch: Watch, path: Path) -> Report:
         "warnings": list(watch.warnings),
         "made": dict(watch.made),
     }
-    results, notes = (
-        Results("watch-fit", tuple(_sizes(watch))),
-        tuple(f"Note: {warning}." for warning in watch.warnings),
-    )
+    notes = tuple(f"Note: {warning}." for warning in watch.warnings)
+    results = Results("watch-fit", tuple(_sizes(watch)))
     brief = Brief(results, subtitle=(source.name,), sentences=said, warnings=notes)
     return LAYOUT.report(brief, found=watch, made=watch.made, facts=facts)
 

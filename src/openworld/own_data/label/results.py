@@ -55,11 +55,6 @@ class LabelledStream:
         return self.kept.plans[0].of
 
     @cached_property
-    def is_difference_alone(self) -> bool:
-        """Whether only images on which two models differ were drawn, so that nothing else is known."""
-        return len(self.kept.models) == 2 and self.main == "overall_accuracy"
-
-    @cached_property
     def counts(self) -> tuple[int, int, int]:
         """Labels, and how many of them are on base and on new images; the rest nobody could tell."""
         known = [answer for own in self.batches.answers for answer in own if answer is not None]
@@ -136,9 +131,11 @@ class LabelledStream:
 def results_of(labelled: LabelledStream) -> Results:
     """Return all rows, and the tests of differences, corrected together."""
     models, rows, tests = labelled.kept.models, [], []
+    # Where only images on which two models differ were drawn, nothing but the difference is known.
+    difference_alone = len(models) == 2 and labelled.main == "overall_accuracy"
     for quantity in quantities_of(labelled):
-        metric = metric_of(labelled, quantity)
-        if not labelled.is_difference_alone:
+        metric = METRICS["accuracy"] if labelled.kept.closed else QUANTITIES[quantity]
+        if not difference_alone:
             for place, model in enumerate(models[: 1 if quantity == "base_share" else None]):
                 rows.append(Result(model, metric, labelled.number(quantity, (place,))[0]))
         if len(models) == 2 and quantity != "base_share":
@@ -165,10 +162,6 @@ def quantities_of(labelled: LabelledStream) -> list[str]:
     if any(batch.joint is None for batch in labelled.kept.batches):
         names.remove("overall_accuracy")
     return [labelled.main, *(name for name in names if name != labelled.main)]
-
-
-def metric_of(labelled: LabelledStream, quantity: str) -> Metric:
-    return METRICS["accuracy"] if labelled.kept.closed else QUANTITIES[quantity]
 
 
 def difference_of(metric: Metric) -> Metric:

@@ -10,13 +10,11 @@ from openworld.core.errors import OpenworldError
 from openworld.datasets import ImageSet
 from openworld.datasets.formats import unlabelled_folder
 from openworld.datasets.formats.embeddings import image_set
-from openworld.datasets.formats.folder import PARTS
 from openworld.features import Features, encode
-from openworld.own_data.images import UNLABELLED, labelled_images
+from openworld.own_data.images import PART_FOLDERS, UNLABELLED, labelled_images
 from openworld.tables.embeddings import Embeddings, holds_embeddings, read_embeddings
 from openworld.tables.files import ScoreFile
 
-PART_FOLDERS = {folder for names in PARTS.values() for folder in names}
 BLOCK = 2**15  # images of a set whose features are in memory at a time
 
 

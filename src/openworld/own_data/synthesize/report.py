@@ -60,16 +60,20 @@ def synthesize(
     if quiet or not sys.stderr.isatty():
         os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
     planned = plan_set(reference, out=out, only_plan=plan, observer=observer, **options)
-    answer = report(planned)
     if plan:
-        return with_facts(answer)
+        return report(planned)
     made = planned.paint(observer, batch=batch or None)
-    lines = "\n".join(made_lines(made, out))
-    return replace(with_facts(answer, made), ending=Ending(f"\n{lines}"))
+    refused = f"; the screen refused {made.refused:,} more" if made.refused else ""
+    lines = (
+        f"\n{len(made):,} images in {out}{refused}.",
+        f"Manifest: {out / 'manifest.json'}   Table: {out / 'images.parquet'}",
+        f'As a test set, in a spec of ood-detection: cells = {{ generated = "{out}" }}',
+    )
+    return replace(report(planned, made), ending=Ending("\n".join(lines)))
 
 
-def report(planned: PlannedSet) -> Report:
-    """Return what a plan says: how many prompts every cell has, which have none, and where levels begin."""
+def report(planned: PlannedSet, made: GeneratedSet | None = None) -> Report:
+    """Return what a plan says: how many prompts every cell has, which have none, where levels begin; what was made."""
     plan, options, cells = planned.plan, planned.options, len(planned.plan) // planned.plan.count
     first = (
         f"{len(plan.prompts):,} prompts: {len(options.labels):,} labels in {len(options.styles)} styles. "
@@ -78,7 +82,11 @@ def report(planned: PlannedSet) -> Report:
     )
     results = Results("synthesize", tuple(_rows(planned)))
     notes = {UNIQUE.key.replace("_", "-"): "Levels from 0 (near), of appearance downwards, of meaning to the right."}
-    return LAYOUT.report(Brief(results, sentences=(first, *_plan_notes(planned)), notes=notes), found=planned)
+    facts: dict[str, Any] = {"held_out_right": dict(plan.origin["held_out_right"])}
+    if made is not None:
+        facts["made"] = {"pictures": len(made), "refused": made.refused, "fingerprint": made.images.fingerprint}
+    brief = Brief(results, sentences=(first, *_plan_notes(planned)), notes=notes)
+    return LAYOUT.report(brief, found=planned, facts=facts)
 
 
 def _rows(planned: PlannedSet) -> Iterator[Result]:
@@ -104,20 +112,3 @@ def _plan_notes(planned: PlannedSet) -> Iterator[str]:
             f"Note: of the texts kept back to try it, the half for {AXES[half]} puts {100 * share:.0f} % in the right "
             f"order, so what is far in {other} moves its levels too; look at the images of each level."
         )
-
-
-def with_facts(report: Report, made: GeneratedSet | None = None) -> Report:
-    """Return the report with how far the halves of texts can be told apart, and what was made, among its facts."""
-    facts: dict[str, Any] = {"held_out_right": dict(report.found.plan.origin["held_out_right"])}
-    if made is not None:
-        facts["made"] = {"pictures": len(made), "refused": made.refused, "fingerprint": made.images.fingerprint}
-    return replace(report, facts=facts)
-
-
-def made_lines(made: GeneratedSet, folder: Path) -> tuple[str, ...]:
-    refused = f"; the screen refused {made.refused:,} more" if made.refused else ""
-    return (
-        f"{len(made):,} images in {folder}{refused}.",
-        f"Manifest: {folder / 'manifest.json'}   Table: {folder / 'images.parquet'}",
-        f'As a test set, in a spec of ood-detection: cells = {{ generated = "{folder}" }}',
-    )

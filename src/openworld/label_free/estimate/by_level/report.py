@@ -20,7 +20,6 @@ from openworld.report.report import Report
 from openworld.report.sentences import counted, percent
 from openworld.results import METRICS
 
-JSON = "estimate.json"
 APART = 0.05  # what is estimated of level 0, and what labels say
 PREMISE = (
     "Intervals say what other images would change, of the stream and of the labelled source. They do not say whether "
@@ -107,7 +106,7 @@ def report(estimate: CurveEstimate) -> Report:
         "made": dict(estimate.made),
     }
     answer = LAYOUT.report(brief, made=estimate.made, found=estimate, facts=facts)
-    return replace(answer, files={JSON: answer.to_json().encode(), **chart_files(answer.page, ("curve",))})
+    return replace(answer, files=chart_files(answer.page, ("curve",)))
 
 
 def sentences(estimate: CurveEstimate) -> Iterator[str]:
