@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-KILLS = 8
+KILLS = 20
 NAMES = ("blue", "green", "red")
 WORDS = "estimate --source source --target target --model embedded --estimator AC --device cpu --quiet --out out"
 SMALL_SHARDS = """
