@@ -13,14 +13,40 @@ from functools import cache
 from pathlib import Path
 
 PACKAGE = Path(__file__).parent.parent / "src" / "openworld"
-LINES = {}
+LINES = {
+    "evaluations": 9_100,
+    "label_free": 7_400,
+    "estimators": 6_600,
+    "detectors": 6_250,
+    "datasets": 6_050,
+    "ood": 5_800,
+    "report": 5_550,
+    "own_data": 4_550,
+    "metrics": 4_500,
+    "learners": 4_300,
+    "backbones": 4_050,
+    "reproduction": 3_900,
+    "api": 3_450,
+    "shifts": 3_250,
+    "runs": 2_300,
+    "core": 2_100,
+    "tables": 2_050,
+    "labels": 2_000,
+    "results": 1_850,
+    "testing": 1_700,
+    "classifiers": 1_700,
+    "features": 1_400,
+    "cli": 650,
+    "papers": 550,
+    "top": 150,
+}
 """Room -> the most lines of Python that it may have."""
 MOST = {
-    "files": 700,
-    "classes": 820,
-    "small files of one user": 30,
-    "short functions called once": 190,
-    "participles as names": 2000,
+    "files": 682,
+    "classes": 809,
+    "small files of one user": 11,
+    "short functions called once": 172,
+    "participles as names": 1_307,
 }
 """What is counted in the whole house -> the most of it."""
 PARTICIPLES = {"own", "known", "given", "kept", "found", "named", "told", "asked", "judged", "shown"}
