@@ -88,7 +88,6 @@ def fail_at_work(error):
         (fail, OpenworldError("told"), 2, "told"),
         (fail_at_work, OpenworldError("an image is gone."), 1, "an image is gone."),
     ],
-    ids=repr,
 )
 def test_every_failure_is_a_sentence_and_an_exit_code(work, failure, code, sentence, capsys):
     with pytest.raises(SystemExit) as ended, console.reporting(()):

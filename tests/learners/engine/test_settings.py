@@ -92,7 +92,7 @@ REFUSED = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("make", "settings", "words"), REFUSED, ids=str)
+@pytest.mark.parametrize(("make", "settings", "words"), REFUSED)
 def test_refused(make, settings, words):
     with pytest.raises(OpenworldError, match=words):
         make(**settings)
