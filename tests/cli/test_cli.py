@@ -151,3 +151,4 @@ def test_a_command_reads_the_same_words_where_pydantic_is_loaded():
     pytest.importorskip("pydantic")
     done = openworld("estimate", "fit", "--source", "none.npz", "--out", "watch.safetensors")
     assert done.exit_code == 2 and "there is no file none.npz" in done.stderr
+    assert openworld("reproduce", "openpl", "--data", "embedded", "--table", "2", "--plan").exit_code == 0

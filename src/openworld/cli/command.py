@@ -86,6 +86,7 @@ class Command:
 
         def run(*by_place: Any, **values: Any) -> None:
             values |= dict(zip(self.arguments, by_place, strict=False))
+            values = {name: value for name, value in values.items() if value is not None}  # not given
             shown = {name: values.pop(f"_{name}", False) for name in flags}
             if "quiet" in parameters:
                 shown["quiet"] = values.get("quiet", False)
@@ -122,11 +123,12 @@ class Command:
             about["name"] = () if by_place else self.names.get(name, (self.option(name),))
             about["group"] = ARGUMENTS if by_place else groups.get(name, OPTIONS)
             kind = list[kind] if parameters[name].kind is inspect.Parameter.VAR_POSITIONAL else kind
-            # Where something else has loaded pydantic, cyclopts has it check defaults against the annotation.
-            kind = kind | None if parameters[name].default is None else kind
+            default = parameters[name].default
+            if default in (None, ()):  # where pydantic is loaded, cyclopts has it hold defaults against the type
+                kind, default = kind | None, None
             place = inspect.Parameter.POSITIONAL_ONLY if by_place else inspect.Parameter.KEYWORD_ONLY
             annotation = Annotated[kind, Parameter(**about)]
-            typed.append(inspect.Parameter(name, place, default=parameters[name].default, annotation=annotation))
+            typed.append(inspect.Parameter(name, place, default=default, annotation=annotation))
         return typed
 
     def _spoken(self, function: Callable, parameters: Mapping[str, Any]) -> str:

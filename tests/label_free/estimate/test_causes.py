@@ -29,7 +29,7 @@ def found(files, **settings):
 
 def test_each_period_has_its_cause_and_the_images_that_carry_it(files, tmp_path):
     answer = found(files)
-    first, second = report.found.chunks
+    first, second = answer.found.chunks
     assert first.cause.text == "" and first.cause.images == ()
     assert second.cause.text == "new classes" and second.cause.likely.signs.view == "features"
     rows = [image.row for image in second.cause.images]
