@@ -61,26 +61,29 @@ def texts() -> dict[str, str]:
 
 
 @cache
-def trees() -> dict[str, ast.Module]:
-    return {path: ast.parse(text) for path, text in texts().items()}
+def nodes() -> dict[str, list[ast.AST]]:
+    """Return path within the package -> all nodes of its syntax tree, so that a tree is walked once."""
+    return {path: list(ast.walk(ast.parse(text))) for path, text in texts().items()}
 
 
+@cache
 def rooms() -> dict[str, Counter]:
     """Return room -> its lines, files and classes; modules beside the rooms are the room "top"."""
     found = defaultdict(Counter)
     for path, text in texts().items():
         room = path.split("/")[0] if "/" in path else "top"
-        classes = sum(isinstance(node, ast.ClassDef) for node in ast.walk(trees()[path]))
+        classes = sum(isinstance(node, ast.ClassDef) for node in nodes()[path])
         found[room].update(lines=text.count("\n"), files=1, classes=classes)
     return dict(found)
 
 
+@cache
 def importers() -> dict[str, set[str]]:
     """Return module file -> the files that import it or a name of it, anywhere in them."""
     modules = {path.removesuffix(".py").removesuffix("/__init__").replace("/", "."): path for path in texts()}
     users = {path: set() for path in texts()}
-    for path, tree in trees().items():
-        for node in ast.walk(tree):
+    for path, every in nodes().items():
+        for node in every:
             if not isinstance(node, ast.ImportFrom) or not (node.module or "").startswith("openworld"):
                 continue
             package = node.module.removeprefix("openworld").removeprefix(".")
@@ -104,13 +107,14 @@ def small_files_of_one_user() -> list[str]:
 def short_functions_called_once() -> list[str]:
     """Return private functions of up to five lines that are named once beside their definition."""
     found = []
-    for path, tree in trees().items():
-        for node in ast.walk(tree):
+    for path, every in nodes().items():
+        words = Counter(re.findall(r"\w+", texts()[path]))
+        for node in every:
             if isinstance(node, ast.FunctionDef) and re.match(r"_[^_]", node.name):
                 has_docstring = ast.get_docstring(node) is not None
                 body = node.body[has_docstring:]
                 lines = body[-1].end_lineno - body[0].lineno + 1 if body else 0
-                if lines <= 5 and len(re.findall(rf"\b{node.name}\b", texts()[path])) == 2:
+                if lines <= 5 and words[node.name] == 2:
                     found.append(f"{path}: {node.name}")
     return found
 
@@ -118,8 +122,8 @@ def short_functions_called_once() -> list[str]:
 def participles() -> Counter:
     """Return participle -> how many variables, arguments and attributes have it as their whole name."""
     found = Counter()
-    for tree in trees().values():
-        for node in ast.walk(tree):
+    for every in nodes().values():
+        for node in every:
             name = node.arg if isinstance(node, ast.arg) else None
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
                 name = node.id
@@ -128,6 +132,7 @@ def participles() -> Counter:
     return found
 
 
+@cache
 def totals() -> dict[str, int]:
     """Return what `MOST` limits, as counted."""
     return {
