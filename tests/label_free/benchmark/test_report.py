@@ -158,4 +158,4 @@ def test_dots_are_averaged_only_as_far_as_the_page_needs(arrays, monkeypatch):
 @pytest.mark.slow
 def test_thirty_methods_fit_into_the_page(crowd):
     page = report(crowd).html()
-    assert len(page.encode()) < 1_500_000 and page.count('data-picks="method"') == 30
+    assert len(page.encode()) < 1_500_000 and page.count('data-picks="method') == 30
