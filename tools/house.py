@@ -16,7 +16,7 @@ PACKAGE = Path(__file__).parent.parent / "src" / "openworld"
 LINES = {
     "evaluations": 9_100,
     "label_free": 7_400,
-    "estimators": 6_600,
+    "estimators": 6_700,
     "detectors": 6_250,
     "datasets": 6_050,
     "ood": 5_800,
@@ -24,7 +24,7 @@ LINES = {
     "own_data": 4_550,
     "metrics": 4_500,
     "learners": 4_300,
-    "backbones": 4_050,
+    "backbones": 4_100,
     "reproduction": 3_900,
     "api": 3_450,
     "shifts": 3_250,
@@ -42,11 +42,11 @@ LINES = {
 }
 """Room -> the most lines of Python that it may have."""
 MOST = {
-    "files": 682,
+    "files": 684,
     "classes": 809,
     "small files of one user": 11,
     "short functions called once": 172,
-    "participles as names": 1_307,
+    "participles as names": 1_306,
 }
 """What is counted in the whole house -> the most of it."""
 PARTICIPLES = {"own", "known", "given", "kept", "found", "named", "told", "asked", "judged", "shown"}

@@ -32,7 +32,7 @@ IN_CHILD = "OPENWORLD_MUTANT_TIMES"  # where the plug-in below writes which test
 def sites(path: Path) -> list[tuple[int, int, str]]:
     """Return (line, number of the node, what is changed) of every possible mutant of a file."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
-    skipped = {id(inner) for node in ast.walk(tree) for part in _untold(node) for inner in ast.walk(part)}
+    skipped = {id(inner) for node in ast.walk(tree) for part in _silent_parts(node) for inner in ast.walk(part)}
     found = []
     for number, node in enumerate(ast.walk(tree)):
         if id(node) in skipped:
@@ -43,7 +43,7 @@ def sites(path: Path) -> list[tuple[int, int, str]]:
     return found
 
 
-def _untold(node: ast.AST) -> list[ast.AST]:
+def _silent_parts(node: ast.AST) -> list[ast.AST]:
     """Parts whose mutants show nothing: annotations, messages of errors, names of exports."""
     parts = [getattr(node, "annotation", None), getattr(node, "returns", None)]
     if isinstance(node, ast.Raise | ast.JoinedStr):

@@ -1,5 +1,6 @@
 """The command line as a process, and how it ends: two lines, an exit code, a pipe that closes, a disk that is full."""
 
+import inspect
 import os
 import re
 import subprocess
@@ -10,6 +11,7 @@ from in_process import openworld, refused
 
 from openworld import OpenworldError
 from openworld.cli import console
+from openworld.cli.app import COMMANDS, commands
 from openworld.core.errors import failing
 from openworld.results import Results
 
@@ -152,3 +154,14 @@ def test_a_command_reads_the_same_words_where_pydantic_is_loaded():
     done = openworld("estimate", "fit", "--source", "none.npz", "--out", "watch.safetensors")
     assert done.exit_code == 2 and "there is no file none.npz" in done.stderr
     assert openworld("reproduce", "openpl", "--data", "embedded", "--table", "2", "--plan").exit_code == 0
+
+
+@pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
+def test_every_default_is_of_its_type_as_pydantic_reads_it(words):
+    pydantic = pytest.importorskip("pydantic")
+    command = commands
+    for word in words:
+        command = command[word]
+    for parameter in inspect.signature(command.default_command).parameters.values():
+        if parameter.default is not parameter.empty:
+            pydantic.TypeAdapter(parameter.annotation).validate_python(parameter.default)

@@ -15,6 +15,7 @@ from openworld.core.errors import OpenworldError
 from openworld.core.plain_files import facts, read_plain
 
 Description = TypeVar("Description")
+Tower = TypeVar("Tower", TextConfig, ImageConfig)
 ACTIVATION_NAMES = {"quick_gelu": "quick_gelu", "gelu": "gelu", "gelu_pytorch_tanh": "gelu_tanh"}
 
 _FACTS = facts("openworld.backbones", "checkpoints.toml")
@@ -63,20 +64,36 @@ def from_hugging_face(settings: dict) -> TwoTowerConfig:
     end, joint = text.get("eos_token_id"), text.get("projection_size") or text["hidden_size"]
     if family == "clip":
         return TwoTowerConfig(
-            text=TextConfig(**_text_sizes(text), end_token=None if end == _LEGACY_END else end),
-            image=ImageConfig(**_image_sizes(image)),
+            text=_tower(TextConfig, **_text_sizes(text), end_token=None if end == _LEGACY_END else end),
+            image=_tower(ImageConfig, **_image_sizes(image)),
             joint_dimension=settings.get("projection_dim", 512),
         )
     if joint != image["hidden_size"]:
         raise OpenworldError(f"config.json projects text to {joint}, images to {image['hidden_size']} features.")
     return TwoTowerConfig(
-        text=TextConfig(
-            **_text_sizes(text), causal=False, pool="last", projection_bias=True, pad_token=text["pad_token_id"]
+        text=_tower(
+            TextConfig,
+            **_text_sizes(text),
+            causal=False,
+            pool="last",
+            projection_bias=True,
+            pad_token=text["pad_token_id"],
         ),
-        image=ImageConfig(**_image_sizes(image), class_token=False, pre_norm=False, patch_bias=True, pool="attention"),
+        image=_tower(
+            ImageConfig, **_image_sizes(image), class_token=False, pre_norm=False, patch_bias=True, pool="attention"
+        ),
         joint_dimension=joint,
         family="siglip",
     )
+
+
+def _tower(kind: type[Tower], **settings) -> Tower:
+    """Return the description of a tower; its refusal says which tower's setting is wrong."""
+    name = "text tower" if kind is TextConfig else "image tower"
+    try:
+        return kind(**settings)
+    except OpenworldError as error:
+        raise OpenworldError(str(error) if name in str(error) else f"{name}: {error}") from error
 
 
 def _tower_settings(settings: dict, part: str, defaults: dict) -> dict:
@@ -102,12 +119,14 @@ def from_open_clip(settings: dict) -> TwoTowerConfig:
         )
     activation = "quick_gelu" if model.get("quick_gelu") else "gelu"
     return TwoTowerConfig(
-        text=TextConfig(
+        text=_tower(
+            TextConfig,
             **_open_clip_sizes(text, text["heads"], activation),
             vocabulary=text.get("vocab_size", 49408),
             positions=text.get("context_length", 77),
         ),
-        image=ImageConfig(
+        image=_tower(
+            ImageConfig,
             **_open_clip_sizes(image, image["width"] // image.get("head_width", 64), activation),
             image_size=_side(image.get("image_size", 224)),
             patch_size=_side(image["patch_size"]),

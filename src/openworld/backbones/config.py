@@ -9,13 +9,12 @@ from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from openworld.core.errors import OpenworldError
-from openworld.core.types import Range, checked
+from openworld.core.types import Fraction, Range, checked
 
 # The largest published towers have some 60 blocks of width 2,000 to 6,000; what is far beyond that is a damaged file.
 Size = Annotated[int, Range(1, 2**24)]
 Blocks = Annotated[int, Range(1, 1000)]
 Token = Annotated[int, Range(0, 2**24)]
-Epsilon = Annotated[float, Range(0, 0.1, "()")]
 Activation = Literal["quick_gelu", "gelu", "gelu_tanh"]
 
 
@@ -42,7 +41,7 @@ class TextConfig:
     vocabulary: Size = 49408
     positions: Size = 77
     activation: Activation = "quick_gelu"
-    norm_epsilon: Epsilon = 1e-5
+    norm_epsilon: Fraction = 1e-5
     causal: bool = True
     pool: Literal["end", "last"] = "end"
     end_token: Token | None = None
@@ -69,7 +68,7 @@ class ImageConfig:
     heads: Size = 12
     mlp_width: Size = 3072
     activation: Activation = "quick_gelu"
-    norm_epsilon: Epsilon = 1e-5
+    norm_epsilon: Fraction = 1e-5
     class_token: bool = True
     pre_norm: bool = True
     patch_bias: bool = False

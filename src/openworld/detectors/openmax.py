@@ -65,7 +65,7 @@ class OpenMax(Fittable):
         right = logits.argmax(dim=1) == rows.labels
         groups = [logits[right & (rows.labels == label)] for label in range(logits.shape[1])]
         require_named_right(
-            "OpenMax needs two training images", "fewer", torch.tensor([len(own) > 1 for own in groups])
+            "OpenMax needs two training images", "fewer", torch.tensor([len(group) > 1 for group in groups])
         )
         centres = torch.stack([group.mean(dim=0) for group in groups])
         farthest = [

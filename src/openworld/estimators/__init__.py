@@ -26,20 +26,22 @@ from openworld.estimators.engine.fitted import Estimate, Estimator, FittedEstima
 from openworld.estimators.engine.outputs import Outputs
 from openworld.estimators.engine.reference_calibration import ReferenceTemperature, reference_temperature
 from openworld.estimators.engine.reference_check import ReferenceCheck, check_reference
-from openworld.estimators.frap import FRAP, RAP, base_weights, dirichlet_reference, fuse, uniform_reference
+from openworld.estimators.frap import FRAP, base_weights, dirichlet_reference, fuse, uniform_reference
 from openworld.estimators.importance import IM
 from openworld.estimators.mano import MaNo
 from openworld.estimators.meta_distribution_energy import MDE
 from openworld.estimators.nuclear_norm import NuclearNorm
-from openworld.estimators.optimal_transport import COT, COTT
+from openworld.estimators.optimal_transport import COT
 from openworld.estimators.pseudo_label_shift import PseudoLabelShift
 from openworld.estimators.quote.alarm import Alarms, Chunk, find_alarms
 from openworld.estimators.quote.learned_shifts import LabelledShift, LearnedShifts, LeftOut, learn_from_shifts
 from openworld.estimators.quote.null import Null, measure_null
 from openworld.estimators.quote.source_check import SourceCheck, check_source
+from openworld.estimators.rap import RAP
 from openworld.estimators.score_regression import ScoreRegression
 from openworld.estimators.softmax_corr import SoftmaxCorr
 from openworld.estimators.thresholded_confidence import ATCMaxConfidence, ATCNegativeEntropy
+from openworld.estimators.transport_threshold import COTT
 from openworld.estimators.two_views import TwoViews
 
 ESTIMATORS: dict[str, type] = {

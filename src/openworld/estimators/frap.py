@@ -1,4 +1,4 @@
-"""FRAP and RAP: a reference model, at the judged model's scale and fused with it, stands in for the true labels.
+"""FRAP: a reference model, brought to the judged model's scale and fused with it, stands in for the true labels.
 
 "Bridging Domain Expertise and Generalization for Performance Estimation" (FRAP), sections 3 to 5.4. No code was
 published, and several equations are lost in print; each open choice is a setting, its default the reading that fits
@@ -14,10 +14,6 @@ Confidence-weighted fusion (CWF, section 4.1) is one distribution between the tw
 References that know nothing show what an estimator owes to a good one (section 5.5): rows drawn from a Dirichlet
 distribution are taken for similarities. A uniform reference is its limit, and has a closed form: the score becomes
 w_b ||p_b||^2 + w_f / C.
-
-RAP, the raw reference of Table 3, is described in section 5.2 as FRAP "without temperature-scaling calibration". That
-it is unfused too is read off the paper's tables: a fused score with tau = 1 would nearly equal ATC, as their columns of
-tau = 0.05 and of a random reference do, and RAP's does not.
 """
 
 from dataclasses import dataclass, replace
@@ -129,41 +125,6 @@ class FRAP:
             scores[rows] = np.einsum("ij,ij->i", base[rows], stand_in)
             weights[rows] = base_weights(base[rows], reference, self.weighting)
         return _Scored(scores, tau, float(weights.mean()) if self.reference == "fused" else 0.0)
-
-
-@checked
-@dataclass(frozen=True)
-class RAP:
-    """FRAP with tau = 1 and p_f alone as the stand-in for the labels.
-
-    Args:
-        rule: "midpoint" or "reference", of the threshold; None: no threshold, error = 1 - mean score.
-        calibrate: fit T on the source; False: T = 1.
-
-    >>> source = Outputs([[9.0, 0.0], [9.0, 0.0]], labels=[0, 1], reference=[[0.9, 0.1], [0.1, 0.9]])
-    >>> RAP(calibrate=False).fit(source).estimate(source).error  # the reference disagrees with the second prediction
-    0.5
-    """
-
-    rule: Rule | None = "midpoint"
-    calibrate: bool = True
-
-    name: ClassVar[str] = "RAP"
-    paper: ClassVar[str] = "FRAP, Table 3"
-    summary: ClassVar[str] = "agreement with the raw reference model, thresholded"
-    needs: ClassVar[tuple[str, ...]] = ("labels", "reference")
-
-    def fit(self, source: Outputs) -> FittedEstimator:
-        """Fit T and the scores of the source."""
-        return replace(self._frap.fit(source), estimator=self)
-
-    def read(self, known: SourceSummary, state, target: Outputs) -> RawEstimate:
-        """Sample scores: <p_b, p_f>."""
-        return self._frap.read(known, state, target)
-
-    @property
-    def _frap(self) -> FRAP:
-        return FRAP(tau=1.0, reference="foundation", rule=self.rule, calibrate=self.calibrate)
 
 
 @dataclass(frozen=True, eq=False)

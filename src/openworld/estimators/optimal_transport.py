@@ -1,13 +1,9 @@
-"""COT and COTT: confidences of a target whose predicted classes must come as often as the true ones (Lu et al., 2023).
+"""COT: the confidences of a target whose predicted classes must come as often as the true ones (Lu et al., 2023).
 
 AC lets every image keep its best class. COT gives each class its share of the images, at the least loss of probability,
 so that its error is never below AC's. An image costs 1 - p_c under class c, the L-infinity and half the L1 distance of
 p and the class's corner. All target images are solved at once and exactly; the public code (luyuzhe111/COT @ 392c0ff)
 draws its quotas and averages bootstrap batches of 10,000.
-
-COTT holds each image's loss against a threshold instead of taking the mean: an image's score is the probability of the
-label that the transport gives it, and as many source images lie below the threshold as are named wrong. The public code
-scores by minus the L1 distance, -2 x the cost.
 """
 
 from dataclasses import dataclass
@@ -20,7 +16,6 @@ from openworld.core.types import Share, checked
 from openworld.estimators.engine.fitted import FittedEstimator, RawEstimate, SourceSummary, look_at, means
 from openworld.estimators.engine.outputs import Outputs
 from openworld.estimators.engine.temperature import probabilities, response
-from openworld.estimators.engine.threshold import Cut, Rule
 from openworld.estimators.engine.transport import TransportPlan, quotas, transport
 
 Marginal = Literal["source_labels", "uniform"] | tuple[Share, ...]
@@ -73,7 +68,7 @@ class COT:
             source = prices + response(plan.given, target.logits, known.temperature) * known.pulls
             return 1 - means(plan.profits, resamples, generator) - means(source, resamples, generator)
 
-        details, warnings = _told(plan, target, known, self.marginal)
+        details, warnings = details_and_warnings(plan, target, known, self.marginal)
         return RawEstimate(
             1 - float(plan.given.mean()),
             replicates,
@@ -82,53 +77,6 @@ class COT:
             plan.given,
             warnings,
         )
-
-
-@checked
-@dataclass(frozen=True)
-class COTT:
-    """error = share of target images whose given label is less probable than the threshold of the source.
-
-    Args:
-        marginal: of the target: "source_labels", "uniform", or C shares, as for COT. On the source every class is given
-            exactly as often as it is true.
-        rule: "midpoint" or "reference", of the threshold.
-        calibrate: fit T on the source; False: T = 1.
-    What chance adds where there are few images a class is COT's, and said.
-    Where images have equal probabilities, the best labels are not unique: ties go to the lowest class and the first
-    image, and the error may depend on it.
-
-    >>> source = Outputs(np.log([[0.9, 0.1], [0.6, 0.4], [0.2, 0.8], [0.3, 0.7]]), labels=[0, 1, 1, 1])
-    >>> target = Outputs(np.log([[0.9, 0.1], [0.45, 0.55], [0.1, 0.9], [0.8, 0.2]]))
-    >>> COTT(calibrate=False).fit(source).estimate(target).error  # source .9 .4 .8 .7: cut at .55; target .9 .55 .9 .2
-    0.25
-    """
-
-    marginal: Marginal = "source_labels"
-    rule: Rule = "midpoint"
-    calibrate: bool = True
-
-    name: ClassVar[str] = "COTT"
-    paper: ClassVar[str] = "Lu et al., 2023"
-    summary: ClassVar[str] = "share of images that COT labels at little loss"
-    needs: ClassVar[tuple[str, ...]] = ("labels",)
-
-    def __post_init__(self):
-        require_marginal(self.marginal)
-
-    def fit(self, source: Outputs) -> FittedEstimator:
-        """Fit the temperature, label the source in its own shares, and find the threshold."""
-        known = look_at(source, self, self.calibrate)
-        plan = plan_of(source, known.temperature, marginal_shares("source_labels", source.labels, known.classes))
-        cut = Cut.between(plan.given, source.wrong, self.rule)
-        return FittedEstimator(self, known, (cut, marginal_shares(self.marginal, source.labels, known.classes)))
-
-    def read(self, known: SourceSummary, state: tuple[Cut, np.ndarray], target: Outputs) -> RawEstimate:
-        """Sample scores: probabilities of the labels that the images are given."""
-        cut, shares = state
-        plan = plan_of(target, known.temperature, shares)
-        details, warnings = _told(plan, target, known, self.marginal)
-        return cut.read(plan.given, "T and the labels given", warnings, **details)
 
 
 def require_marginal(marginal: Marginal) -> None:
@@ -163,7 +111,7 @@ def plan_of(target: Outputs, temperature: float, shares: np.ndarray) -> Transpor
     return target.once(("plan", temperature, given.tobytes()), find)
 
 
-def _told(
+def details_and_warnings(
     plan: TransportPlan, target: Outputs, known: SourceSummary, marginal: Marginal
 ) -> tuple[dict[str, Any], tuple[str, ...]]:
     """Return details for an `Estimate`, and what is to be said where chance alone adds to the error."""

@@ -21,8 +21,9 @@ from openworld.estimators.difference_of_confidences import DoC
 from openworld.estimators.disagreement import GDE
 from openworld.estimators.engine.fitted import Estimate, FittedEstimator
 from openworld.estimators.engine.outputs import Outputs
-from openworld.estimators.frap import FRAP, RAP
+from openworld.estimators.frap import FRAP
 from openworld.estimators.importance import IM
+from openworld.estimators.rap import RAP
 from openworld.estimators.thresholded_confidence import ATCMaxConfidence, ATCNegativeEntropy
 
 Blocks = Callable[[], Iterable[Outputs]]
