@@ -63,7 +63,7 @@ def test_links_within_the_repository_lead_somewhere(repository, page):
 def test_files_that_contributors_are_sent_to_exist(repository):
     page = (repository / "CONTRIBUTING.md").read_text(encoding="utf-8")
     named = set(re.findall(r"`([\w./-]+\.(?:py|toml|md))`", page))
-    folders = [repository / name for name in ("src", "tests", "docs", "examples")]
+    folders = [repository / name for name in ("src", "tests", "docs", "examples", "tools")]
     there = [path.as_posix() for folder in folders for path in folder.rglob("*.*")]
     assert len(named) > 20 and [name for name in named if not any(f"/{name}" in path for path in there)] == []
 
