@@ -1,7 +1,7 @@
 """How learners are compared with numbers recorded from the authors' code on the tiny CLIP (`tiny_clip.py`).
 
 The recorded bars: float64 within 1e-9, float32 within 5e-5 of the largest entry; whole numbers exactly. The fixture
-`precision` of conftest runs a test in both.
+`precision` of conftest runs a test in float64, which is the harder one, or in both.
 """
 
 import numpy as np

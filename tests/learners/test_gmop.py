@@ -117,12 +117,9 @@ def test_a_batch_without_pseudo_new_images_trains_the_classifier_alone():
 @pytest.mark.parametrize(
     "settings",
     [
-        {},
-        {"gate": "none"},
         {"new_classifier": "tuned"},
-        {"single_prompt": True},
-        {"partition_seed": 1},
-        {"detectors": 2},
+        {"single_prompt": True, "gate": "none"},
+        {"partition_seed": 1, "detectors": 2},
     ],
     ids=str,
 )

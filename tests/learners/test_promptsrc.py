@@ -7,11 +7,16 @@ import torch
 from comparison import images_of
 from torch.nn.functional import normalize
 
-from openworld.learners import PromptSRC, Schedule
+from openworld.learners import PromptSRC, Schedule, promptsrc
 from openworld.learners.engine.prompts import encode_prompted_image, encode_prompted_text
 from openworld.learners.promptsrc import gaussian_weights
 
 SMALL = PromptSRC(depth=2, schedule=Schedule(epochs=2, batch_size=14, warmup=False))
+
+
+@pytest.fixture(autouse=True)
+def few_sentences(monkeypatch):
+    monkeypatch.setattr(promptsrc, "PROMPTSRC", promptsrc.PROMPTSRC[:4])  # of 60
 
 
 def start(learner, clip):

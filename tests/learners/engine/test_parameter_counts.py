@@ -63,10 +63,10 @@ def test_table_7_counts_what_dept_never_reads():
     assert tuned_parameters(LEARNERS["DePT"](), classes=50) + unread == 292_914
 
 
-@pytest.mark.parametrize(("name", "each"), [("DePT", 513), ("2SFS", 512), ("CoOp", 0)])
+@pytest.mark.parametrize(("name", "each"), [("DePT", 513), ("2SFS", 512)])
 def test_only_heads_grow_with_the_classes(name, each):
     learner = LEARNERS[name]()
-    assert tuned_parameters(learner, 500) - tuned_parameters(learner, 50) == each * 450
+    assert tuned_parameters(learner, 60) - tuned_parameters(learner, 50) == each * 10
 
 
 def test_the_count_is_that_of_the_tensors():
