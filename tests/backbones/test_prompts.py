@@ -6,7 +6,6 @@ import torch.nn.functional as F
 from hypothesis import given
 from hypothesis import strategies as st
 from tiny_clip import as_tensor, reference
-from tiny_clip import tiny_clip as build_tiny_clip
 
 from openworld import backbones
 from openworld.backbones import bounded
@@ -64,8 +63,9 @@ def value_and_gradient(encode, context):
     return features.detach(), torch.autograd.grad((features * weights).sum(), context)[0]
 
 
-@pytest.mark.parametrize("length", [1, 16])
-@pytest.mark.parametrize("names", [NAMES, NAMES[:1], NAMES[:1] * 3, NAMES[3:5]], ids=["mixed", "one", "same", "two"])
+@pytest.mark.parametrize(
+    ("names", "length"), [(NAMES, 1), (NAMES, 16), (NAMES[:1], 1), (NAMES[:1] * 3, 16), (NAMES[3:5], 1)]
+)
 def test_equals_the_plain_pass(tiny_clip, clip_checkpoint, names, length):
     for model in (tiny_clip, backbones.load(clip_checkpoint[0], dtype=torch.float64)):
         prompts, context = model.prompt_names(names, length), random_context(model, length)
@@ -100,8 +100,7 @@ def test_fixed_words_cost_nothing_per_class(tiny_clip):
     assert with_words.rows.shape == without.rows.shape and with_words.packing.shared == without.packing.shared + 2
 
 
-@pytest.mark.parametrize("groups", [None, 3])
-@pytest.mark.parametrize("budget", [1, 40])
+@pytest.mark.parametrize(("groups", "budget"), [(None, 1), (3, 40)])
 def test_parts_give_the_same(tiny_clip, monkeypatch, budget, groups):
     prompts = tiny_clip.prompt_names(NAMES, 4, position="middle")
     lead = () if groups is None else (groups,)
@@ -121,8 +120,7 @@ def test_parts_give_the_same(tiny_clip, monkeypatch, budget, groups):
         torch.testing.assert_close(encode(context), whole[0], rtol=0, atol=1e-12)
 
 
-@pytest.mark.parametrize("budget", [20, 10**6], ids=["parts", "whole"])
-@pytest.mark.parametrize("position", ["end", "middle"])
+@pytest.mark.parametrize(("position", "budget"), [("end", 10**6), ("middle", 20)])
 def test_contexts_can_be_mapped_over(tiny_clip, monkeypatch, position, budget):
     """torch.func.vmap runs several trainings as one pass; an operation without a rule for it would warn."""
     monkeypatch.setattr("openworld.backbones.bounded.ROWS", budget)
@@ -131,15 +129,6 @@ def test_contexts_can_be_mapped_over(tiny_clip, monkeypatch, position, budget):
     gradient = torch.func.grad(lambda context: tiny_clip.encode_prompts(context, prompts).square().sum())
     together, alone = torch.func.vmap(gradient)(contexts), torch.stack([gradient(context) for context in contexts])
     assert (together - alone).abs().max() <= 1e-12 * alone.abs().max()
-
-
-def test_float32_stays_within_rounding():
-    model = build_tiny_clip(torch.float32)
-    prompts, context = model.prompt_names(NAMES, 4), random_context(model, 4)
-    fast = value_and_gradient(lambda c: model.encode_prompts(c, prompts), context)
-    plain = value_and_gradient(lambda c: plain_pass(model, c, prompts), context)
-    for ours, theirs in zip(fast, plain, strict=True):
-        assert (ours - theirs).abs().max() <= 5e-5 * theirs.abs().max()
 
 
 def test_a_name_that_ends_in_punctuation_merges_with_the_full_stop(tiny_clip):

@@ -37,7 +37,7 @@ def apply(name, severity, picture=None, seed=0, side=None):
 
 def squared_error(name, severity, side):
     plain = smooth_picture(side, side).astype(float)
-    errors = [((apply(name, severity, plain.astype(np.uint8), seed) - plain) ** 2).mean() for seed in range(5)]
+    errors = [((apply(name, severity, plain.astype(np.uint8), seed) - plain) ** 2).mean() for seed in range(2)]
     return np.mean(errors)
 
 
@@ -76,15 +76,14 @@ def test_what_is_not_compared_is_known():
 @pytest.mark.parametrize("name", CORRUPTIONS)
 def test_size_and_type_are_kept_and_draws_decide(name):
     picture = smooth_picture(40, 70)
-    for severity in (1, 5):
-        first, again, other = (apply(name, severity, picture, seed) for seed in (3, 3, 4))
-        assert first.shape == picture.shape and first.dtype == np.uint8
-        assert np.array_equal(first, again)
-        assert not np.array_equal(first, picture)
-        drawn = name.split("_")[-1] == "noise" or name in (
-            {"glass_blur", "motion_blur", "snow", "frost", "fog", "elastic_transform", "spatter"}
-        )
-        assert np.array_equal(first, other) != drawn
+    first, again, other = (apply(name, 1, picture, seed) for seed in (3, 3, 4))
+    assert first.shape == picture.shape and first.dtype == np.uint8
+    assert np.array_equal(first, again)
+    assert not np.array_equal(first, picture)
+    drawn = name.split("_")[-1] == "noise" or name in (
+        {"glass_blur", "motion_blur", "snow", "frost", "fog", "elastic_transform", "spatter"}
+    )
+    assert np.array_equal(first, other) != drawn
 
 
 @pytest.mark.parametrize("name", sorted(set(CORRUPTIONS) - NOT_MONOTONE))
@@ -100,9 +99,8 @@ def test_a_generator_a_pil_image_and_one_of_one_colour_will_do(name):
     assert CORRUPTIONS[name](image, 2, np.random.default_rng(0)).shape == (64, 64, 3)
     for level in (0, 255):
         plain = np.full((16, 16, 3), level, dtype=np.uint8)
-        for severity in SEVERITIES:
-            for side in SIDES:
-                assert apply(name, severity, plain, side=side).shape == plain.shape
+        for severity, side in zip((1, 3, 5), SIDES, strict=True):
+            assert apply(name, severity, plain, side=side).shape == plain.shape
 
 
 @settings(max_examples=25)

@@ -48,10 +48,10 @@ def test_panels_are_larger_and_named_where_there_is_one():
     assert sizes == [470.0, 400.0] and ">learner 3</text>" in alone.svg and ">learner 3</text>" not in left.svg
 
 
-@pytest.mark.parametrize("form", ["pdf", "svg", "png"])
+@pytest.mark.parametrize("form", ["pdf", "svg"])
 def test_a_saved_figure_is_the_same_bytes_each_time(tmp_path, form):
     first, second = (figure().save(tmp_path / f"{name}.{form}").read_bytes() for name in "ab")
-    assert first == second and first.startswith({"pdf": b"%PDF", "svg": b"<?xml", "png": b"\x89PNG"}[form])
+    assert first == second and first.startswith({"pdf": b"%PDF", "svg": b"<?xml"}[form])
 
 
 @pytest.mark.parametrize(("count", "inches"), [(1, 3.25), (2, 6.5)])
