@@ -73,11 +73,26 @@ def one_measurement_of_latency():
         yield
 
 
+FEW = {
+    "label_free.estimate.quotes.SOURCES": 4,
+    "label_free.estimate.quotes.FEW_SOURCES": 3,
+    "label_free.estimate.quotes.ALARM_SOURCES": 12,
+    "estimators.quote.shift_alarm.SOURCES": 50,
+    "estimators.quote.shift_alarm.TARGETS": 60,
+    "estimators.quote.shift_signs.SETS": 20,
+    "estimators.quote.alarm.YEARS": 500,
+}
+
+
 @pytest.fixture(scope="module")
-def few_resampled_sources():
-    """What methods say of sets like the source is asked of 8 resampled sources: what is told of it stays the same."""
+def few_draws():
+    """Sets like the source are drawn few times: what is said of them stays the same, however rough a rate is."""
+    from openworld.estimators.quote.shift_signs import shift_signs
+
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("openworld.label_free.estimate.quotes.SOURCES", 8)
+        for name, count in FEW.items():
+            patch.setattr(f"openworld.{name}", count)
+        patch.setitem(shift_signs.__wrapped__.__kwdefaults__, "deals", 199)
         yield
 
 

@@ -1,16 +1,14 @@
 """`openworld estimate fit` and `watch`: from files to a number a day; exit codes; kills, and two calls at once."""
 
 import json
-import os
 import random
-import signal
-import subprocess
 import sys
 import time
 from pathlib import Path
 
 import numpy as np
 import pytest
+from forked import killed_after, start
 from in_process import openworld, refused
 
 from openworld.results import Results
@@ -18,23 +16,26 @@ from openworld.runs.lock import file_lock
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "label_free" / "watch"))
 
-from watched_days import day_columns, save, source_columns  # noqa: E402
+from watched_days import day_columns, save, source_columns, watch_days  # noqa: E402
+
+pytestmark = pytest.mark.usefixtures("few_draws")
 
 FIT = ("--timestamps", "time", "--period", "1d", "--images", 150)
 WATCH = ("estimate", "watch", "watch.safetensors")
+DAYS = 7
 
 
 @pytest.fixture(scope="module")
-def files(tmp_path_factory):
+def files(few_draws, tmp_path_factory):
     folder = tmp_path_factory.mktemp("days")
     save(folder / "val.npz", source_columns())
-    for day in range(12):
-        save(folder / f"{day:02}.npz", day_columns(day, 150, 2.0 if day < 4 else 1.2))
+    for day in range(DAYS):
+        save(folder / f"{day:02}.npz", day_columns(day, 150, 2.0 if day < 2 else 1.0))
     save(folder / "lost.npz", day_columns(0, 150, 1.7))
     for name, alert in (("watch", 0.78), ("calm", 0.3)):
         fitted = (*FIT, "--alert", alert, "--out", f"{name}.safetensors")
         done = openworld("estimate", "fit", "--source", "val.npz", *fitted, cwd=folder)
-        assert done.exit_code == 0 and done.stdout.startswith("Fitted on val.npz (600 labelled images, "), done.stderr
+        assert done.exit_code == 0 and done.stdout.startswith("Fitted on val.npz (450 labelled images, "), done.stderr
         assert " MB." in done.stdout and "openworld estimate watch" in done.stdout
         assert "DoC, ATC-MC, COT" in done.stdout
     return folder
@@ -44,19 +45,19 @@ def test_days_one_after_the_other(files, tmp_path):
     kept = "--state", tmp_path / "state", "--json-lines", tmp_path / "lines", "--prometheus", tmp_path / "w.prom"
     first = openworld(*WATCH, "00.npz", *kept, cwd=files)
     assert first.exit_code == 0 and first.stdout.startswith("No period is finished yet"), first.stderr
-    codes = [openworld(*WATCH, f"{day:02}.npz", *kept, "--quiet", cwd=files).exit_code for day in range(1, 11)]
+    codes = [openworld(*WATCH, f"{day:02}.npz", *kept, "--quiet", cwd=files).exit_code for day in range(1, DAYS - 1)]
     assert codes[0] == 0 and codes[-1] == 3
-    last = openworld(*WATCH, "11.npz", *kept, "--close", "--out", tmp_path / "out", cwd=files)
+    last = openworld(*WATCH, f"{DAYS - 1:02}.npz", *kept, "--close", "--out", tmp_path / "out", cwd=files)
     assert last.exit_code == 3 and "Accuracy alarm: below 78.0 % in 2 periods" in last.stdout
-    assert "2024-01-12" in last.stdout.splitlines()[0] and "new, alarm" in last.stdout
+    assert f"2024-01-{DAYS:02}" in last.stdout.splitlines()[0] and "new, alarm" in last.stdout
     lines = [json.loads(line) for line in (tmp_path / "lines").read_text().splitlines()]
-    assert [line["number"] for line in lines] == list(range(12)) and lines[0]["images"] == 150
+    assert [line["number"] for line in lines] == list(range(DAYS)) and lines[0]["images"] == 150
     names = {"report.html", "results.parquet", "watch.json", "over-time.svg", "alarm.svg", "shift.svg"}
     assert {path.name for path in (tmp_path / "out").iterdir()} == names
     rows = Results.from_parquet(tmp_path / "out" / "results.parquet")
     values = [row.value.value for row in rows.where(entity="quoted", metric="estimated_accuracy")]
     np.testing.assert_array_equal(values, [line["accuracy"] for line in lines])
-    again = openworld(*WATCH, "11.npz", *kept, "--close", cwd=files)
+    again = openworld(*WATCH, f"{DAYS - 1:02}.npz", *kept, "--close", cwd=files)
     assert again.exit_code == 3 and "had been counted before" in again.stdout
 
 
@@ -92,46 +93,34 @@ def test_a_call_beside_another_one_is_refused(files, tmp_path):
     assert openworld(*WATCH, "00.npz", "--state", tmp_path / "state", cwd=files).exit_code == 0
 
 
-DAILY = """
-import sys
-from pathlib import Path
-from openworld.label_free.watch import command
-folder = Path(sys.argv[1])
-files = {"state": folder / "state", "json_lines": folder / "lines", "prometheus": folder / "w.prom"}
-for day in sys.argv[3:]:
-    command.watch(Path(sys.argv[2]), [day], out=folder / "out", **files)
-"""
-
-
 def kept(folder):
     """All that calls leave behind; the page says how it was made."""
     names = ("state", "lines", "w.prom", "out/results.parquet", "out/over-time.svg")
     return {name: (folder / name).read_bytes() for name in names}
 
 
-def start(files, folder):
-    days = [f"{day:02}.npz" for day in range(6)]
-    command = [sys.executable, "-c", DAILY, folder, files / "watch.safetensors", *days]
-    return subprocess.Popen(list(map(str, command)), cwd=files)
+def begin(files, folder):
+    days = [f"{day:02}.npz" for day in range(4)]
+    return start(watch_days, files, files / "watch.safetensors", folder, days)
 
 
 @pytest.mark.slow
 def test_killed_at_random_points_and_started_again_all_is_as_if_undisturbed(files, tmp_path):
-    for name in ("whole", "killed"):
+    for name in ("first", "whole", "killed"):
         (tmp_path / name).mkdir()
-    began = time.monotonic()
-    assert start(files, tmp_path / "whole").wait() == 0
-    seconds, dice = time.monotonic() - began, random.Random(0)
+    seconds, dice = [], random.Random(0)
+    for name in ("first", "whole"):  # the first one waits for imports
+        process, began = begin(files, tmp_path / name), time.monotonic()
+        process.join()
+        assert process.exitcode == 0
+        seconds.append(time.monotonic() - began)
     for _ in range(6):
-        process = start(files, tmp_path / "killed")
-        time.sleep(dice.uniform(0.3, 1.0) * seconds)
-        if process.poll() is None:
-            os.kill(process.pid, signal.SIGKILL)
-        process.wait()
+        killed_after(begin(files, tmp_path / "killed"), dice.uniform(0.05, 0.95) * min(seconds))
         if (tmp_path / "killed" / "lines").exists():
             for line in (tmp_path / "killed" / "lines").read_bytes().splitlines(keepends=True)[:-1]:
                 assert line.endswith(b"\n") and json.loads(line)
-    process = start(files, tmp_path / "killed")
-    assert process.wait() == 0
+    process = begin(files, tmp_path / "killed")
+    process.join()
+    assert process.exitcode == 0
     assert kept(tmp_path / "killed") == kept(tmp_path / "whole")
     assert not list((tmp_path / "killed").glob("*.writing"))

@@ -45,14 +45,11 @@ def test_each_period_says_what_moved(fitted, tmp_path):
 
 
 def test_a_period_in_two_files_has_the_cause_of_one(tmp_path):
-    settings = {"chunk_rows": 600}
-    live, causes = joined(LIKE, MIXED), []
+    fitted, live, causes = tmp_path / "w.safetensors", joined(LIKE, MIXED), []
+    command.fit_watch([save(tmp_path / "val.npz", SOURCE)], fitted, chunk_rows=600, images=[600])
     for cuts in ((0, 600), (0, 250, 600)):
-        folder = tmp_path / str(len(cuts))
-        folder.mkdir()
-        command.fit_watch([save(folder / "val.npz", SOURCE)], folder / "w.safetensors", **settings, images=[600])
         for first, last in zip(cuts, cuts[1:], strict=False):
-            part = save(folder / f"{first}.npz", live.take(np.arange(first, last)))
-            report = command.watch(folder / "w.safetensors", [part])
+            part = save(tmp_path / f"{first}-{last}.npz", live.take(np.arange(first, last)))
+            report = command.watch(fitted, [part], state=tmp_path / f"state {len(cuts)}")
         causes += [record.cause for record in report.found.state.records]
     assert len(causes) == 2 and causes[0] == causes[1]

@@ -33,7 +33,7 @@ def watch(path, folder, *days, **further):
 
 
 def test_while_it_stands_periods_have_bounds_and_it_ends_soon_after_a_recovery(tmp_path):
-    path, fitted = fit(tmp_path, source_columns(), timestamps="time", period="1d", false_alarms=0.1)
+    path, fitted = fit(tmp_path, source_columns(600), timestamps="time", period="1d", false_alarms=0.1)
     assert "10 % of years" in " ".join(fitted.text) and "No accuracy alarm" in " ".join(fitted.text)
     days = [day_columns(day, 150, 0.4 if 3 <= day < 6 else 2.0) for day in range(12)]
     report = watch(path, tmp_path, *days, close=True)

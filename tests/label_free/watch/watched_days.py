@@ -13,7 +13,7 @@ START = np.datetime64("2024-01-01T00:00:00")
 CLASSES = 4
 
 
-def source_columns(n=600):
+def source_columns(n=450):
     data = outputs(0, n, CLASSES, 2.0)
     return {"logits": data.logits.astype(np.float32), "labels": data.labels}
 
@@ -37,3 +37,12 @@ def part(columns, first, last):
 def save(path, columns):
     np.savez(path, **columns)
     return path
+
+
+def watch_days(fitted, folder, days):
+    """Count days one after the other, each in a call of its own."""
+    from openworld.label_free.watch import command
+
+    files = {"state": folder / "state", "json_lines": folder / "lines", "prometheus": folder / "w.prom"}
+    for day in days:
+        command.watch(fitted, [day], out=folder / "out", **files)
