@@ -11,7 +11,7 @@ from PIL import Image
 
 from openworld.estimators import Estimate
 from openworld.evaluations.rows import rows_of_unit
-from openworld.label_free.benchmark import cards
+from openworld.label_free.benchmark import cards, crossed_bootstrap
 from openworld.label_free.benchmark.arrays import Condition, RunArrays
 from openworld.label_free.benchmark.results import read_results
 from openworld.label_free.benchmark.unit import condition_rows
@@ -44,6 +44,13 @@ METHODS = {
 }
 
 
+@pytest.fixture(scope="module", autouse=True)
+def few_replicates():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(crossed_bootstrap, "REPLICATES", 200)
+        yield
+
+
 @pytest.fixture(scope="session")
 def make_estimates():
     """A function that makes up a run of accuracy estimation, in memory."""
@@ -72,7 +79,7 @@ class Target(SimpleNamespace):
     """Numbers of a model under a condition; `estimates` by method, with `error` and `interval`."""
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def found(estimates):
     """The results of `estimates`."""
     return read_results(estimates)[0]
@@ -92,12 +99,10 @@ def estimates_folder(make_estimates_folder):
 
 @pytest.fixture(scope="session")
 def crowd(make_estimates):
-    """Thirty methods, 18 judged models, 19 corruptions at 5 severities each."""
+    """Thirty methods, 8 judged models, 19 corruptions at 2 severities each."""
     methods = {f"method {place}": ("AC" if place == 0 else "DoC", None, {}, 0.03 * place, 0.03) for place in range(30)}
     corruptions = [f"corruption {place}" for place in range(19)]
-    models, epochs = ("convnet", "resnet-8", "densenet"), (5, 10, 20)
-    sizes = {"models": models, "seeds": (0, 1), "epochs": epochs, "severities": (1, 2, 3, 4, 5)}
-    return make_estimates(methods=methods, corruptions=corruptions, **sizes)
+    return make_estimates(methods=methods, corruptions=corruptions, severities=(1, 5))
 
 
 @pytest.fixture(scope="session")

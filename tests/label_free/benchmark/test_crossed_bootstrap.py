@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
+from openworld.label_free.benchmark import crossed_bootstrap
 from openworld.label_free.benchmark.arrays import AVERAGE, RunArrays
-from openworld.label_free.benchmark.crossed_bootstrap import REPLICATES, CrossedBootstrap
+from openworld.label_free.benchmark.crossed_bootstrap import CrossedBootstrap
 from openworld.metrics import holm
 
 SYNTHETIC, NATURAL = "Emoji, synthetic", "Emoji, natural"
@@ -32,7 +33,7 @@ def test_replicates_are_means_over_what_was_drawn(bootstrap, arrays):
         counts = np.outer(bootstrap._models[draw], bootstrap._conditions[draw])[:, chosen]
         twin = np.repeat(values[:, chosen].ravel(), counts.ravel().astype(int)).mean()
         assert found[draw] == pytest.approx(twin)
-    assert len(found) == REPLICATES
+    assert len(found) == crossed_bootstrap.REPLICATES
 
 
 def test_shifts_and_trainings_are_drawn_whole(bootstrap, arrays):

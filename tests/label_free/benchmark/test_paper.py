@@ -27,7 +27,7 @@ OWN = {"clip": "FRAP (CLIP)"}
 
 @pytest.fixture(scope="module")
 def folder(make_estimates_folder):
-    return make_estimates_folder(methods=METHODS, silent=(), severities=(1, 5))
+    return make_estimates_folder(methods=METHODS, silent=(), epochs=(5,), severities=(1, 5))
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +39,7 @@ def table_1(folder):
 def paper_folders(make_estimates_folder):
     """Two runs whose rows are called as the paper's are."""
     return [
-        make_estimates_folder(methods=METHODS, silent=(), severities=(1,), models=(name,))
+        make_estimates_folder(methods=METHODS, silent=(), epochs=(5,), severities=(1,), models=(name,))
         for name in ("convnet", "resnet-8")
     ]
 
