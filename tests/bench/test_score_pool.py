@@ -1,4 +1,4 @@
-"""The bench of a large pool: its files are read as given cells, and a killed run ends with the bytes of a whole one."""
+"""The bench of a large pool: its files are read as given cells, and its pace is read."""
 
 import sys
 from pathlib import Path
@@ -37,12 +37,3 @@ def test_the_pool_lies_as_released(few, tmp_path):
 def test_the_pace_is_read_from_what_a_run_says():
     said = "fitted 7 detectors in 0 s, 20.0/s (kept)\nscored 1,005,000 images in 1,210 s, 830.5/s (kept: the next)\n"
     assert score_pool.scored(said) == [(1_005_000, 1210, 830.5)]
-
-
-@pytest.mark.slow
-def test_a_killed_run_ends_with_the_bytes_of_a_whole_one(monkeypatch, tmp_path, capsys):
-    monkeypatch.setattr(sys, "argv", ["score_pool.py", "--images", "12000", "--folder", str(tmp_path)])
-    with pytest.raises(SystemExit) as ended:
-        score_pool.main()
-    assert ended.value.code == 0 and "the same bytes" in capsys.readouterr().out
-    assert not [*tmp_path.iterdir()]

@@ -1,6 +1,6 @@
 """Every command that writes, stopped at every change of a file, and called again.
 
-    python tests/cli/crash_points.py [--every N] [--kinds kill,term] [COMMAND ...]      a table; all points, all kinds
+    python tests/cli/crash_points.py [--stops N] [--kinds kill,term] [COMMAND ...]      a table; all points, all kinds
 
 A point is a file opened for writing, a rename, a removal, a new folder, a truncation or an fsync in the folder of the
 command (or of its temporary files). At the k-th a process is killed ("kill"), killed with half of the file written
@@ -33,6 +33,7 @@ class Points:
 
     def __init__(self, root: Path, kind: str = "", fatal: int = 0):
         self.root, self.kind, self.fatal, self.count, self.busy = f"{root}{os.sep}", kind, fatal, 0, False
+        self.synced: list[int] = []
         sys.addaudithook(self._hear)
         self._fsync, os.fsync = os.fsync, self._synced
 
@@ -56,6 +57,8 @@ class Points:
 
     def _reach(self, descriptor: int | None = None, removing: bool = False) -> None:
         self.count += 1
+        if descriptor is not None:
+            self.synced.append(self.count)
         if self.kind == "full" and self.fatal <= self.count and not removing:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         if self.count != self.fatal:
@@ -102,16 +105,23 @@ def call(root: Path, arguments, kind: str = "", fatal: int = 0) -> dict:
         points.root = ""
         sys.stdout.flush()
         sys.stderr.flush()
-        found = f"{points.count} {' '.join(sys.modules)}"
+        found = f"{points.count} {','.join(map(str, points.synced))};{' '.join(sys.modules)}"
         while found:
             found = found[os.write(writer, found.encode()) :]
         os._exit(code if isinstance(code, int) else 1)
     os.close(writer)
     with open(reader, encoding="utf-8") as pipe:
-        count, *modules = pipe.read().split() or ["0"]
+        counts, _, modules = pipe.read().partition(";")
+    count, _, synced = counts.partition(" ")
     status = os.waitpid(child, 0)[1]
     code = os.waitstatus_to_exitcode(status)
-    return {"code": code, "points": int(count), "modules": modules, "said": noise.read_text(errors="replace")}
+    return {
+        "code": code,
+        "points": int(count or 0),
+        "synced": [int(point) for point in synced.split(",") if point],
+        "modules": modules.split(),
+        "said": noise.read_text(errors="replace"),
+    }
 
 
 def contents(root: Path) -> dict[str, bytes]:
@@ -144,7 +154,7 @@ class Crashes:
         self.before = contents(self.root)
         first = call(self.root, arguments)
         assert "Traceback" not in first["said"] and first["code"] in (0, 3, 4), (name, first["said"])
-        self.points, self.code = first["points"], first["code"]
+        self.points, self.synced, self.code = first["points"], first["synced"], first["code"]
         self.after = contents(self.root)
         self.again = call(self.root, arguments)
         self.twice = contents(self.root)
@@ -153,6 +163,15 @@ class Crashes:
         shutil.rmtree(self.root, ignore_errors=True)
         shutil.copytree(self.world, self.root)
         (self.root / "tmp").mkdir(exist_ok=True)
+
+    def stops(self, kinds, number: int, first: int):
+        """Yield (kind, point): every one, or so many at even distances, of the kinds in turn from the `first` on."""
+        if not number:
+            yield from ((kind, point) for kind in kinds for point in range(1, self.points + 1))
+        for place in range(number):
+            kind = kinds[(first + place) % len(kinds)]
+            points = self.synced if kind == "torn" and self.synced else range(1, self.points + 1)
+            yield kind, points[(2 * place + 1) * len(points) // (2 * number)]
 
     def at(self, kind: str, point: int) -> list[str]:
         """What is wrong after a stop at a point and a second call; nothing where all is well."""
@@ -184,25 +203,23 @@ class Crashes:
         return name.endswith((".writing", ".part")) or (name.startswith("tmp/") and name not in self.after)
 
 
-def measure(world: Path, top: Path, names, kinds, every: int, tell=print) -> dict[str, Counter]:
-    """Stop every command at every `every`-th point; print what went wrong, and return the counts."""
+def measure(world: Path, top: Path, names, kinds, stops: int, tell=print) -> dict[str, Counter]:
+    """Stop every command `stops` times, or 0 for at every point; print what went wrong, and return the counts."""
     from every_output import COMMANDS
 
     table = {}
-    for name in names:
+    for number, name in enumerate(names):
         crashes = Crashes(world, top, name, COMMANDS[name])
         table[name] = counts = Counter(points=crashes.points)
-        for place, kind in enumerate(kinds):  # each kind at points of its own
-            first = (len(name) + place * every // len(kinds)) % every
-            for point in range(1 + first, crashes.points + 1, every):
-                wrong = crashes.at(kind, point)
-                counts[kind] += 1
-                counts["held"] += not wrong
-                counts["halves"] += any(each.startswith("half") for each in wrong)
-                counts["leftovers"] += any(each.startswith("leftover") for each in wrong)
-                counts["other"] += any(not each.startswith(("half", "leftover")) for each in wrong)
-                for each in wrong:
-                    tell(f"  {name}, {kind} at {point} of {crashes.points}: {each}")
+        for kind, point in crashes.stops(kinds, stops, number):
+            wrong = crashes.at(kind, point)
+            counts[kind] += 1
+            counts["held"] += not wrong
+            counts["halves"] += any(each.startswith("half") for each in wrong)
+            counts["leftovers"] += any(each.startswith("leftover") for each in wrong)
+            counts["other"] += any(not each.startswith(("half", "leftover")) for each in wrong)
+            for each in wrong:
+                tell(f"  {name}, {kind} at {point} of {crashes.points}: {each}")
         columns = ("points", *kinds, "held", "halves", "leftovers", "other")
         tell(f"{name} | " + " | ".join(str(counts[column]) for column in columns))
     return table
@@ -232,12 +249,12 @@ if __name__ == "__main__":
 
     reading = argparse.ArgumentParser()
     reading.add_argument("commands", nargs="*", default=list(COMMANDS))
-    reading.add_argument("--every", type=int, default=1)
+    reading.add_argument("--stops", type=int, default=0)
     reading.add_argument("--kinds", default=",".join(KINDS))
     reading.add_argument("--place", default="")
     given = reading.parse_args()
     top = Path(given.place or tempfile.mkdtemp(prefix="crash-points-"))
     where = top / "world" if (top / "world").exists() else prepared(top)
     print("command | points | " + given.kinds.replace(",", " | ") + " | held | halves | leftovers | other")
-    found = measure(where, top, given.commands or list(COMMANDS), given.kinds.split(","), given.every)
+    found = measure(where, top, given.commands or list(COMMANDS), given.kinds.split(","), given.stops)
     sys.exit(any(counts[wrong] for counts in found.values() for wrong in ("halves", "leftovers", "other")))

@@ -1,7 +1,6 @@
 """Runs as processes of their own that are started, killed and started again: what all tests of crashes share."""
 
 import os
-import random
 import signal
 import subprocess
 import sys
@@ -26,23 +25,19 @@ def finish(process):
     return out
 
 
+def kill_once(process, begun, seconds):
+    """End a process and its children with SIGKILL some time after `begun()` holds, unless it has ended by then."""
+    while not begun() and process.poll() is None:
+        time.sleep(0.05)
+    kill_after(process, seconds)
+
+
 def kill_after(process, seconds):
     """End a process and its children with SIGKILL, unless it has ended by then."""
     time.sleep(seconds)
     if process.poll() is None:
         os.killpg(process.pid, signal.SIGKILL)
     process.communicate()
-
-
-def killed_and_finished(folder, arguments, seconds, *, seed, times):
-    """Kill a run at random moments of the `seconds` that a whole one takes, then let it end.
-
-    The first third of them passes with imports.
-    """
-    dice = random.Random(seed)
-    for _ in range(times):
-        kill_after(start(folder, *arguments), dice.uniform(0.3, 0.95) * seconds)
-    finish(start(folder, *arguments))
 
 
 def results(folder, run="runs/spec"):

@@ -203,16 +203,14 @@ def documented(repository, tmp_path):
     return [*words, "--out", str(tmp_path / "run")]
 
 
-@pytest.mark.parametrize("data", ["data", pytest.param("embedded", marks=pytest.mark.slow)])
-def test_the_documented_learners_stand_in_a_papers_table(reproduce, documented, tmp_path, data):
+def test_the_documented_learners_stand_in_a_papers_table(reproduce, documented, tmp_path):
     backbone = ("--backbone", "embedded")
-    shown = reproduce(*(data if word == "embedded" else word for word in documented), *backbone, "--workers", "1")
+    shown = reproduce(*("data" if word == "embedded" else word for word in documented), *backbone, "--workers", "1")
     (table,) = tmp_path.glob("run/tables/table-2.csv")
     ours = {row["entity"]: row for row in rows_of(table) if row["metric"] == "initial_accuracy" and row["value"]}
     assert list(ours) == ["CLIP", "zero-shot-ensemble (added)", "CLIP, bare names (added)"]
     assert [bool(row["printed"]) for row in ours.values()] == [True, False, False]
     assert "Added, and not of the paper: CLIP, bare names with templates" in shown
-    assert data == "data" or all(float(row["value"]) > 0.2 for row in ours.values())
 
 
 def test_a_data_set_alone_is_made_where_the_others_are_not_on_disk(reproduce):
@@ -232,15 +230,12 @@ def test_a_kill_in_the_middle_resumes_with_the_same_bytes(place, tmp_path):
         environment = os.environ | {"OPENWORLD_CACHE": str(out.parent / f"cache-{out.name}")}
         return subprocess.Popen([*command, "--out", str(out)], cwd=place, env=environment, start_new_session=True)
 
-    started = time.monotonic()
     assert start(tmp_path / "whole").wait() == 0
-    seconds = time.monotonic() - started
-    for share in (0.4, 0.7):
-        process = start(tmp_path / "killed")
-        time.sleep(seconds * share)
-        if process.poll() is None:
-            os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
+    process = start(tmp_path / "killed")
+    while not any((tmp_path / "killed").glob("*/units/*/record.json")) and process.poll() is None:
+        time.sleep(0.05)
+    os.killpg(process.pid, signal.SIGKILL)
+    assert process.wait() == -signal.SIGKILL
     assert start(tmp_path / "killed").wait() == 0
     assert results(tmp_path / "killed") == results(tmp_path / "whole") and results(tmp_path / "whole")
     for table in (tmp_path / "whole" / "tables").iterdir():

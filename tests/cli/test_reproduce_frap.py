@@ -1,4 +1,4 @@
-"""`openworld reproduce frap`: its plan, and its tables from records that nobody measured; one short run for real."""
+"""`openworld reproduce frap`: its plan, and its tables from records that nobody measured."""
 
 import importlib.util
 import json
@@ -71,13 +71,3 @@ def test_every_table_stands_beside_the_printed_one(reproduce, performed):
     assert "IM's average error is printed as 13.76" in shown
     page = Path("run/report.html").read_text(encoding="utf-8")
     assert "FRAP, Table 7" in page and "printed 6.5" in page
-
-
-@pytest.mark.slow
-def test_a_short_run_for_real_is_continued_where_it_was(reproduce):
-    short = ("--data", "embedded", "--quick", "100", "--learners", "AC, CLIP raw", "--seeds", "0", "--table", "2")
-    first = reproduce(*short, "--out", "run")
-    assert "FRAP, Table 2" in first and "–" not in Path("run/tables/table-2.md").read_text(encoding="utf-8")
-    timings = {path: path.read_bytes() for path in Path("run").glob("*/units/*/timing.json")}
-    reproduce(*short, "--out", "run")
-    assert timings and {path: path.read_bytes() for path in timings} == timings, "nothing was computed again"

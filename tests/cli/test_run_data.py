@@ -101,13 +101,10 @@ def test_a_clean_audit_is_silent_and_the_place_of_the_data_is_in_no_record(run, 
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("engine", ["local", "ray"])
-def test_worker_processes_find_the_data(run, place, engine):
-    if engine == "ray":
-        pytest.importorskip("ray")
+def test_worker_processes_find_the_data(run, place):
     run("dtd")
-    run("dtd", "--out", f"runs/{engine}", "--engine", engine, workers="2")
-    assert records(place / "runs" / engine) == records(place / "runs" / "dtd")
+    run("dtd", "--out", "runs/several", workers="2")
+    assert records(place / "runs" / "several") == records(place / "runs" / "dtd")
 
 
 def test_generalisation_to_a_variant_of_a_part_of_the_classes_and_to_other_data_sets(run, place):

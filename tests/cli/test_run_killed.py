@@ -2,16 +2,15 @@
 
 import json
 import os
+import random
 import signal
 import time
 
 import pytest
-from disturbed import finish, killed_and_finished, results, start
+from disturbed import finish, kill_once, results, start
 from in_process import refused, told
 from small_specs import SMALL, draw
 
-EVALUATIONS = ("recognition", "accuracy-estimation", "ood-detection", "recognition-by-shift")
-"""Those of learners, of classifiers, of both with a decomposition, and of all with estimators."""
 RUN = ("run", "spec.toml", "--quiet", "--workers")
 
 
@@ -70,40 +69,40 @@ def test_what_cannot_be_run_is_refused_before_anything_is_done(tmp_path, before,
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", EVALUATIONS)
-def test_killed_at_random_moments(ran, tmp_path, name):
-    timed, started = prepare(tmp_path / "timed", name), time.monotonic()
-    finish(start(timed, *RUN, "2"))
-    seconds = time.monotonic() - started
-    folder = prepare(tmp_path / "killed", name)
-    killed_and_finished(folder, (*RUN, "2"), seconds, seed=1, times=3)
-    assert results(folder) == results(timed) == results(ran(name)[0])
+def test_killed_in_its_stages_and_between_units(ran, tmp_path):
+    folder, dice = prepare(tmp_path / "killed", "ood-detection"), random.Random(1)
+    for begun in ("cache/**/*.safetensors", "runs/spec/units/*/record.json"):
+        process = start(folder, *RUN, "2")
+        kill_once(process, lambda begun=begun: any(folder.glob(begun)), dice.uniform(0, 0.5))
+    finish(start(folder, *RUN, "2"))
+    assert results(folder) == results(ran("ood-detection")[0])
     assert {path.name for path in (folder / "runs" / "spec").glob(".*")} <= {".locks", ".writing"}
     assert not list((folder / "runs" / "spec").glob(".writing/*"))
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["recognition", "ood-detection"])
-def test_on_ray_stages_and_units_give_the_same_bytes(ran, tmp_path, name):
+def test_on_ray_stages_and_units_give_the_same_bytes(ran, tmp_path):
     pytest.importorskip("ray")
-    folder = prepare(tmp_path / "ray", name)
+    folder = prepare(tmp_path / "ray", "accuracy-estimation")
     finish(start(folder, *RUN, "2", "--engine", "ray"))
-    assert results(folder) == results(ran(name)[0]) and not (folder / "runs" / "spec" / ".encoding").exists()
+    assert (
+        results(folder) == results(ran("accuracy-estimation")[0])
+        and not (folder / "runs" / "spec" / ".encoding").exists()
+    )
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["recognition", "ood-detection"])
-def test_two_processes_in_one_folder(ran, tmp_path, name):
-    folder = prepare(tmp_path / "shared", name)
+def test_two_processes_in_one_folder(ran, tmp_path):
+    folder = prepare(tmp_path / "shared", "ood-detection")
     for process in [start(folder, *RUN, "1") for _ in range(2)]:
         finish(process)
-    assert results(folder) == results(ran(name)[0])
+    assert results(folder) == results(ran("ood-detection")[0])
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="needs signals")
 def test_terminated_as_a_job_is_nothing_half_written_stays(ran, tmp_path):
-    folder = prepare(tmp_path / "terminated", "recognition")
+    folder = prepare(tmp_path / "terminated", "ood-detection")
     process = start(folder, *RUN, "2")
     while not list((folder / "runs" / "spec" / "units").glob("*")) and process.poll() is None:
         time.sleep(0.05)
@@ -111,5 +110,5 @@ def test_terminated_as_a_job_is_nothing_half_written_stays(ran, tmp_path):
     _, errors = process.communicate(timeout=600)
     assert process.returncode == 143 and "stopped; what is done is kept" in errors and "Traceback" not in errors
     assert not [path for path in folder.rglob("*") if path.name.endswith(".writing") and not path.is_dir()]
-    finish(start(folder, *RUN, "1"))
-    assert results(folder) == results(ran("recognition")[0])
+    told(folder, *RUN, "1")
+    assert results(folder) == results(ran("ood-detection")[0])

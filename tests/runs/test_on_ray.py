@@ -5,7 +5,7 @@ from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
-from driven import PATIENCE, finish, kill_between_units, no_leftovers, start, stop_with_ctrl_c
+from driven import PATIENCE, finish, kill_between_units, no_leftovers, start
 from example_units import draws
 
 from openworld.core.errors import OpenworldError
@@ -213,8 +213,10 @@ def test_a_cluster_without_nodes_ends_the_run_after_a_while(tmp_path, stand_in, 
 def test_tasks_keep_the_cache_where_the_driver_has_it(tmp_path, monkeypatch):
     monkeypatch.delenv("OPENWORLD_CACHE", raising=False)
     monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("OPENWORLD_DATA", "data")
     place = on_ray._Place.here(RunStore(tmp_path))
     assert place.variables["OPENWORLD_CACHE"] == str(tmp_path / ".cache" / "openworld")
+    assert place.variables["OPENWORLD_DATA"] == "data"
 
 
 def test_without_ray_the_error_says_how_to_get_it(tmp_path, monkeypatch):
@@ -265,8 +267,7 @@ def test_a_real_ray_is_quiet(tmp_path, whole, contents):
 
 
 @real_ray
-@pytest.mark.parametrize("end", [stop_with_ctrl_c, lambda folder, engine: kill_between_units(folder, 2, engine)])
-def test_a_run_that_ends_early_is_finished_from_where_it_was(tmp_path, whole, contents, end):
-    end(tmp_path, "ray")
+def test_a_run_that_is_killed_is_finished_from_where_it_was(tmp_path, whole, contents):
+    kill_between_units(tmp_path, 2, "ray")
     finish("run", tmp_path, 1, 0)
     assert contents(tmp_path) == contents(whole) and no_leftovers(tmp_path)

@@ -3,31 +3,14 @@
 import contextlib
 import os
 import time
-from pathlib import Path
-from types import SimpleNamespace
 
-import numpy as np
 import pytest
-import torch
-from PIL import Image
 
-from openworld import classifiers
-from openworld.backbones.preprocess import Preprocess
-from openworld.evaluations.artifacts import Crew
-from openworld.evaluations.classifiers import in_folder
-from openworld.evaluations.image_selection import DatasetSpec
-from openworld.evaluations.runtime import Machine
-from openworld.ood import classifier_shards
-from openworld.ood.classifier_shards import ClassifierDetectors
-from openworld.ood.images_to_score import ImagesToScore
-from openworld.ood.model_entries import DetectorSpec
-from openworld.ood.scoring import stages_of
 from openworld.runs import RunStore, Unit, execute
 
 pytestmark = pytest.mark.slow
 
 CORES = {"num_cpus": 1, "object_store_memory": 80 * 2**20, "include_dashboard": False}
-NAMES = ("cat", "dog", "owl")
 
 
 class ThreeNodes:
@@ -119,58 +102,3 @@ def test_a_node_killed_at_its_unit_costs_that_unit_alone(nodes, tmp_path, conten
     assert len(begun()) == 9 and len({node for _, node, _ in begun()}) == 3
     execute(units, RunStore(tmp_path / "local"))
     assert contents(tmp_path / "ray") == contents(tmp_path / "local")
-
-
-@pytest.fixture(scope="module")
-def home(tmp_path_factory):
-    """Images of 8 x 8 pixels in two parts, and a saved network of three classes that nobody trained."""
-    root, luck = tmp_path_factory.mktemp("tiny"), np.random.default_rng(0)
-    for part, count in {"train": 40, "test": 160}.items():
-        for name in NAMES:
-            (root / "images" / part / name).mkdir(parents=True)
-            for number in range(count):
-                pixels = luck.integers(0, 256, (8, 8, 3), dtype=np.uint8)
-                Image.fromarray(pixels).save(root / "images" / part / name / f"{number}.png")
-    torch.manual_seed(0)
-    module = classifiers.build("convnet", len(NAMES), 8)
-    preprocess = Preprocess(8, 8, "squash", (0.5,) * 3, (0.25,) * 3)
-    classifiers.save(classifiers.Classifier(module, NAMES, preprocess, "convnet"), root / "network")
-    return root
-
-
-def scoring(home):
-    images = DatasetSpec(str(home / "images"))
-    detectors = tuple(DetectorSpec(name) for name in ("MSP", "MDS", "ODIN", "GMM"))
-    train, test = (ImagesToScore(part, (images.images(part),)) for part in ("train", "test"))
-    shards = ClassifierDetectors("network", in_folder(str(home / "network")), detectors, train, threads=1)
-    return SimpleNamespace(shards=shards, scored=(test, train))
-
-
-def kept_in(cache):
-    """{relative path: bytes} of all that the cache holds."""
-    paths = (path for path in Path(cache).rglob("*") if path.is_file() and not path.name.endswith(".lock"))
-    return {path.relative_to(cache).as_posix(): path.read_bytes() for path in paths}
-
-
-def test_score_shards_are_the_same_bytes_when_a_node_is_killed(nodes, home, tmp_path, monkeypatch):
-    monkeypatch.setattr(classifier_shards, "SCORED", 32)
-    given, found, victims = scoring(home), {}, []
-
-    def kill_one(done, total):
-        if 0 < done < total and not victims:
-            victims.append(nodes.kill())
-
-    for engine, workers in (("ray", 3), ("local", 1)):
-        machine = Machine(cache=str(tmp_path / engine / "cache"))
-        for stage in stages_of([given], machine):
-            watch = kill_one if (engine, stage.doing) == ("ray", "scoring") else None
-            stage.work(Crew(engine, workers, tmp_path / engine), watch)
-        fitted, _ = given.shards.fitted(machine)
-        found[engine] = [given.shards.answers(fitted, images, machine) for images in given.scored]
-    assert len(victims) == 1
-    shards = kept_in(tmp_path / "local" / "cache")
-    assert sum("scores-" in name and name.endswith(".safetensors") for name in shards) == 15 + 4
-    assert kept_in(tmp_path / "ray" / "cache") == shards
-    assert [*found["ray"][0].scores] == ["MSP", "MDS", "ODIN", "GMM"]
-    for label, scores in found["local"][0].scores.items():
-        assert found["ray"][0].scores[label].tolist() == scores.tolist()
