@@ -71,10 +71,10 @@ def test_what_cannot_be_run_is_refused_before_anything_is_done(tmp_path, before,
 @pytest.mark.slow
 def test_killed_in_its_stages_and_between_units(ran, tmp_path):
     folder, dice = prepare(tmp_path / "killed", "ood-detection"), random.Random(1)
-    for begun in ("cache/**/*.safetensors", "runs/spec/units/*/record.json"):
-        process = start(folder, *RUN, "2")
+    for begun, workers in (("cache/**/*.safetensors", "1"), ("runs/spec/units/*/record.json", "2")):
+        process = start(folder, *RUN, workers)
         kill_once(process, lambda begun=begun: any(folder.glob(begun)), dice.uniform(0, 0.5))
-    finish(start(folder, *RUN, "2"))
+    told(folder, *RUN, "1")
     assert results(folder) == results(ran("ood-detection")[0])
     assert {path.name for path in (folder / "runs" / "spec").glob(".*")} <= {".locks", ".writing"}
     assert not list((folder / "runs" / "spec").glob(".writing/*"))
