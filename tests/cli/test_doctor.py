@@ -6,12 +6,11 @@ import shutil
 import pytest
 from in_process import openworld, refused
 
+from openworld.api.doctoring import doctor
 from openworld.backbones.published_files import EMBEDDED
 from openworld.learners import LEARNERS
 from openworld.own_data import installation
 from openworld.own_data.installation import Package
-
-NAMES_ALONE = {"zero-shot", "zero-shot-ensemble"}
 
 
 @pytest.fixture(autouse=True)
@@ -50,7 +49,8 @@ def test_what_is_missing_or_too_old_is_said_with_what_to_type(monkeypatch):
 
 
 def test_the_embedded_model_runs_every_learner_and_names_most_images_right():
-    said = found("embedded")
+    report = doctor("embedded", device="cpu", quiet=True)
+    said = json.loads(report.to_json())
     assert said["run_by"] == "openworld" and said["family"] == "clip" and said["parameters"] > 3_000_000
     assert said["text"]["causal"] and said["image"]["class_token"] and said["pixels"] == 64
     assert set(said["learners"]) == set(LEARNERS) and not any((said["learners"] | said["methods"]).values())
@@ -58,18 +58,9 @@ def test_the_embedded_model_runs_every_learner_and_names_most_images_right():
     assert figure["pictures"] == figure["classes"] == 100 and figure["right"] > 50
     assert figure["low"] < figure["right"] / 100 < figure["high"] and said["seconds_per_picture"] > 0
     assert said["files"][0].endswith("/model.safetensors")
-    shown = check("embedded").stdout
+    shown = "\n".join(report.lines())
     for fact in ("64 x 64 pixels", "class token", "causal", "128 numbers", "of 100 embedded images", "GMoP"):
         assert fact in shown
-
-
-def test_of_a_foreign_encoder_learners_of_names_alone_run_and_the_others_say_why_not(foreign_folder):
-    said = found(f"transformers:{foreign_folder('align')}")
-    assert said["run_by"].startswith("AlignModel of transformers") and said["joint_dimension"] == 64
-    assert {name for name, missing in said["learners"].items() if missing is None} == NAMES_ALONE
-    assert "learned contexts" in said["learners"]["CoOp"]
-    lacking = [name for name, missing in said["methods"].items() if missing]
-    assert len(lacking) == 2 and any("GL-MCM" in name for name in lacking)
 
 
 def test_open_clip_is_checked_through_its_package(open_clip):

@@ -88,13 +88,9 @@ def test_an_alert_is_exit_code_3(estimate):
 
 
 WRONG = {
-    "there is no file": ("source.npz", "none.npz"),
     "--reference needs images": ("source.npz", "bare.npz", "--reference", "embedded"),
     "--architecture needs images": ("source.npz", "bare.npz", "--architecture", "train:net"),
     "--model needs images": ("source.npz", "bare.npz", "--model", "embedded"),
-    "exclude one another": ("source.npz", "bare.npz", "--chunks", 2, "--chunk-rows", 2),
-    "--chunks 700 is more than": ("source.npz", "bare.npz", "--chunks", 700),
-    "unknown column of": ("source.npz", "bare.npz", "--chunks", 2, "--timestamps", "when"),
     "--source-partner": (
         "source.npz",
         "bare.npz",
@@ -106,7 +102,6 @@ WRONG = {
         0.5,
     ),
     "go in pairs": ("source.npz", "bare.npz", "--source-partner", "x.npz"),
-    "FAMILY=FILE": ("source.npz", "bare.npz", "--labelled-shift", "fog="),
     "images need a model whose accuracy": ("source.npz", "bare.npz", "--labelled-shift", "corruptions"),
 }
 

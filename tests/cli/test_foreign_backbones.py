@@ -106,3 +106,17 @@ def test_accuracy_is_estimated_of_it_and_with_it_as_reference(place, foreign_fol
     asked = ("--source", "reference", "--target", "new", "--model", model, "--reference", reference)
     done = openworld("estimate", *asked, "--json", cwd=place, cache=place / "cache")
     assert done.exit_code == 4 and "FRAP" in done.stdout, done.output  # an untrained model of two classes
+
+
+def test_of_a_foreign_encoder_learners_of_names_alone_run_and_the_others_say_why_not(place, foreign_folder):
+    asked = ("doctor", f"transformers:{foreign_folder('align')}", "--device", "cpu", "--json")
+    said = json.loads(told(place, *asked))
+    assert said["run_by"].startswith("AlignModel of transformers") and said["joint_dimension"] == 64
+    free = {name for name, missing in said["learners"].items() if missing is None}
+    assert free == {"zero-shot", "zero-shot-ensemble"}
+        "zero-shot",
+        "zero-shot-ensemble",
+    }
+    assert "learned contexts" in said["learners"]["CoOp"]
+    lacking = [name for name, missing in said["methods"].items() if missing]
+    assert len(lacking) == 2 and any("GL-MCM" in name for name in lacking)

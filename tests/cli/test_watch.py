@@ -74,11 +74,9 @@ def test_what_cannot_be_told_is_exit_code_4_and_json_has_all(files, tmp_path):
     [
         (("watch", "nothing.safetensors", "00.npz"), "no file"),
         (("watch", "val.npz", "00.npz"), "openworld estimate fit"),
-        (("watch", "watch.safetensors", "nothing.npz"), "no file"),
         (("fit", "--source", "00.npz", "--out", "o"), "labels"),
         (("fit", "--source", "val.npz", "--out", "o", "--period", "1d"), "--timestamps"),
         (("fit", "--source", "val.npz", "--out", "o", "--estimator", "FRAP"), "FRAP needs"),
-        (("fit", "--source", "val.npz", "--out", "o", "--false-alarms", "0.9"), "0.001 to 0.5"),
     ],
 )
 def test_wrong_use(files, tmp_path, words, reason):

@@ -59,7 +59,7 @@ def test_sources_named_all_wrong_all_right_and_without_a_class():
 def test_the_bias_of_few_images_is_known(n, classes, strength, marginal):
     """Logits times the strength are the posterior's, so that AC has no bias; shares of the source may err, too."""
     gaps, biases = [], []
-    for seed in range(12):
+    for seed in range(8):
         source, target = outputs(seed + 50, n, classes, strength), outputs(seed, n, classes, strength)
         target = replace(target, logits=target.logits / 2 * strength)
         found = estimate(COT(marginal, calibrate=False), source, target)

@@ -13,7 +13,7 @@ ALERT, N = 0.8, 100
 
 @pytest.fixture(autouse=True)
 def few_years(monkeypatch):
-    monkeypatch.setattr(alarm, "YEARS", 1000)
+    monkeypatch.setattr(alarm, "YEARS", 600)
 
 
 def null(between=0.01, within=0.02, sources=25, targets=4, seed=0, n=N):

@@ -121,9 +121,3 @@ def test_with_a_reference_the_accuracy_alarm_tests_what_that_shows(tmp_path):
     (record,) = watch(path, tmp_path, {name: day[name] for name in ("logits", "reference")}).found.new
     assert record.alarm.counted == record.methods["two-views"]
     assert record.alarm.counted == pytest.approx(0.7, abs=0.12)
-
-
-def test_the_rate_of_false_alarms_is_checked():
-    with pytest.raises(OpenworldError, match="0.001 to 0.5"):
-        Settings(false_alarms=0.9)
-    assert Settings().false_alarms == 0.05
