@@ -27,7 +27,10 @@ from threadpoolctl import threadpool_limits  # noqa: E402
 
 import openworld as ow  # noqa: E402
 
-SLOW = {"recognition-of-several-sets", "accuracy-estimation", "shift-of-images", "synthesize"}
+SLOW = {
+    *("recognition-of-several-sets", "recognition", "generalisation", "dynamic", "accuracy-estimation"),
+    *("ood-detection", "ood-benchmark", "shift-of-images"),
+}
 """Cases that take more than five seconds."""
 
 
@@ -58,11 +61,7 @@ def recorded(name: str, place: Path) -> dict[str, list]:
 
 
 def rounding() -> str:
-    """Return what tells processors apart that round the last bits of sums in their own ways.
-
-    Training carries last bits into every digit: what is trained with AVX2 differs from what is trained with AVX-512 by
-    whole images named otherwise.
-    """
+    """Return what tells processors apart that round the last bits of sums in their own ways, which training carries on."""
     waves = torch.arange(64 * 3 * 28 * 28, dtype=torch.float32).reshape(64, 3, 28, 28).mul(0.37).sin()
     maps = torch.nn.functional.conv2d(waves, waves[:16, :, :3, :3]).flatten(1)
     sums = maps @ maps.T / maps.norm()

@@ -20,14 +20,21 @@ HERE = Path(__file__).parent
 TOLERANCE = 1e-9
 """Absolute and relative; with 1, 2 or 4 threads no number moves by more."""
 
+ELSEWHERE = {"shift-of-embeddings": 0.05}
+"""Case -> tolerance on a processor that rounds sums in another order; one number in ten may move by more there."""
+# AVX2 and AVX-512 differ by 2e-3 at most after training, but for a decomposition of eight dimensions, where degrees
+# differ by .03 and an image may change its level.
+
 
 @pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.slow] * (name in SLOW)) for name in REPORTS])
 def test_no_number_is_lost(name, tmp_path):
     golden = json.loads((HERE / f"{name}.json").read_text(encoding="utf-8"))
+    tolerance, spared = TOLERANCE, 0
     if golden.pop("rounding") != rounding():
-        pytest.skip("the numbers were written by a processor that rounds sums in another order")
-    gone = lacking(golden, recorded(name, tmp_path), TOLERANCE)
-    assert not gone, f"{len(gone)} numbers of {name} are gone, among them:\n" + "\n".join(gone[:40])
+        tolerance = ELSEWHERE.get(name, 3e-3)
+        spared = sum(map(len, golden.values())) // 10 if name in ELSEWHERE else 0
+    gone = lacking(golden, recorded(name, tmp_path), tolerance)
+    assert len(gone) <= spared, f"{len(gone)} numbers of {name} are gone, among them:\n" + "\n".join(gone[:40])
 
 
 @pytest.mark.parametrize(
