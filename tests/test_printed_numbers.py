@@ -1,28 +1,43 @@
-"""Numbers that pages print of the demo: all pages say the same, and of zero-shot CLIP what a run gives.
+"""Numbers that pages print of a demo run are those that a demo run gives, as far as they are the same everywhere.
 
-The learners that are trained need minutes: `openworld demo` prints what the pages show of them.
+Sums are rounded in another order on another kind of processor. That moves what is trained from random prompts over many
+steps, GMoP's detectors, by up to two points, and nothing else by more than a tenth.
 """
 
+import os
 import re
+import subprocess
 import sys
-from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
-from openworld.evaluations.recognition import presets
+pytestmark = pytest.mark.slow
 
-sys.path.insert(0, str(Path(__file__).parent / "cli"))
-
-from in_process import told  # noqa: E402
-
+TRAINED_LONG, ELSE = 4.0, 0.3
+"""Points by which a printed number may be off: of GMoP's detectors, and of anything else."""
+MOVES = (True, True, True, False, True, False, False)
+"""Of OpenworldAUC, both ends of its interval, HM, AUROC, base and new accuracy: which rest on GMoP's detectors."""
 LEARNERS = ("zero-shot", "CoOp", "KgCoOp", "GMoP")
-PARTS = {
-    "docs/first-number.md": lambda text: block_with("points that GMoP misses", text),
-    "docs/learners.md": lambda text: table_after("`openworld run examples/all-learners.toml`", text),
-    "docs/embedded-world.md": lambda text: table_after("`openworld run examples/gmop-ablations.toml`", text),
-}
-"""Page -> where it has the rows of the demo."""
+
+
+@pytest.fixture(scope="module")
+def ask(tmp_path_factory):
+    """What a command prints, in a folder and with a cache of its own."""
+    folder = tmp_path_factory.mktemp("demo")
+    own = os.environ | {"OPENWORLD_CACHE": str(folder / "cache"), "COLUMNS": "160"}
+
+    def told(*arguments: str) -> str:
+        command = [sys.executable, "-m", "openworld", *arguments]
+        done = subprocess.run(command, cwd=folder, env=own, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    return told
+
+
+@pytest.fixture(scope="module")
+def demo(ask):
+    return ask("demo")
 
 
 def row_of(learner: str, text: str) -> str:
@@ -31,10 +46,10 @@ def row_of(learner: str, text: str) -> str:
     return found
 
 
-def numbers(row: str) -> list[float]:
-    """OpenworldAUC, both ends of its interval, HM, AUROC, base and new accuracy, in percent with one decimal."""
-    row = re.sub(r"(\[[^]]*\] +)\[[^]]*\]", r"\1", row)
-    return [float(number) for number in re.findall(r"(?<![\d.])\d+\.\d(?!\d)", row)][:7]
+def points(text: str) -> list[float]:
+    """Percentages, which have one decimal; of two intervals in a row the first."""
+    text = re.sub(r"(\[[^]]*\] +)\[[^]]*\]", r"\1", text)
+    return [float(one) for one in re.findall(r"(?<![\d.])\d+\.\d(?!\d)", text)]
 
 
 def block_with(words: str, page: str) -> str:
@@ -48,26 +63,41 @@ def table_after(words: str, page: str) -> str:
     return page.partition(words)[2].partition("\n\n|")[2].partition("\n\n")[0]
 
 
-def printed(page: str, learner: str, repository: Path) -> list[float]:
-    return numbers(row_of(learner, PARTS[page]((repository / page).read_text(encoding="utf-8"))))
-
-
 @pytest.mark.parametrize("learner", LEARNERS)
-def test_pages_agree_on_the_demo(learner, repository):
-    """Sums are rounded in another order on another kind of processor, which moves what is trained as long as GMoP is."""
-    first, *others = (printed(page, learner, repository) for page in PARTS)
-    moved = 4.0 if learner == "GMoP" else 0.3
-    assert len(first) == 7 and all(other == pytest.approx(first, abs=moved) for other in others)
+@pytest.mark.parametrize(
+    ("page", "part"),
+    [
+        ("docs/first-number.md", lambda text: block_with("points that GMoP misses", text)),
+        ("docs/learners.md", lambda text: table_after("`openworld run examples/all-learners.toml`", text)),
+        ("docs/embedded-world.md", lambda text: table_after("`openworld run examples/gmop-ablations.toml`", text)),
+    ],
+)
+def test_rows_of_the_demo_are_as_printed(page, part, learner, demo, repository):
+    printed = row_of(learner, part((repository / page).read_text(encoding="utf-8")))
+    expected, found = points(printed)[: len(MOVES)], points(row_of(learner, demo))[: len(MOVES)]
+    allowed = [TRAINED_LONG if learner == "GMoP" and moves else ELSE for moves in MOVES]
+    assert len(expected) == len(MOVES)
+    assert [round(abs(one - other), 1) <= most for one, other, most in zip(expected, found, allowed, strict=True)] == [
+        True
+    ] * len(MOVES), f"printed {expected}, found {found}"
 
 
-@pytest.mark.slow
-def test_zero_shot_clip_is_as_printed(tmp_path, monkeypatch, repository):
-    """It learns nothing: one image a class to learn from and one seed are as good as the demo's."""
-    learners = presets.PUBLISHED.learners[:1]
-    short = replace(presets.PUBLISHED, learners=learners, seeds=(1,), shots=1, views=1)
-    monkeypatch.setitem(presets.PRESETS, "published", short)
-    row = row_of("zero-shot", told(tmp_path, "demo", "--workers", "1"))
-    assert numbers(row) == printed("docs/first-number.md", "zero-shot", repository)
-    page = (repository / "docs/operating-point.md").read_text(encoding="utf-8")
-    shown = row_of("zero-shot", told(tmp_path, "decide", "runs/demo", "--miss-rate", "0.2"))
-    assert shown.split() == row_of("zero-shot", block_with("runs/demo IMAGES", page)).split()
+def test_what_the_first_page_shows_of_the_demo_is_what_it_says(demo, repository):
+    printed = block_with("points that GMoP misses", (repository / "docs/first-number.md").read_text(encoding="utf-8"))
+    assert demo.startswith(printed.partition(", 2 worker(s)")[0])
+    for learner in LEARNERS[1:]:
+        said = re.compile(r"\(([a-z ]+), p")
+        assert said.search(row_of(learner, printed))[1] == said.search(row_of(learner, demo))[1]
+    lost = r"Of the (\S+) points that GMoP misses, the largest part is lost to [a-z ]+ \((\S+)\)"
+    expected, found = ([float(one) for one in re.search(lost, text).groups()] for text in (printed, demo))
+    assert expected == pytest.approx(found, abs=TRAINED_LONG)
+
+
+def test_the_operating_point_is_as_printed(demo, ask, repository):
+    printed = block_with("runs/demo IMAGES", (repository / "docs/operating-point.md").read_text(encoding="utf-8"))
+    found = ask("decide", "runs/demo", "--miss-rate", "0.2")
+    for learner in ("zero-shot", "CoOp", "KgCoOp"):
+        assert row_of(learner, printed).split() == row_of(learner, found).split()
+    expected, now = points(row_of("GMoP", printed.partition("GMoP:")[0])), points(row_of("GMoP", found))
+    assert len(expected) == 12 and expected == pytest.approx(now, abs=2 * TRAINED_LONG)
+    assert row_of("GMoP", printed.partition("GMoP:")[0]).split()[-1] == row_of("GMoP", found).split()[-1]

@@ -61,7 +61,7 @@ def recorded(name: str, place: Path) -> dict[str, list]:
 
 
 def rounding() -> str:
-    """Return what tells processors apart that round the last bits of sums in their own ways, which training carries on."""
+    """Return what tells processors apart that round last bits in their own ways, which training carries on."""
     waves = torch.arange(64 * 3 * 28 * 28, dtype=torch.float32).reshape(64, 3, 28, 28).mul(0.37).sin()
     maps = torch.nn.functional.conv2d(waves, waves[:16, :, :3, :3]).flatten(1)
     sums = maps @ maps.T / maps.norm()
