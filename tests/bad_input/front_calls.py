@@ -105,7 +105,7 @@ CALLS = {
     "detect": front(ow.detect, {"scores": SETS, "replicates": 0}, free=("template", "root")),
     "estimate": front(ow.estimate, {"source": SOURCE, "target": TARGET, "estimator": ["AC"]}, free=("template",)),
     "fit_watch": front(
-        ow.fit_watch,
+        until("openworld.label_free.estimate.quotes.fit_shift_test")(ow.fit_watch),
         {"source": SOURCE, "out": FOLDER / "other.safetensors", "timestamps": "day", "period": "1d", "images": [30]}
         | {"estimator": ["AC"]},
         free=("timestamps",),
@@ -124,7 +124,7 @@ CALLS = {
     ),
     "reproduce": front(
         until("openworld.reproduction.series.carry_out_runs")(ow.reproduce),
-        {"paper": "openworldauc", "data": "embedded"},
+        {"paper": "openworldauc", "data": "embedded", "table": ["2"], "learners": ["CoOp"]},
         free=("backbone",),
     ),
     "run": front(until("openworld.evaluations.running.carry_out")(ow.run), {"spec": SPEC, "out": FOLDER / "made"}),

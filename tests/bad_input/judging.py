@@ -3,17 +3,19 @@
 import copy
 import inspect
 import math
+import shutil
 import signal
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import chdir, contextmanager, nullcontext
 from dataclasses import dataclass, field, fields, is_dataclass
+from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory, mkdtemp
 from typing import Any
 
 import numpy as np
-from kinds import JUDGED, REFUSED, bad, odd
+from kinds import JUDGED, bad, odd
 from torch import Tensor
 
 from openworld.core.errors import OpenworldError
@@ -21,6 +23,7 @@ from openworld.core.errors import OpenworldError
 SECONDS = 30  # a call that takes longer hangs: all inputs are small
 CLOSE = 1e-5  # float32 in another order of summing
 _SCRATCH = TemporaryDirectory(prefix="bad-input-")  # taken away when the process ends
+_HERE = mkdtemp(dir=_SCRATCH.name)  # the current folder of calls with bad names
 
 
 def new_folder() -> Path:
@@ -36,6 +39,7 @@ class Call:
     allowed: (argument, kind) of bad values that this function takes for good ones, and is right to.
     left_out: (argument, kind) that cannot be tried, such as training that would last for years.
     like: values that bad ones are made from, where the given one says little, as None does.
+    odd: whether odd values are tried, too; not where another call puts the same arrays into the same container.
     """
 
     function: Callable
@@ -45,6 +49,7 @@ class Call:
     left_out: frozenset[tuple[str, str]] = frozenset()
     optional: frozenset[str] = field(default=frozenset())
     like: Mapping[str, Any] = field(default_factory=dict)
+    odd: bool = True
 
     def takes_none(self, argument: str) -> bool:
         """Whether None says something for this argument."""
@@ -54,18 +59,17 @@ class Call:
 
 @dataclass(frozen=True)
 class Outcome:
-    """Of one call. fault: why it is neither a right answer nor a refusal; None where it is one. raw: it ended so."""
+    """Of one call. fault: why it is neither a right answer nor a refusal; None where it is one."""
 
     argument: str
     kind: str
     fault: str | None
-    raw: bool = False
 
 
 def good(call: Call) -> bool:
     """Whether a call is answered with its good values."""
     argument = next(iter(call.given))
-    found, fault, _ = _called(call, argument, _copied(call.given[argument]))
+    found, fault = _called(call, argument, _copied(call.given[argument]))
     return fault is None and not isinstance(found, OpenworldError)
 
 
@@ -78,35 +82,38 @@ def outcomes(call: Call) -> Iterator[Outcome]:
             may_answer = wanted == JUDGED or (argument, kind) in call.allowed
             may_answer |= kind == "None" and call.takes_none(argument)
             yield _of_bad(call, argument, kind, make(value), may_answer)
-        for kind, make in odd(value).items():
+        plain = cache(lambda argument=argument, value=value: _called(call, argument, value))
+        for kind, make in odd(value).items() if call.odd else ():
             if (argument, kind) not in call.left_out:
-                yield _of_odd(call, argument, kind, *make(value))
+                odd_one, twin = make(value)
+                expected = plain() if twin is value else _called(call, argument, twin)
+                yield Outcome(argument, kind, _fault_of_odd(expected, _called(call, argument, odd_one)))
 
 
 def _of_bad(call: Call, argument: str, kind: str, value: Any, may_answer: bool) -> Outcome:
-    found, fault, raw = _called(call, argument, value)
+    found, fault = _called(call, argument, value)
     if fault is None and not isinstance(found, OpenworldError):
         fault = None if may_answer else f"taken for good: {_told(found)}"
         fault = fault or _not_finite(found, call.infinite)
-    return Outcome(argument, kind, fault, raw)
+    return Outcome(argument, kind, fault)
 
 
-def _of_odd(call: Call, argument: str, kind: str, value: Any, twin: Any) -> Outcome:
-    expected, fault, raw = _called(call, argument, twin)
-    if fault is not None:
-        return Outcome(argument, kind, f"its plain twin: {fault}", raw)
-    found, fault, raw = _called(call, argument, value)
-    if fault is None and isinstance(found, OpenworldError) and not isinstance(expected, OpenworldError):
-        fault = f"refused: {found}"
-    if fault is None and not isinstance(expected, OpenworldError):
-        one, other = (np.array(list(numbers(answer))) for answer in (found, expected))
-        if one.shape != other.shape or not np.allclose(one, other, rtol=CLOSE, atol=CLOSE, equal_nan=True):
-            fault = "another answer than its plain twin's"
-    return Outcome(argument, kind, fault, raw)
+def _fault_of_odd(expected: tuple[Any, str | None], answer: tuple[Any, str | None]) -> str | None:
+    (twin, twin_fault), (found, fault) = expected, answer
+    if twin_fault is not None:
+        return f"its plain twin: {twin_fault}"
+    if fault is not None or isinstance(twin, OpenworldError):
+        return fault
+    if isinstance(found, OpenworldError):
+        return f"refused: {found}"
+    one, other = (np.array(list(numbers(each))) for each in (found, twin))
+    if one.shape != other.shape or not np.allclose(one, other, rtol=CLOSE, atol=CLOSE, equal_nan=True):
+        return "another answer than its plain twin's"
+    return None
 
 
-def _called(call: Call, argument: str, value: Any) -> tuple[Any, str | None, bool]:
-    """What came back, or the refusal; why it is at fault; whether it ended in another exception."""
+def _called(call: Call, argument: str, value: Any) -> tuple[Any, str | None]:
+    """What came back, or the refusal; why it is at fault."""
     given = {name: _copied(one) for name, one in call.given.items()} | {argument: value}
     before = {name: _bytes(one) for name, one in given.items()}
     try:
@@ -116,16 +123,21 @@ def _called(call: Call, argument: str, value: Any) -> tuple[Any, str | None, boo
     except OpenworldError as refusal:
         found = refusal
     except Exception as error:
-        return None, f"{type(error).__name__}: {str(error)[:200]}", True
+        return None, f"{type(error).__name__}: {str(error)[:200]}"
     changed = [name for name, one in given.items() if _bytes(one) != before[name]]
-    return found, f"changed {changed[0]}" if changed else None, False
+    return found, f"changed {changed[0]}" if changed else None
 
 
 @contextmanager
 def _in_empty_folder():
     """Some bad names are those of files to write."""
-    with TemporaryDirectory(prefix="bad-input-") as folder, chdir(folder):
-        yield
+    try:
+        with chdir(_HERE):
+            yield
+    finally:
+        if any(Path(_HERE).iterdir()):
+            shutil.rmtree(_HERE)
+            Path(_HERE).mkdir()
 
 
 @contextmanager
@@ -216,6 +228,3 @@ def _number(value) -> float:
         return float(value)
     except OverflowError:
         return math.inf
-
-
-__all__ = ["REFUSED", "Call", "Outcome", "good", "numbers", "outcomes"]

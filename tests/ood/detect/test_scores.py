@@ -9,7 +9,7 @@ from scipy.stats import binom
 import openworld as ow
 from openworld.ood.scored_sets import read_scores, scores_parquet
 
-TABLES = 20
+TABLES = 10
 GROUPS = ["id"] * 6 + ["near"] * 3 + ["far"] * 4
 
 
