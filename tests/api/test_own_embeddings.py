@@ -30,10 +30,10 @@ def clip():
 
 @pytest.fixture(scope="module")
 def images():
-    """A few test images of every class in two styles, and three shots of each in the first."""
+    """A test image of every class in two styles, and two shots of each in the first."""
     whole = {name: datasets.load(TASK, domain=style) for name, style in SETS.items()}
-    few = {name: one.subset(np.arange(0, len(one), 5)) for name, one in whole.items()}
-    return few | {"train": datasets.load(TASK, part="train", shots=3)}
+    few = {name: one.subset(np.arange(0, len(one), 10)) for name, one in whole.items()}
+    return few | {"train": datasets.load(TASK, part="train", shots=2)}
 
 
 @pytest.fixture(scope="module")

@@ -187,14 +187,14 @@ def test_shift_takes_embeddings_from_arrays_and_files(tmp_path, monkeypatch):
         ow.shift({"embeddings": points}, {"embeddings": points}, classnames=known["classnames"], quiet=True)
 
 
-def test_recognition_of_embeddings_is_that_of_the_images(tmp_path, shared_cache):
+def test_recognition_of_embeddings_is_that_of_the_images(tmp_path, few_shapes, shared_cache):
     from openworld.features import encode
     from openworld.learners.engine.text_features import encode_names
 
     clip = backbones.load("embedded")
     parts = {
-        "train": datasets.load("emoji-groups", part="train", shots=1, seed=1),
-        "test": datasets.load("emoji-groups"),
+        "train": datasets.load(str(few_shapes), part="train", shots=1, seed=1),
+        "test": datasets.load(str(few_shapes)),
     }
     seen = {part: encode(clip, images, cache=shared_cache) for part, images in parts.items()}
     names = parts["test"].classnames
@@ -204,14 +204,14 @@ def test_recognition_of_embeddings_is_that_of_the_images(tmp_path, shared_cache)
         labels=np.concatenate([one.labels for one in seen.values()]),
         split=np.concatenate([[part] * len(one) for part, one in seen.items()]),
         classnames=names,
-        class_embeddings=encode_names(clip, names, ("an icon of a {}.",)).numpy(),
+        class_embeddings=encode_names(clip, names, ("a photo of a {}.",)).numpy(),
         logit_scale=float(clip.logit_scale),
     )
     spec = {"learners": [{"learner": "zero-shot"}], "seeds": [1], "shots": 1, "views": 1, "keep_validation": False}
     options = {"cache": shared_cache, "workers": 1, "device": "cpu", "quiet": True}
     file = str(tmp_path / "mine.npz")
     own = ow.run(spec | {"dataset": file, "backbone": file}, tmp_path / "own", **options)
-    images = ow.run(spec | {"dataset": "emoji-groups"}, tmp_path / "images", **options)
+    images = ow.run(spec | {"dataset": str(few_shapes)}, tmp_path / "images", **options)
     for metric in ("openworld_auc", "auroc"):
         own_value, value = (list(run.results.where(metric=metric))[0].value.value for run in (own, images))
         assert own_value == pytest.approx(value, abs=1e-3)

@@ -37,8 +37,8 @@ def test_fallen_days_are_twenty_points_below(years):
 
 
 def test_each_alarm_has_a_line(years):
-    first, *rest = watch.shifts("made up", years, 100, 40, 2, 10, quoted=True)
-    assert "2 years of 10 days" in first and [line.split()[0] for line in rest] == ["shift", "accuracy", "either"]
+    first, *rest = watch.shifts("made up", years, 100, 40, 1, 3, quoted=True)
+    assert "1 years of 3 days" in first and [line.split()[0] for line in rest] == ["shift", "accuracy", "either"]
 
 
 def test_mixed_days_are_counted_for_every_choice_of_sizes():

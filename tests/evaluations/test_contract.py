@@ -89,8 +89,8 @@ class Broken(EvaluationRun):
     [
         ({"list evaluations": "another-evaluation"}, "is_listed", "does not name"),
         ({"--table csv": "a,b\n1,2,3"}, "is_exported_in_every_form", "not what is shown"),
-        ({"--table markdown": "nothing to report"}, "is_exported_in_every_form", "markdown shows no number"),
-        ({"--table json": KeyError("foo")}, "is_exported_in_every_form", "KeyError"),
+        ({"--table text": "nothing to report"}, "is_exported_in_every_form", "text shows no number"),
+        ({"--table text": KeyError("foo")}, "is_exported_in_every_form", "KeyError"),
         ({"decide": KeyError("foo")}, "answers_or_refuses_every_command", "KeyError"),
         ({"run ": '{"value": NaN}'}, "started_again_computes_nothing", "NaN"),
         ({"changed.toml": "done"}, "refuses_what_it_does_not_know", "let through"),

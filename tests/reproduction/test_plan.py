@@ -1,6 +1,7 @@
 """Plans: every table that was printed has its runs, every run is planned once, and no two runs share a folder."""
 
 import tomllib
+from functools import cache
 
 import pytest
 
@@ -19,6 +20,11 @@ OF_GENERATED_PICTURES = {"is-ood": {"2", "5", "7"}}
 """Tables that embedded data do not have; that they are refused is tested with their paper's plan."""
 
 
+@cache
+def plan_of_table(paper, number, setup):
+    return plan(paper, [number], setup)
+
+
 def makeable(paper, setup):
     without = OF_GENERATED_PICTURES.get(paper, set()) if setup.embedded else set()
     return [number for number in TABLES[paper] if number not in without]
@@ -34,7 +40,7 @@ EVERY = [
 
 @pytest.mark.parametrize(("paper", "number", "setup"), EVERY)
 def test_every_printed_table_has_runs_on_all_of_its_data_with_all_of_its_methods(paper, number, setup):
-    found, table = plan(paper, [number], setup), find_table(paper, number)
+    found, table = plan_of_table(paper, number, setup), find_table(paper, number)
     assert found.tables == (number,) and not found.left_out and found.runs
     assert all(run.tables == (number,) for run in found.runs)
     methods = {name for run in found.runs for name in run.methods.values()}
@@ -49,7 +55,7 @@ def test_every_printed_table_has_runs_on_all_of_its_data_with_all_of_its_methods
 @pytest.mark.parametrize("paper", PAPERS)
 def test_a_folder_holds_one_run_whichever_tables_are_asked_for(paper, setup):
     numbers = makeable(paper, setup)
-    several = [plan(paper, [number], setup) for number in numbers]
+    several = [plan_of_table(paper, number, setup) for number in numbers]
     several += [plan(paper, (), setup), plan(paper, numbers[:3], setup), plan(paper, numbers[::-1], setup)]
     several += [plan(paper, (), setup, figures=["all"])] if FIGURES[paper] else []
     several += [plan(paper, (), ReproductionSetup(setup.data, learners=tuple(PAPERS[paper].METHODS)[:2]))]

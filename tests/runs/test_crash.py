@@ -37,9 +37,8 @@ def test_killed_before_any_step_of_the_writing_or_at_any_moment(tmp_path, conten
 
 
 @posix_only
-@pytest.mark.parametrize("workers", [1, 2])
-def test_killed_from_outside(tmp_path, whole, contents, workers):
-    kill_between_units(tmp_path, workers)
+def test_killed_from_outside(tmp_path, whole, contents):
+    kill_between_units(tmp_path, 2)
     assert 0 < len(RunStore(tmp_path).records(partial=True)) < 3
     finish("run", tmp_path, 1, 0)
     assert contents(tmp_path) == contents(whole) and no_leftovers(tmp_path)
