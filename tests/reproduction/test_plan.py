@@ -21,8 +21,8 @@ OF_GENERATED_PICTURES = {"is-ood": {"2", "5", "7"}}
 
 
 @cache
-def plan_of_table(paper, number, setup):
-    return plan(paper, [number], setup)
+def plan_of_table(paper, number, embedded):
+    return plan(paper, [number], EMBEDDED if embedded else REAL)
 
 
 def makeable(paper, setup):
@@ -40,7 +40,7 @@ EVERY = [
 
 @pytest.mark.parametrize(("paper", "number", "setup"), EVERY)
 def test_every_printed_table_has_runs_on_all_of_its_data_with_all_of_its_methods(paper, number, setup):
-    found, table = plan_of_table(paper, number, setup), find_table(paper, number)
+    found, table = plan_of_table(paper, number, setup.embedded), find_table(paper, number)
     assert found.tables == (number,) and not found.left_out and found.runs
     assert all(run.tables == (number,) for run in found.runs)
     methods = {name for run in found.runs for name in run.methods.values()}
@@ -55,7 +55,7 @@ def test_every_printed_table_has_runs_on_all_of_its_data_with_all_of_its_methods
 @pytest.mark.parametrize("paper", PAPERS)
 def test_a_folder_holds_one_run_whichever_tables_are_asked_for(paper, setup):
     numbers = makeable(paper, setup)
-    several = [plan_of_table(paper, number, setup) for number in numbers]
+    several = [plan_of_table(paper, number, setup.embedded) for number in numbers]
     several += [plan(paper, (), setup), plan(paper, numbers[:3], setup), plan(paper, numbers[::-1], setup)]
     several += [plan(paper, (), setup, figures=["all"])] if FIGURES[paper] else []
     several += [plan(paper, (), ReproductionSetup(setup.data, learners=tuple(PAPERS[paper].METHODS)[:2]))]
