@@ -170,9 +170,9 @@ def painted(folder):
 
 
 @pytest.mark.slow
-def test_killed_at_random_moments_it_ends_with_the_same_bytes(tmp_path):
-    sizes = ("--levels", "4", "--each", "20", "--out", "set", "--quiet")
-    images = ("--reference", "emoji-concepts/noto/train", "--images", "emoji-concepts/noto/test")
+def test_killed_at_random_moments_it_ends_with_the_same_bytes(given, tmp_path):
+    sizes = ("--levels", "3", "--each", "9", "--laid", given / "halves.safetensors", "--out", "set", "--quiet")
+    images = ("--reference", given / "pictures", "--images", given / "pictures", "--neighbour", "2", "--least", "1")
 
     def begin(folder):
         folder.mkdir(exist_ok=True)

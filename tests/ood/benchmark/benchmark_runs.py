@@ -29,8 +29,8 @@ def spec_of(places, models, **changed):
     )
 
 
-def run(spec, folder):
-    machine = Machine(cache=str(folder / "cache"))
+def run(spec, folder, cache=None):
+    machine = Machine(cache=str(cache or folder / "cache"))
     for stage in evaluation_of(spec).artifacts(spec, machine):
         stage.work(Crew("local", 1, folder), None)
     evaluation_of(spec).require(spec.tasks, machine)

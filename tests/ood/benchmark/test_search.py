@@ -42,7 +42,7 @@ def test_the_choice_and_test_scores_are_those_of_running_every_setting_as_a_dete
     searched, places, tmp_path
 ):
     """A run without a search, whose tested set is the validation set, says what each setting is worth there."""
-    _, _, records = searched
+    _, folder, records = searched  # and its cache, so that no network is trained again
     by_hand = [
         {**MODELS[0], "detectors": [*_each("KNN", "k", (1, 3, 9)), *_each("GEN", "gamma", GAMMAS, largest=3)]},
         {**MODELS[1], "detectors": [*_each("KNN", "k", (1, 3, 9)), *_each("MCM", "temperature", (0.01, 1.0, 10.0))]},
@@ -51,8 +51,12 @@ def test_the_choice_and_test_scores_are_those_of_running_every_setting_as_a_dete
     ]  # fmt: skip
     validation = {"dataset": str(places[1]), "part": "validation", "group": "near", "name": "validation"}
     plain = {"validation_sets": [], "sets": [validation]}
-    worth = run(spec_of(places, by_hand, id_part="validation", **plain), tmp_path / "worth")
-    tested = run(spec_of(places, by_hand, **plain | {"sets": to_json(searched[0])["sets"]}), tmp_path / "tested")
+    worth = run(spec_of(places, by_hand, id_part="validation", **plain), tmp_path / "worth", folder / "cache")
+    tested = run(
+        spec_of(places, by_hand, **plain | {"sets": to_json(searched[0])["sets"]}),
+        tmp_path / "tested",
+        folder / "cache",
+    )
     for record, known, shown in zip(records, worth, tested, strict=True):
         areas = {row.entity: row.value.value for row in read_rows(known).where(metric="auroc", set="validation")}
         searches = _searches(read_rows(record))
