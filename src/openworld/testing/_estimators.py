@@ -39,7 +39,7 @@ def check_estimator(estimator) -> None:
     """Run every check; raises AssertionError for the first promise that is not kept.
 
     Args:
-        estimator: an instance with its settings; of a score, `ScoreRegression(MyScore())` instead.
+        estimator: an instance with its settings, that is fitted on one source; a score is not.
 
     >>> from openworld.estimators import AC
     >>> check_estimator(AC())

@@ -9,9 +9,8 @@ from simulated import outputs
 from openworld import OpenworldError
 from openworld.label_free.estimate import estimation
 from openworld.label_free.estimate.estimation import estimate_accuracy
-from openworld.label_free.estimate.inputs import named_shift
+from openworld.label_free.estimate.inputs import NamedShift, named_shift
 from openworld.label_free.estimate.quotes import DECIDING
-from openworld.label_free.estimate.reading import LabelledTable
 from openworld.label_free.estimate.score_tables import open_table
 from openworld.label_free.estimate.verdict import sentences
 from openworld.label_free.settings import Settings
@@ -33,6 +32,11 @@ def save(path, data, reference=False, **further):
     return open_table([path])
 
 
+def shift(family, path, data, **further):
+    save(path, data, **further)
+    return NamedShift(family, str(path))
+
+
 @pytest.fixture(scope="module", autouse=True)
 def few_estimators():
     """Those on which a quote rests, and one beside them."""
@@ -47,7 +51,7 @@ def tables(tmp_path_factory):
     tmp_path = tmp_path_factory.mktemp("tables")
     target = replace(model(99, 1.0, 600), labels=None)
     labelled = [
-        LabelledTable(family, save(tmp_path / f"{family}-{place}.npz", model(10 * seed + place, place / 3.2)))
+        shift(family, tmp_path / f"{family}-{place}.npz", model(10 * seed + place, place / 3.2))
         for seed, family in enumerate(FAMILIES, 1)
         for place in (1, 2, 3, 4)
     ]
@@ -106,7 +110,7 @@ def test_corruptions_are_shown_and_do_not_decide(tables, plain):
 def test_what_was_not_learned_leaves_the_rules_as_they_are(tables, tmp_path):
     source, _, labelled = tables
     target = save(tmp_path / "worse.npz", replace(model(98, 1.2, 600), labels=None))
-    mild = [one for one in labelled if one.table.name.endswith(("1.npz", "2.npz"))]
+    mild = [one for one in labelled if one.place.endswith(("1.npz", "2.npz"))]
     plain, found = estimate_accuracy(source, target), estimate_accuracy(source, target, labelled=mild)
     assert found.quote.accuracy is None and "lowest labelled set" in found.learned_quote.why
     assert found.quote == plain.quote and any("lowest labelled set" in one for one in sentences(found))
@@ -136,8 +140,7 @@ def test_two_views_are_a_candidate_where_every_set_has_a_reference(tables, tmp_p
     target = save(tmp_path / "seen.npz", replace(model(99, 1.0, 300), labels=None), reference=True)
     sets = [model(50 + place, place % 4 / 3.2) for place in range(6)]
     seen = [
-        LabelledTable(FAMILIES[place % 3], save(tmp_path / f"{place}.npz", data, reference=True))
-        for place, data in enumerate(sets)
+        shift(FAMILIES[place % 3], tmp_path / f"{place}.npz", data, reference=True) for place, data in enumerate(sets)
     ]
     assert "two-views" in estimate_accuracy(source, target, labelled=seen).learned.powers
     assert "two-views" not in estimate_accuracy(source, target, labelled=[*seen[:-1], labelled[-1]]).learned.powers
@@ -147,8 +150,8 @@ def test_classes_are_put_in_order_by_name(tables, learned, tmp_path):
     source, target, labelled = tables
     first = model(11, 1 / 3.2)
     backwards = replace(first, logits=first.logits[:, ::-1], labels=3 - first.labels)
-    turned = save(tmp_path / "noise-1.npz", backwards, classnames=NAMES[::-1])
-    again = estimate_accuracy(source, target, labelled=[replace(labelled[0], table=turned), *labelled[1:]])
+    turned = shift("noise", tmp_path / "noise-1.npz", backwards, classnames=NAMES[::-1])
+    again = estimate_accuracy(source, target, labelled=[turned, *labelled[1:]])
     assert again.quote == learned.quote
 
 
@@ -156,12 +159,12 @@ def test_classes_are_put_in_order_by_name(tables, learned, tmp_path):
     ("change", "words"),
     [
         (lambda one: replace(one, labels=None), "odd.npz has no labels"),
-        (lambda one: outputs(5, 40, 5), "odd.npz has 5 classes"),
+        (lambda one: outputs(5, 40, 5), "odd.npz is .*expected a number for each of 4 names"),
     ],
 )
 def test_what_cannot_be_learned_from_is_refused(tables, tmp_path, change, words):
     source, target, labelled = tables
-    odd = LabelledTable("odd", save(tmp_path / "odd.npz", change(model(5, 0.3))))
+    odd = shift("odd", tmp_path / "odd.npz", change(model(5, 0.3)))
     with pytest.raises(OpenworldError, match=words):
         estimate_accuracy(source, target, labelled=[*labelled, odd])
     with pytest.raises(OpenworldError, match="3 families"):

@@ -120,14 +120,14 @@ def find_alarms(
     years = _Years(chunks, rate, over, np.random.default_rng(seed))
     limit = years.limit()
     unbiased = [np.nan if chunk.accuracy is None else chunk.accuracy - chunk.null.bias for chunk in chunks]
-    steps = years.steps((alert - np.array(unbiased)) / years.deviations, slice(None))
+    steps = _steps((alert - np.array(unbiased)) / years.deviations, years.allowances, jumps=years.jumps)
     steps = np.nan_to_num(steps)  # of None a step of 0
     statistics = np.array([*accumulate(steps, partial(add_step, highest=HIGHEST * limit), initial=0.0)][1:])
     return Alarms(
         statistics,
         limit,
         statistics > limit,
-        alert - years.deviations * years.alone(limit),
+        alert - years.deviations * _alone(years.allowances, limit, jumps=years.jumps),
         alert - years.deviations * years.allowances,
     )
 
@@ -150,19 +150,18 @@ class AlarmLimit:
     def step(self, accuracy: float, n: int, alert: float) -> float:
         """Return what a chunk of n images of this accuracy adds to S, in limits."""
         z = (alert - (accuracy - self.bias)) / self._deviation(n)
-        beyond = z - self._allowance(n)
-        return (min(beyond, MOST) if self.jumps and z <= ALONE else beyond) / self.limit
+        return float(_steps(z, self._allowance(n), jumps=self.jumps)) / self.limit
 
     def alone(self, n: int, alert: float) -> float:
         """Return the accuracy, less its bias, below which a chunk of n images raises an alarm alone."""
-        return alert - self._deviation(n) * max(self._allowance(n) + self.limit, ALONE if self.jumps else 0)
+        return alert - self._deviation(n) * float(_alone(self._allowance(n), self.limit, jumps=self.jumps))
 
     def lasting(self, n: int, alert: float) -> float:
         """Return the accuracy, less its bias, below which chunks of n images raise one in the long run."""
         return alert - self._deviation(n) * self._allowance(n)
 
     def _deviation(self, n: int) -> float:
-        return max(self.within * sqrt(self.null_n / n), 0.5 / n)
+        return _deviation(self.within, self.null_n, n)
 
     def _allowance(self, n: int) -> float:
         return HALF + self.error / self._deviation(n)
@@ -189,6 +188,22 @@ def add_step(statistic: float, step: float, highest: float = HIGHEST) -> float:
     return min(highest, max(0.0, statistic + step))
 
 
+def _deviation(within: float, null_n: int, n: int) -> float:
+    """Return the standard deviation of estimates of chunks of n images; half an image where the null shows none."""
+    return max(within * sqrt(null_n / n), 0.5 / n)
+
+
+def _steps(z: np.ndarray | float, allowances: np.ndarray | float, *, jumps: bool) -> np.ndarray:
+    """Return what chunks add to S."""
+    beyond = z - allowances
+    return np.where(z > ALONE, beyond, np.minimum(beyond, MOST)) if jumps else beyond
+
+
+def _alone(allowances: np.ndarray | float, limit: float, *, jumps: bool) -> np.ndarray:
+    """Return the z beyond which chunks raise an alarm alone."""
+    return np.maximum(allowances + limit, ALONE if jumps else 0)
+
+
 class _Spread:
     """A null in parts: what a source puts into all chunks, and what is left to each of them."""
 
@@ -204,10 +219,6 @@ class _Spread:
         left = null.estimates - null.estimates.mean() - self.share * self.means[:, None]
         self.left = left / left.std() if self.within else np.zeros_like(left)
         self.smooth = SMOOTH * min(1.0, (null.estimates.size / 400) ** -0.2)
-
-    def deviation(self, n: int) -> float:
-        """Standard deviation of estimates of chunks of n images; half an image where the null shows none."""
-        return max(self.within * sqrt(self.n / n), 0.5 / n)
 
     def draw_sources(self, variance: np.ndarray, drawn: np.ndarray) -> None:
         """Draw all years' sources: their errors, between sources and of the bias, which few sources tell."""
@@ -233,12 +244,12 @@ class _Years:
     def __init__(
         self, chunks: Sequence[Chunk], rate: float, over: int, generator: np.random.Generator, jumps: bool = True
     ):
-        self.whole = over == 1 or not jumps
+        self.jumps = jumps and over > 1
         spreads = {id(chunk.null): _Spread(chunk.null) for chunk in chunks}
         self.spreads = [spreads[id(chunk.null)] for chunk in chunks]
         self.rate, self.over, self.generator = rate, over, generator
         pairs = zip(self.spreads, chunks, strict=True)
-        self.deviations = np.array([spread.deviation(chunk.n) for spread, chunk in pairs])
+        self.deviations = np.array([_deviation(spread.within, spread.n, chunk.n) for spread, chunk in pairs])
         variance, drawn = self._variance(lambda spread: spread.sources - 1), generator.standard_normal((3, YEARS))
         for spread in spreads.values():
             spread.draw_sources(variance, drawn)
@@ -252,22 +263,13 @@ class _Years:
         degrees = min(freedom(spread) for spread in self.spreads)
         return degrees / self.generator.chisquare(degrees, YEARS)
 
-    def steps(self, z: np.ndarray, place) -> np.ndarray:
-        """What a chunk, or chunks, at this place of the year add to S."""
-        beyond = z - self.allowances[place]
-        return beyond if self.whole else np.where(z > ALONE, beyond, np.minimum(beyond, MOST))
-
-    def alone(self, limit: float) -> np.ndarray:
-        """The z beyond which each chunk raises an alarm alone."""
-        return np.maximum(self.allowances + limit, 0 if self.whole else ALONE)
-
     def limit(self) -> float:
         """What the largest S of a year exceeds at the rate."""
         now, largest = np.zeros(YEARS), np.zeros(YEARS)
         for place in np.arange(self.over) % len(self.spreads):
             spread = self.spreads[place]
             z = spread.errors / self.deviations[place] + self.scale * spread.noise(self.generator)
-            now = np.maximum(0, now + self.steps(z, place))
+            now = np.maximum(0, now + _steps(z, self.allowances[place], jumps=self.jumps))
             np.maximum(largest, now, out=largest)
         highest = float(np.quantile(largest, 1 - self.rate))
-        return highest if self.whole else max(highest, MOST)
+        return max(highest, MOST) if self.jumps else highest

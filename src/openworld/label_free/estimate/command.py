@@ -24,7 +24,6 @@ from openworld.label_free.estimate.embedded import embedded_scores, is_embedded
 from openworld.label_free.estimate.estimation import estimate_accuracy
 from openworld.label_free.estimate.inputs import CORRUPTIONS, NamedShift, checksums, named_shift, title_of
 from openworld.label_free.estimate.late_labels import SHEET, proposal, read_late_labels
-from openworld.label_free.estimate.reading import LabelledTable
 from openworld.label_free.estimate.report import report
 from openworld.label_free.estimate.score_tables import ScoreTable, open_table
 from openworld.label_free.settings import RATE, Settings
@@ -161,17 +160,16 @@ def estimate_whole(
         )
         facts |= checksums([*read, *(shift.place for shift in shifts if not shift.artificial)])
         known = open_table(sources, classnames=classnames, partners=source_partner, title=title_of(source))
-        names = classnames or known.classnames
         unlabelled = open_table(
-            targets, classnames=names, partners=target_partner, times=timestamps, title=title_of(target)
+            targets,
+            classnames=classnames or known.classnames,
+            partners=target_partner,
+            times=timestamps,
+            title=title_of(target),
         )
-        tables = (open_table([shift.place], title=shift.title, classnames=names) for shift in shifts)
-        labelled = [LabelledTable(own.family, table, own.artificial) for own, table in zip(shifts, tables, strict=True)]
         late = None if labels is None else read_late_labels(labels)
         progress = partial(observer.progress, total=None)
-        found = estimate_accuracy(
-            known, unlabelled, settings, progress, by_class=by_class, labelled=labelled, late=late
-        )
+        found = estimate_accuracy(known, unlabelled, settings, progress, by_class=by_class, labelled=shifts, late=late)
         sheet = _worksheet(found, known, unlabelled, propose, out, seed)
     rows = sum(text.count(b"\n") - 1 for text in sheet.values())
     found = replace(found, made=facts, worksheet=rows)

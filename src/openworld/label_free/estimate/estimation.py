@@ -24,10 +24,11 @@ from openworld.label_free.estimate.accuracy_estimate import (
     MethodEstimate,
     Range,
 )
+from openworld.label_free.estimate.inputs import NamedShift
 from openworld.label_free.estimate.late_labels import LateLabels, with_late_labels
 from openworld.label_free.estimate.periods import Judge, Keyed, images_named, name_of
 from openworld.label_free.estimate.quotes import Quoting
-from openworld.label_free.estimate.reading import LabelledTable, Pass, Progress, blocks_of, read_labelled, remarks
+from openworld.label_free.estimate.reading import Pass, Progress, blocks_of, read_labelled, remarks
 from openworld.label_free.estimate.score_tables import ScoreTable
 from openworld.label_free.settings import Settings
 
@@ -55,7 +56,7 @@ def estimate_accuracy(
     *,
     by_class: bool = False,
     resamples: int = 200,
-    labelled: Sequence[LabelledTable] = (),
+    labelled: Sequence[NamedShift] = (),
     late: LateLabels | None = None,
 ) -> AccuracyEstimate:
     """Estimate the accuracy of a model on a target without labels, by scores for the same classes."""

@@ -1,7 +1,6 @@
 """A table of scores read once: a sample of it, counts over all of it, and what is to be said against it."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -11,7 +10,8 @@ from openworld.estimators import LabelledShift, Outputs, check_reference
 from openworld.estimators.quote.source_check import SOFTMAX, are_many, check_source
 from openworld.estimators.streaming import Sampler
 from openworld.label_free.estimate.accuracy_estimate import ScoredSet
-from openworld.label_free.estimate.score_tables import ScoreBlock, ScoreTable
+from openworld.label_free.estimate.inputs import NamedShift
+from openworld.label_free.estimate.score_tables import ScoreBlock, ScoreTable, open_table
 from openworld.tables.judged import SEEN
 from openworld.tables.probabilities import are_probabilities
 
@@ -84,21 +84,12 @@ def require_logits(table: ScoreTable, softmax: int, n: int) -> None:
         )
 
 
-@dataclass(frozen=True)
-class LabelledTable:
-    """Scores of a labelled shift; family and artificial as in `LabelledShift`."""
-
-    family: str
-    table: ScoreTable
-    artificial: bool = False
-
-
 def read_labelled(
-    shifts: Sequence[LabelledTable], source: Pass, progress: Progress | None = None
+    shifts: Sequence[NamedShift], source: Pass, progress: Progress | None = None
 ) -> Iterator[LabelledShift]:
     """Yield every labelled shift, or a uniform sample of it where it is large; refuse one without labels."""
     for shift in shifts:
-        table = shift.table.ordered(source.table.classnames, f"those of {source.table.name}")
+        table = open_table([shift.place], title=shift.title, classnames=source.table.classnames)
         reading = Pass(table, "reading labelled shifts", progress, source.outputs)
         reading.require_labels("a labelled shift must say what its images are: add `labels`.")
         yield LabelledShift(table.name, shift.family, reading.outputs, shift.artificial)
