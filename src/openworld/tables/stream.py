@@ -106,23 +106,10 @@ def read_stream(
 ) -> OpenWorldStream:
     """Read a stream: a file, columns as `scores_of` gives them, or several that follow each other."""
     table = open_table(source, STREAM)
-    file = table.files[0]
+    path = table.files[0].path
     _require_columns(table)
-    parts, found = [], []
-    for layout in table.layouts:
-        columns = TypedTable((layout,), STREAM).whole()
-        *sides, orders = ordered_classes(layout, columns, base_names)
-        found.append((sides, orders))
-        if sides != found[0][0]:
-            raise OpenworldError(
-                f"{layout.file.path} has other class names than {file.path}; files that follow each other are alike."
-            )
-        for matrix, order in orders.items():
-            own = columns[matrix].astype(np.result_type(columns[matrix], np.float32), copy=False)
-            columns[matrix] = own if np.array_equal(order, np.arange(len(order))) else own[:, order]
-        parts.append(columns)
-    columns = joined(parts)
-    (base, new), orders = found[0]
+    columns, (base, new), every_orders = _read_files(table, base_names)
+    orders = every_orders[0]
 
     joint, count = columns.get("logits"), len(base)
     if joint is not None:  # a half of the logits is a view of them
@@ -134,19 +121,19 @@ def read_stream(
 
     fixed = (BASE, NEW) if orders else (BASE,) * (base_names is not None)
     names = StreamNames(base, new, fixed)
-    answers = {name: _answers(name, columns, names, file.path) for name in ANSWERS if name != "joint_name"}
+    answers = {name: _answers(name, columns, names, path) for name in ANSWERS if name != "joint_name"}
     numbered = columns["label"].dtype.kind in "iuf" if "label" in columns else False
-    if numbered and len({str(own.get("logits")) for _, own in found}) > 1:
+    if numbered and len({str(each.get("logits")) for each in every_orders}) > 1:
         raise OpenworldError(f"{table.name} have their classes in several orders; give labels by the names of classes.")
     labels = stream_labels(
         columns.get("side"),
         columns.get("label"),
         names,
         (answers["base_name"], answers["new_name"]),
-        file.path,
+        path,
         orders.get("logits"),
     )
-    names.require_sides(file.path)
+    names.require_sides(path)
     proxies = {name: columns[name] for name in PROXIES if name in columns}
     _require_parts(proxies, table.name)
     kind = next((name for name in REFERENCES if name in columns), "reference")
@@ -156,7 +143,7 @@ def read_stream(
         tuple(names.spelled[BASE]),
         tuple(names.spelled[NEW]),
         *answers.values(),
-        _answers("joint_name", columns, names, file.path),
+        _answers("joint_name", columns, names, path),
         columns.get("base_logits"),
         columns.get("new_logits"),
         joint,
@@ -166,6 +153,27 @@ def read_stream(
         _per_image(columns, table.name),
         labels,
     )
+
+
+def _read_files(
+    table: TypedTable, base_names: Sequence[str] | None
+) -> tuple[dict[str, Any], list, list[dict[str, np.ndarray]]]:
+    """Return the columns of all files, scores in the order of base and new names; these names; and orders by file."""
+    parts, sides, orders = [], [], []
+    for layout in table.layouts:
+        columns = TypedTable((layout,), STREAM).whole()
+        *names, of_file = ordered_classes(layout, columns, base_names)
+        sides, orders = sides or names, [*orders, of_file]
+        if names != sides:
+            raise OpenworldError(
+                f"{layout.file.path} has other class names than {table.files[0].path}; files that follow each other "
+                "are alike."
+            )
+        for matrix, order in of_file.items():
+            scores = columns[matrix].astype(np.result_type(columns[matrix], np.float32), copy=False)
+            columns[matrix] = scores if np.array_equal(order, np.arange(len(order))) else scores[:, order]
+        parts.append(columns)
+    return joined(parts), sides, orders
 
 
 def stream_bytes(ending: str, columns: Mapping[str, Any], classnames: Sequence[str], base: int) -> bytes:

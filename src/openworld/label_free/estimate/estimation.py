@@ -22,6 +22,7 @@ from openworld.label_free.estimate.accuracy_estimate import (
     ClassEstimate,
     ClassShift,
     MethodEstimate,
+    Period,
     Range,
 )
 from openworld.label_free.estimate.inputs import NamedShift
@@ -101,14 +102,9 @@ def estimate_accuracy(
     )
 
     if settings.cuts:
-        judge = Judge(quoting, fitted)
         keyed = Keyed(blocks_of(target, "over time", progress), settings, n)
-        cut = spans(((block.outputs, keys) for block, keys in keyed), seed=settings.seed)
-        chunks = []
-        for span in cut:
-            label = name_of(settings, span, keyed.times.get(span.key, ("",))[0])
-            chunks.append(judge.judge(span, len(chunks), label))
-        result = replace(result, chunks=images_named(chunks, target), false_alarms=settings.false_alarms)
+        chunks = images_named(_over_time(keyed, Judge(quoting, fitted)), target)
+        result = replace(result, chunks=chunks, false_alarms=settings.false_alarms)
     elif settings.alert is not None:
         alarm = quoting.alarm_once(result.quote.tested, n)
         result = replace(result, alarm=alarm, false_alarms=settings.false_alarms)
@@ -140,6 +136,15 @@ def fit_all(names: tuple[str, ...], source: Outputs, target: Outputs) -> dict[st
         left_out += [] if len(source.partners) > 1 else ["ALine-S", "ALine-D"]  # a line has two ends
         names = tuple(name for name in possible if name not in left_out)
     return {name: find_estimator(name)().fit(source) for name in names}
+
+
+def _over_time(keyed: Keyed, judge: Judge) -> list[Period]:
+    """Return what is found of every period of a target."""
+    settings, chunks = keyed.settings, []
+    for span in spans(((block.outputs, keys) for block, keys in keyed), seed=settings.seed):
+        label = name_of(settings, span, keyed.times.get(span.key, ("",))[0])
+        chunks.append(judge.judge(span, len(chunks), label))
+    return chunks
 
 
 def _method(fitted: FittedEstimator, estimate: Estimate, on_source: Range) -> MethodEstimate:

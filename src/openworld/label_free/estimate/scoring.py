@@ -90,23 +90,28 @@ def score_images(
     for (side, number), (images, has_labels) in sets.items():
         given[side][number] = write(f"{side}-{number}", images, labelled=has_labels)
         made[f"pictures {side}-{number}"] = _title(images)
-    shifts: list[NamedShift] = []
-    for number, shift in enumerate(labelled):
-        if shift.place == CORRUPTIONS and first is None:
+    return given["source"], given["target"], [*_scored_shifts(labelled, first, seed, write)]
+
+
+def _scored_shifts(
+    shifts: Sequence[NamedShift], source: ImageSet | None, seed: int, write: Callable[[str, ImageSet], str]
+) -> Iterator[NamedShift]:
+    """Yield labelled shifts as files of scores: `write` scores images, and says where; files stay as they are."""
+    for number, shift in enumerate(shifts):
+        if shift.place == CORRUPTIONS and source is None:
             raise OpenworldError(
                 "--labelled-shift corruptions corrupts the images of the source, which is files of scores: give its "
                 "images, or labelled shifts as files of scores."
             )
         if shift.place == CORRUPTIONS:
-            for family, copy in corrupted_copies(first, seed):
+            for family, copy in corrupted_copies(source, seed):
                 path = write(f"labelled-{copy.domain.replace(' ', '-')}", copy)
-                shifts.append(NamedShift(family, path, artificial=True, title=copy.domain))
+                yield NamedShift(family, path, artificial=True, title=copy.domain)
         elif are_images(shift.place):
             path = write(f"labelled-{number}", labelled_images(shift.place))
-            shifts.append(NamedShift(shift.family, path, title=shift.place))
+            yield NamedShift(shift.family, path, title=shift.place)
         else:
-            shifts.append(shift)
-    return given["source"], given["target"], shifts
+            yield shift
 
 
 def _audit_names(models: Models, template: str, folder: Path | None, observer: Observer) -> None:

@@ -87,16 +87,8 @@ def estimate_curve(
     """Estimate the dynamic robustness curve of a stream without labels; the first of `estimators` is quoted."""
     # `zero_shot` is the table of zero-shot's scores in the stream, to say where the two part.
     source = source.take(np.flatnonzero(source.labels != UNKNOWN))
-    if not len(source):
-        raise OpenworldError(f"{source.name} has no labels; the source must say what its images are: add `labels`.")
-    if source.logits.shape[1] != stream.logits.shape[1]:
-        raise OpenworldError(
-            f"{stream.name} has {stream.logits.shape[1]} classes and {source.name} {source.logits.shape[1]}; score "
-            "both for all names of all levels, and write -inf for those that stand nowhere in one of them."
-        )
+    _require_alike(source, stream, zero_shot)
     levels, methods = levels_of(stream), tuple(estimators) or USUAL
-    if zero_shot and zero_shot not in stream.tables:
-        raise unknown_name(f"table of scores in {stream.name}:", zero_shot, stream.tables)
     home_names, home_rows = _home(source, levels)
     home = source.take(home_rows)
     known, at_home = source.outputs(), home.outputs(home_names)
@@ -130,13 +122,6 @@ def estimate_curve(
     otherwise = stream.named_otherwise(zero_shot) if zero_shot else None
     if otherwise is not None:
         rows.append(Result("zero-shot", NAMED_DIFFERENTLY, Value(float(otherwise.mean())), TARGET))
-    warnings = [f"{name}: {warning}" for name, accuracies in found.items() for warning in accuracies.warnings]
-    warnings += [] if stream.grouped_by else [NO_GROUPS]
-    if own is None and first.classes > known_of[1].classes:
-        warnings.append(
-            f"level 0 stands among {first.classes} names and level {known_of[1].name} among {known_of[1].classes}: "
-            "write -inf in the source for names that have not come at level 0, or give the stream images of level 0"
-        )
     return CurveEstimate(
         results=Results("estimate", tuple(rows)),
         source=ScoredSet(source.name, len(source), source.logits.shape[1], right),
@@ -146,8 +131,36 @@ def estimate_curve(
         not_compared=not_compared,
         differing=None if otherwise is None else len(np.unique(stream.groups[otherwise])),
         grouped_by=stream.grouped_by,
-        warnings=tuple(dict.fromkeys(warnings)),
+        warnings=tuple(dict.fromkeys(_warnings(found, stream, known_of[:2], from_source=own is None))),
     )
+
+
+def _require_alike(source: LevelScores, stream: LevelScores, zero_shot: str) -> None:
+    """Refuse a source without labels, scores for other classes, and a table of zero-shot's that the stream lacks."""
+    if not len(source):
+        raise OpenworldError(f"{source.name} has no labels; the source must say what its images are: add `labels`.")
+    if source.logits.shape[1] != stream.logits.shape[1]:
+        raise OpenworldError(
+            f"{stream.name} has {stream.logits.shape[1]} classes and {source.name} {source.logits.shape[1]}; score "
+            "both for all names of all levels, and write -inf for those that stand nowhere in one of them."
+        )
+    if zero_shot and zero_shot not in stream.tables:
+        raise unknown_name(f"table of scores in {stream.name}:", zero_shot, stream.tables)
+
+
+def _warnings(
+    found: Mapping[str, LevelAccuracies], stream: LevelScores, levels: "Sequence[_KnownLevel]", *, from_source: bool
+) -> Iterator[str]:
+    """Yield what is to be said against a curve; `levels` are the first two, the first perhaps that of the source."""
+    for name, accuracies in found.items():
+        yield from (f"{name}: {warning}" for warning in accuracies.warnings)
+    if not stream.grouped_by:
+        yield NO_GROUPS
+    if from_source and levels[0].classes > levels[1].classes:
+        yield (
+            f"level 0 stands among {levels[0].classes} names and level {levels[1].name} among {levels[1].classes}: "
+            "write -inf in the source for names that have not come at level 0, or give the stream images of level 0"
+        )
 
 
 class _KnownLevel(NamedTuple):
