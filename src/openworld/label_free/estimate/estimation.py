@@ -16,18 +16,17 @@ from openworld.estimators.engine.temperature import temperature_of
 from openworld.estimators.quote.by_class import by_class
 from openworld.estimators.quote.class_shares import moved_shares
 from openworld.estimators.quote.decision import Quote
-from openworld.estimators.streaming import estimate_stream, spans
+from openworld.estimators.streaming import estimate_stream
 from openworld.label_free.estimate.accuracy_estimate import (
     AccuracyEstimate,
     ClassEstimate,
     ClassShift,
     MethodEstimate,
-    Period,
     Range,
 )
 from openworld.label_free.estimate.inputs import NamedShift
 from openworld.label_free.estimate.late_labels import LateLabels, with_late_labels
-from openworld.label_free.estimate.periods import Judge, Keyed, images_named, name_of
+from openworld.label_free.estimate.periods import Judge, Keyed, images_named
 from openworld.label_free.estimate.quotes import Quoting
 from openworld.label_free.estimate.reading import Pass, Progress, blocks_of, read_labelled, remarks
 from openworld.label_free.estimate.score_tables import ScoreTable
@@ -103,7 +102,7 @@ def estimate_accuracy(
 
     if settings.cuts:
         keyed = Keyed(blocks_of(target, "over time", progress), settings, n)
-        chunks = images_named(_over_time(keyed, Judge(quoting, fitted)), target)
+        chunks = images_named(Judge(quoting, fitted).periods(keyed), target)
         result = replace(result, chunks=chunks, false_alarms=settings.false_alarms)
     elif settings.alert is not None:
         alarm = quoting.alarm_once(result.quote.tested, n)
@@ -136,15 +135,6 @@ def fit_all(names: tuple[str, ...], source: Outputs, target: Outputs) -> dict[st
         left_out += [] if len(source.partners) > 1 else ["ALine-S", "ALine-D"]  # a line has two ends
         names = tuple(name for name in possible if name not in left_out)
     return {name: find_estimator(name)().fit(source) for name in names}
-
-
-def _over_time(keyed: Keyed, judge: Judge) -> list[Period]:
-    """Return what is found of every period of a target."""
-    settings, chunks = keyed.settings, []
-    for span in spans(((block.outputs, keys) for block, keys in keyed), seed=settings.seed):
-        label = name_of(settings, span, keyed.times.get(span.key, ("",))[0])
-        chunks.append(judge.judge(span, len(chunks), label))
-    return chunks
 
 
 def _method(fitted: FittedEstimator, estimate: Estimate, on_source: Range) -> MethodEstimate:

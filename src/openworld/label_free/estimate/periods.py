@@ -17,7 +17,7 @@ from openworld.estimators import FittedEstimator
 from openworld.estimators.quote.causes import fit_causes
 from openworld.estimators.quote.decision import without_number
 from openworld.estimators.quote.shift_signs import shift_signs
-from openworld.estimators.streaming import Span
+from openworld.estimators.streaming import Span, spans
 from openworld.label_free.estimate.accuracy_estimate import Period, PeriodCause, PeriodImage, ShiftAlarm
 from openworld.label_free.estimate.quotes import LABELLED, Quoting
 from openworld.label_free.estimate.score_tables import ScoreBlock, ScoreTable
@@ -77,6 +77,14 @@ class Judge:
             shift_alarm=shift,
             cause=self._cause(span, images) if ends else None,
         )
+
+    def periods(self, keyed: "Keyed") -> list[Period]:
+        """Return what is found of every period of a target."""
+        settings, found = keyed.settings, []
+        for span in spans(((block.outputs, keys) for block, keys in keyed), seed=settings.seed):
+            label = name_of(settings, span, keyed.times.get(span.key, ("",))[0])
+            found.append(self.judge(span, len(found), label))
+        return found
 
     def _cause(self, span: Span, images: np.ndarray | None) -> PeriodCause:
         source, outputs = self.quoting.source, span.sample.outputs
