@@ -212,19 +212,18 @@ def _run_each(given: Mapping[str, Any], options: "RunOptions", *, quiet: bool) -
 
     All specs are checked, and their data looked for, before the first run begins.
     """
-    from openworld.evaluations.each import expand, read_each
     from openworld.evaluations.finished_runs import read_report
     from openworld.evaluations.running import carry_out
-    from openworld.evaluations.several_runs import average_runs
+    from openworld.evaluations.several_runs import average_runs, read_each
     from openworld.runs.outputs import RUN, require_folder
 
-    specs, own = read_each(given), expand(given)
+    specs = read_each(given)
     for name in specs:
         require_folder("--out", options.folder / name, own=(RUN,))
-    for place, (name, spec) in enumerate(specs.items(), start=1):
+    for place, (name, (fields, spec)) in enumerate(specs.items(), start=1):
         with observing(quiet=quiet) as observer:
             observer.say(f"[{place}/{len(specs)}] {name}")
-            carry_out(spec, own[name], replace(options, folder=options.folder / name), observer)
+            carry_out(spec, fields, replace(options, folder=options.folder / name), observer)
         with failing():
             read_report(options.folder / name).write()
     if len(specs) < 2:

@@ -1,15 +1,21 @@
-"""Several runs of one evaluation, a data set each: means over them, ranks, and one panel a data set.
+"""Several runs of one evaluation, a data set each: their specs from one, means over them, ranks, and a panel each.
 
 A number counts where every run has one of the same metric at the same place, such as the mean over near sets. Where the
 places name the data set, the number of each run as a whole counts, or the mean over its places, such as targets.
 Methods that some run lacks are shown there and have no mean.
+
+A spec is carried out several times where it has tables of `[[each]]`, which say what is otherwise there.
 """
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from openworld.core.errors import OpenworldError, unknown_name
+from openworld.evaluations import read_protocol
+from openworld.evaluations.class_lists import require_data
 from openworld.evaluations.finished_runs import read_report
 from openworld.report.layout import Bars, Brief, Layout, Pivot, Ranks, Tests
 from openworld.report.report import Report
@@ -18,6 +24,8 @@ from openworld.results import Result, Results, Value
 from openworld.results.join import mean_of
 from openworld.results.over_datasets import CRITICAL_DIFFERENCE, FRIEDMAN_P, MEAN_RANK, DatasetMeans
 
+EACH = "each"
+_NAME = re.compile(r"[\w][\w.,+-]*")
 DATA_SET = "data_set"
 MEANS = "Every data set counts the same, whatever its size; mean ranks: 1 = best."
 
@@ -112,3 +120,45 @@ def _by_data_set(means: DatasetMeans) -> Iterator[Result]:
             where = {**means.where, DATA_SET: name}
             missing = Result(method, means.metric, Value(None, reason="it was not run there"))
             yield replace(row or missing, where=where)
+
+
+def expand(given: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """Return the specs of a spec with `[[each]]`, by name.
+
+    Args:
+        given: a spec as read; every table of `each` has a `name`, which its run's folder gets, and fields that stand in
+            the place of those of the spec, whole.
+
+    >>> given = {"seeds": [1], "each": [{"name": "dtd", "dataset": "dtd"}, {"name": "pets", "dataset": "oxford_pets"}]}
+    >>> expand(given)["pets"]
+    {'seeds': [1], 'dataset': 'oxford_pets'}
+    """
+    tables, shared = given[EACH], {key: value for key, value in given.items() if key != EACH}
+    if not isinstance(tables, list | tuple) or not tables or not all(isinstance(table, Mapping) for table in tables):
+        raise OpenworldError(
+            f"{EACH} came as {tables!r}, expected tables [[{EACH}]] with a name and what is otherwise."
+        )
+    specs: dict[str, dict[str, Any]] = {}
+    for place, table in enumerate(tables):
+        name = table.get("name")
+        if not isinstance(name, str) or not _NAME.fullmatch(name):
+            raise OpenworldError(
+                f"{EACH}[{place}] has the name {name!r}; give each a name of letters, digits and . , + - _: its run's "
+                "folder gets it."
+            )
+        if name in specs:
+            raise OpenworldError(f"two tables of {EACH} are called {name!r}; names tell the runs apart.")
+        specs[name] = shared | {key: value for key, value in table.items() if key != "name"}
+    return specs
+
+
+def read_each(given: Mapping[str, Any]) -> dict[str, tuple[dict[str, Any], Any]]:
+    """Return the specs of a spec with `[[each]]` by name, as given and as checked; their data are there."""
+    specs = {}
+    for name, fields in expand(given).items():
+        try:
+            specs[name] = fields, read_protocol(fields)
+            require_data(specs[name][1])
+        except OpenworldError as error:
+            raise OpenworldError(f"{EACH} {name!r}: {error}") from error
+    return specs
