@@ -60,7 +60,7 @@ def place(tmp_path_factory):
 def run(place, monkeypatch):
     """Runs a spec of that folder; `code` is that with which it must end."""
     monkeypatch.chdir(place)
-    monkeypatch.setattr("openworld.datasets.names.wordnet.PLACES", ())
+    monkeypatch.setattr("openworld.datasets.names.wordnet.usual_places", tuple)
     monkeypatch.delenv("WNSEARCHDIR", raising=False)
     monkeypatch.setenv("OPENWORLD_CACHE", str(place / "cache"))
     monkeypatch.setenv("OPENWORLD_DATA", "nowhere")  # restored afterwards, whatever --data makes of it

@@ -55,7 +55,7 @@ def test_wordnet_ids(tmp_path, monkeypatch):
     ids = [f"n{places[number]:08d}" for number in (4, 3, 1)]
     assert wordnet_similarity(ids, nouns)[0, 1] == pytest.approx((1 / 4 + 4 / 7) / 2)
     monkeypatch.delenv("WNSEARCHDIR", raising=False)
-    monkeypatch.setattr(wordnet, "PLACES", ())
+    monkeypatch.setattr(wordnet, "usual_places", tuple)
     with pytest.raises(OpenworldError, match="install Debian's wordnet-base"):
         wordnet_similarity(ids)
 

@@ -3,7 +3,7 @@
 import pytest
 
 from openworld import OpenworldError
-from openworld.datasets.names import word_lists
+from openworld.datasets.names import wordnet as places
 from openworld.datasets.names.word_lists import WordList, word_list
 
 NOUNS = """\
@@ -44,12 +44,12 @@ def nowhere(monkeypatch, tmp_path):
     """Machines on which the tests run may have WordNet."""
     for variable in ("WNSEARCHDIR", "WNHOME", "NLTK_DATA"):
         monkeypatch.delenv(variable, raising=False)
-    found = word_lists.usual_places
+    found = places.usual_places
 
     def within():
         return tuple(place for place in found() if tmp_path in place.parents)
 
-    monkeypatch.setattr(word_lists, "usual_places", within)
+    monkeypatch.setattr(places, "usual_places", within)
 
 
 def test_wordnet_is_found_in_a_folder_where_a_variable_says_and_in_its_home(wordnet, monkeypatch):

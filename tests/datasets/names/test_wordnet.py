@@ -42,10 +42,16 @@ def test_missing_files_other_versions_and_empty_places_are_refused(tmp_path, pla
 
 
 def test_it_is_found_where_it_is_said_to_be_or_usually_is(tmp_path, places, monkeypatch):
-    monkeypatch.delenv("WNSEARCHDIR", raising=False)
-    monkeypatch.setattr(wordnet, "PLACES", (str(tmp_path / "nowhere"),))
+    for variable in ("WNSEARCHDIR", "WNHOME", "NLTK_DATA"):
+        monkeypatch.delenv(variable, raising=False)
+    other = tmp_path / "other"
+    other.mkdir()
+    for name in ("index.noun", "data.noun"):
+        (other / name).write_text("of WordNet 3.1")
+    looked_at = [tmp_path / "nowhere", other]
+    monkeypatch.setattr(wordnet, "usual_places", lambda: looked_at)
     assert find_wordnet() is None
-    monkeypatch.setattr(wordnet, "PLACES", (str(tmp_path / "nowhere"), str(tmp_path)))
+    looked_at.append(tmp_path)
     assert find_wordnet().folder == tmp_path
     monkeypatch.setenv("WNSEARCHDIR", str(tmp_path / "nowhere"))
     with pytest.raises(OpenworldError, match="has no index.noun"):

@@ -204,7 +204,7 @@ def test_what_cannot_work_is_refused(images, given, said):
 
 
 def test_wordnet_that_is_not_there_says_how_to_get_it(images, monkeypatch, tmp_path):
-    monkeypatch.setattr("openworld.datasets.names.word_lists.usual_places", lambda: (tmp_path,))
+    monkeypatch.setattr("openworld.datasets.names.wordnet.usual_places", lambda: (tmp_path,))
     with pytest.raises(ow.OpenworldError, match="no WordNet.*wordnet-base"):
         judge("embedded", images, negatives="wordnet", detector=["NegLabel"])
 

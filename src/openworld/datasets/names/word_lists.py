@@ -5,7 +5,6 @@ released code, words for persons, groups and quantities and adjectives that pert
 out; a word that is also of another kind stays.
 """
 
-import os
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -13,9 +12,9 @@ from pathlib import Path
 
 from openworld.core.errors import OpenworldError
 from openworld.core.plain_files import read_lines
+from openworld.datasets.names import wordnet
 from openworld.datasets.names.class_names import class_names
 from openworld.datasets.names.forms import normalise_class_name
-from openworld.datasets.names.wordnet import PLACES
 
 WORDNET = "wordnet"
 _FILES = ("data.noun", "data.adj")
@@ -54,21 +53,11 @@ def word_list(source: str) -> WordList:
     return _distinct(class_names(source).names, ())
 
 
-def usual_places() -> tuple[Path, ...]:
-    """Return where WordNet is looked for: `$WNSEARCHDIR`, `$WNHOME/dict`, NLTK's folders, and systems' own."""
-    search, home, nltk = (os.environ.get(name, "") for name in ("WNSEARCHDIR", "WNHOME", "NLTK_DATA"))
-    folders = [*nltk.split(os.pathsep), str(Path.home() / "nltk_data"), "/usr/share/nltk_data"]
-    folders.append("/usr/local/share/nltk_data")
-    places = [search, home and f"{home}/dict", *(folder and f"{folder}/corpora/wordnet" for folder in folders)]
-    return tuple(Path(place) for place in (*places, *PLACES) if place)
-
-
 def _wordnet_folder() -> Path:
-    places = usual_places()
-    folder = next((place for place in places if all((place / name).is_file() for name in _FILES)), None)
+    folder = next(wordnet.places_with(_FILES), None)
     if folder is not None:
         return folder
-    packed = next((place for place in places if place.with_suffix(".zip").is_file()), None)
+    packed = next((place for place in wordnet.usual_places() if place.with_suffix(".zip").is_file()), None)
     if packed is not None:
         raise OpenworldError(f"WordNet lies packed in {packed}.zip; unpack it there.")
     raise OpenworldError(
@@ -79,13 +68,12 @@ def _wordnet_folder() -> Path:
 
 
 def _words(line: str, file: Path) -> list[str]:
-    """Words of a line: place, kind of words, part of speech, how many (in hexadecimal), words and their numbers."""
+    """Return the words of a line of a file."""
     fields = line.partition(" | ")[0].split()
     if not fields[0].isdigit() or len(fields[0]) != 8:  # the licence, whose lines are counted
         return []
     try:
-        count = int(fields[3], 16)
-        words = fields[4 : 4 + 2 * count : 2]
+        words, count = wordnet.words_of(fields), int(fields[3], 16)
     except (IndexError, ValueError):
         words, count = [], -1
     if len(words) != count:

@@ -7,7 +7,7 @@ wordnet-base; nothing is downloaded. ImageNet's class ids, such as n01440764, ar
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 
@@ -22,6 +22,7 @@ PLACES = (
     "/opt/homebrew/share/wordnet",
     "/usr/local/share/wordnet",
 )
+"""Where systems have WordNet."""
 _FILES = ("index.noun", "data.noun")
 _UP = ("@", "@i")  # a kind of; an instance of
 _PROBE = (1_740, b"00001740 03 n 01 entity ")  # where WordNet 3.0 keeps its topmost noun
@@ -35,10 +36,7 @@ class WordNet:
         missing = [name for name in _FILES if not (self.folder / name).is_file()]
         if missing:
             raise OpenworldError(f"{folder} has no {' and no '.join(missing)}; give the folder of WordNet 3.0's files.")
-        with (self.folder / "data.noun").open("rb") as file:
-            file.seek(_PROBE[0])
-            is_ours = file.read(len(_PROBE[1])) == _PROBE[1]
-        if not is_ours:
+        if not _is_3_0(self.folder):
             raise OpenworldError(f"{folder} holds another version of WordNet, not 3.0 (Debian's wordnet-base).")
 
     def meanings(self, name: str) -> tuple[int, ...]:
@@ -51,8 +49,7 @@ class WordNet:
         return tuple(int(field) for field in line.split() if len(field) == 8 and field.isdigit())
 
     def names(self, meaning: int) -> tuple[str, ...]:
-        fields = self._fields(meaning)
-        return tuple(word.replace("_", " ") for word in fields[4 : 4 + 2 * int(fields[3], 16) : 2])
+        return tuple(word.replace("_", " ") for word in words_of(self._fields(meaning)))
 
     def hypernyms(self, meaning: int) -> tuple[int, ...]:
         """Return the synsets that a synset is a kind of, or one of; () for the topmost noun, "entity"."""
@@ -81,13 +78,37 @@ class WordNet:
         return fields
 
 
+def words_of(fields: Sequence[str]) -> list[str]:
+    """Return the words of a line: place, kind, part of speech, how many (in hexadecimal), words and their numbers."""
+    return list(fields[4 : 4 + 2 * int(fields[3], 16) : 2])
+
+
+def usual_places() -> tuple[Path, ...]:
+    """Return where WordNet is looked for: `$WNSEARCHDIR`, `$WNHOME/dict`, NLTK's folders, and systems' own."""
+    search, home, nltk = (os.environ.get(name, "") for name in ("WNSEARCHDIR", "WNHOME", "NLTK_DATA"))
+    folders = [*nltk.split(os.pathsep), str(Path.home() / "nltk_data"), "/usr/share/nltk_data"]
+    folders.append("/usr/local/share/nltk_data")
+    places = [search, home and f"{home}/dict", *(folder and f"{folder}/corpora/wordnet" for folder in folders)]
+    return tuple(Path(place) for place in (*places, *PLACES) if place)
+
+
+def places_with(names: Sequence[str]) -> Iterator[Path]:
+    """Yield the usual places that have all of some files."""
+    return (place for place in usual_places() if all((place / name).is_file() for name in names))
+
+
 def find_wordnet(folder: Path | str | None = None) -> WordNet | None:
-    """Return WordNet of a folder, or from where `$WNSEARCHDIR` says, or where it is usually installed, or None."""
+    """Return WordNet 3.0 of a folder, or from where `$WNSEARCHDIR` says, or from a usual place, or None."""
     named = folder or os.environ.get("WNSEARCHDIR")
     if named:
         return WordNet(named)
-    found = (place for place in PLACES if all((Path(place) / name).is_file() for name in _FILES))
-    return next((WordNet(place) for place in found), None)
+    return next((WordNet(place) for place in places_with(_FILES) if _is_3_0(place)), None)
+
+
+def _is_3_0(folder: Path) -> bool:
+    with (folder / "data.noun").open("rb") as file:
+        file.seek(_PROBE[0])
+        return file.read(len(_PROBE[1])) == _PROBE[1]
 
 
 def meaning_of(synset_id: str) -> int:
