@@ -48,19 +48,19 @@ def load(
     shots: int | None = None,
     seed: int = 0,
 ) -> ImageSet:
-    """A part of a data set by name, or of your own pictures.
+    """A part of a data set by name, or of your own images.
 
     Args:
-        name: a key of DATASETS; or a path, with a slash in it or lying where you are, to a folder of pictures
-            (`folder`); or a list of pictures, such as "mine.csv" (`listing`); or embeddings
+        name: a key of DATASETS; or a path, with a slash in it or lying where you are, to a folder of images
+            (`folder`); or a list of images, such as "mine.csv" (`listing`); or embeddings
             that another model made of images, such as "mine.npz" (`embeddings`); or WebDataset shards, such as
             "shards/{part}-*.tar" (`tars`); or a data set of Hugging Face's, such as "hf:user/name" (`hub`).
         root: the folder of all downloaded data sets; None for `$OPENWORLD_DATA`. For a list, the folder that its paths
             are relative to; None for its own. Not looked at for anything else.
         domain: such as a drawing style; None for the data set's first, or only, one.
         part: "train", "validation" or "test".
-        shots: training pictures per class; None for all. Validation pictures are drawn too where CoOp does so (see
-            `downloaded.load`); test pictures never.
+        shots: training images per class; None for all. Validation images are drawn too where CoOp does so (see
+            `downloaded.load`); test images never.
         seed: of that draw.
 
     Raises:
@@ -88,7 +88,7 @@ def load(
 
 
 def is_folder(name: str) -> bool:
-    """Whether `load` takes the name for that of a folder of pictures."""
+    """Whether `load` takes the name for that of a folder of images."""
     known = name in DATASETS or any(name.startswith(affix) or name.endswith(affix) for affix in SOURCES)
     return not known and (Path(name).is_dir() or len(Path(name).parts) > 1)
 
@@ -98,9 +98,9 @@ def has_part(name: str, part: str, domain: str | None = None) -> bool:
     """Whether a data set has a part; whether that part is whole is for `load` to find out.
 
     Args:
-        name: as for `load`: a data set's, or where your own pictures lie.
+        name: as for `load`: a data set's, or where your own images lie.
         part: "train", "validation" or "test".
-        domain: of a picture folder or a list, where it has any.
+        domain: of an image folder or a list, where it has any.
 
     Raises:
         OpenworldError: an unknown part, a list that cannot be read, a hub's data set that cannot be had.

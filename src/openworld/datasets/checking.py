@@ -51,12 +51,12 @@ class Inspection:
 
 @checked
 def check(name: str, root: str | Path | None = None, *, decoded: bool = False) -> Inspection:
-    """Look at a published data set: folder, lists, every picture's presence and size, counts.
+    """Look at a published data set: folder, lists, every image's presence and size, counts.
 
     Args:
         name: of `DATASETS`, one that is to be downloaded.
         root: the folder of all data sets; None for `$OPENWORLD_DATA`.
-        decoded: decode every picture too, which takes as long as encoding them.
+        decoded: decode every image too, which takes as long as encoding them.
 
     Raises:
         OpenworldError: an unknown name, no root. What is wrong with the data set is returned, not raised.
@@ -238,7 +238,7 @@ def _faults(card: DatasetCard, root: Path, split: Split, decoded: bool) -> Itera
 
 
 def _deeper(images: Path, path: str) -> str:
-    """Where the first missing picture lies instead, if an archive brought a folder of its own along."""
+    """Where the first missing image lies instead, if an archive brought a folder of its own along."""
     for depth in ("*", "*/*"):
         found = next(iter(images.glob(f"{depth}/{glob.escape(path)}")), None)
         if found:

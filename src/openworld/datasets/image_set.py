@@ -1,4 +1,4 @@
-"""An image set: class names, labels, and pictures by index; what every other room knows of a data set."""
+"""An image set: class names, labels, and images by index; what every other room knows of a data set."""
 
 import hashlib
 from collections.abc import Callable
@@ -19,18 +19,18 @@ from openworld.datasets.splits import ClassSplit
 @checked
 @dataclass(frozen=True, eq=False)
 class ImageSet:
-    """Labelled pictures, read one by one when asked for.
+    """Labelled images, read one by one when asked for.
 
     Args:
         name: of the data set, such as "emoji-concepts".
-        domain: what sets its pictures apart from the same classes elsewhere, such as a drawing style; "" if nothing.
+        domain: what sets its images apart from the same classes elsewhere, such as a drawing style; "" if nothing.
         classnames: one distinct name per class, in label order; underscores become spaces.
-        labels: int[N] class index of every picture, in [0, number of classes). A class may have no picture.
-        groups: int[N]; pictures that share a number are variations of one original, and intervals and tests treat
-            them as one cluster. `numpy.arange(N)` where all pictures are independent.
+        labels: int[N] class index of every image, in [0, number of classes). A class may have no image.
+        groups: int[N]; images that share a number are variations of one original, and intervals and tests treat
+            them as one cluster. `numpy.arange(N)` where all images are independent.
         content: says what `read` returns for 0..N-1: equal contents, equal pixels. Usually a hash.
-        read: picture number -> PIL picture of any mode; raises OpenworldError for one that cannot be read. Where
-            pictures are files it has a method `file_of`, picture number -> path below the data's own folder.
+        read: image number -> PIL image of any mode; raises OpenworldError for one that cannot be read. Where
+            images are files it has a method `file_of`, image number -> path below the data's own folder.
         base_count: so many classes, the first, are base classes; None for the first half.
 
     Raises:
@@ -84,7 +84,7 @@ class ImageSet:
 
     @property
     def fingerprint(self) -> str:
-        """Hex SHA-256 of pictures, class names, labels and groups; the data set's name and domain do not count."""
+        """Hex SHA-256 of images, class names, labels and groups; the data set's name and domain do not count."""
         digest = hashlib.sha256()
         for part in (self.content, *self.classnames):
             digest.update(part.encode() + b"\0")
@@ -93,10 +93,10 @@ class ImageSet:
 
     @checked
     def image(self, index: int) -> Image.Image:
-        """Picture `index`, 0 to N - 1, as a PIL picture in RGB.
+        """Image `index`, 0 to N - 1, as a PIL image in RGB.
 
         Raises:
-            OpenworldError: no such picture, or one that cannot be read (the message names it).
+            OpenworldError: no such image, or one that cannot be read (the message names it).
         """
         if not 0 <= index < len(self):
             raise OpenworldError(f"{self.name!r} has {len(self)} images; there is no number {index}.")
@@ -104,13 +104,13 @@ class ImageSet:
         return picture if picture.mode == "RGB" else picture.convert("RGB")
 
     def path_of(self, index: int) -> str:
-        """Where picture `index` lies below the folder of its data, as on any machine; its number if it is no file."""
+        """Where image `index` lies below the folder of its data, as on any machine; its number if it is no file."""
         path = file_of(self.read, int(index))
         return str(index) if path is None else path
 
     @checked
     def subset(self, indices: ArrayLike) -> "ImageSet":
-        """The pictures at `indices` (int[M], repetition allowed), in that order, with all class names kept."""
+        """The images at `indices` (int[M], repetition allowed), in that order, with all class names kept."""
         chosen = as_labels(indices, "indices")
         if chosen.size and chosen.max() >= len(self):
             raise OpenworldError(f"{self.name!r} has {len(self)} images; there is no number {chosen.max()}.")

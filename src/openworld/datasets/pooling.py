@@ -62,7 +62,7 @@ def of_classes(images: ImageSet, classes: Sequence[int]) -> ImageSet:
 
 @checked
 def cut_by_names(images: ImageSet, base: Sequence[str] = (), new: Sequence[str] = ()) -> ImageSet:
-    """The pictures of some base and new classes, base names first; see `ClassSplit.by_names`, also for what it raises.
+    """The images of some base and new classes, base names first; see `ClassSplit.by_names`, also for what it raises.
 
     >>> white = lambda number: Image.new("RGB", (2, 2), "white")
     >>> three = ImageSet("toy", "", ("cat", "dog", "owl"), [0, 1, 2, 1], [0, 1, 2, 3], "four", white)
@@ -147,7 +147,7 @@ def _places(images: ImageSet, names: tuple[str, ...]) -> np.ndarray:
 
 
 class _Remembered(Derived):
-    """Reads a picture once, as long as it is among the last `count`; threads may share it."""
+    """Reads an image once, as long as it is among the last `count`; threads may share it."""
 
     def __init__(self, read: Callable[[int], Image.Image], count: int):
         self.read, self._count = read, count

@@ -16,10 +16,10 @@ from openworld.core.errors import OpenworldError
 from openworld.core.representation import short_repr
 
 NEW, ALIKE, SAME = 0, 1, 2
-"""What `SeenPictures.find` says of a picture: not seen, much like one that was, one that was."""
+"""What `SeenPictures.find` says of an image: not seen, much like one that was, one that was."""
 
 CELLS = 8  # along each side of a difference hash
-BY_CHANCE = 0.02  # share of new pictures that may have a difference hash of the training before none is asked
+BY_CHANCE = 0.02  # share of new images that may have a difference hash of the training before none is asked
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +41,7 @@ class SeenPictures:
                 )
 
     def find(self, hashes: np.ndarray) -> np.ndarray:
-        """NEW, ALIKE or SAME uint8[n] for pictures whose `hashes_of` are uint64[n, 2]."""
+        """NEW, ALIKE or SAME uint8[n] for images whose `hashes_of` are uint64[n, 2]."""
         pictures = np.unique(np.stack([self.same, self.alike], axis=1), axis=0)
         alike, counts = np.unique(pictures[:, 1], return_counts=True)
         # Good and Turing: of new images, 2 n2 / N have a hash that one of N has, where n2 hashes are shared by two.

@@ -41,7 +41,7 @@ class SharedReading:
 
     @cached_property
     def views(self) -> dict[tuple, slice]:
-        """Every draw that is wanted -> the places of its views among a picture's looks; the picture has place 0."""
+        """Every draw that is wanted -> the places of its views among an image's looks; the image has place 0."""
         draws = dict.fromkeys(encoding.draw for encoding in self.encodings if encoding.views)
         starts = accumulate((views for views, *_ in draws), initial=1)
         return {draw: slice(start, start + draw[0]) for draw, start in zip(draws, starts, strict=False)}
@@ -57,7 +57,7 @@ class SharedReading:
         return BatchSize(images, f"encoding images with {self.clip.name!r}")
 
     def read(self, row: int) -> np.ndarray | None:
-        """[1 + V, ...] of a picture, every look as `Preparation.prepare` gives it; None where it cannot be read."""
+        """[1 + V, ...] of an image, every look as `Preparation.prepare` gives it; None where it cannot be read."""
         try:
             image = self.images.image(row)
         except OpenworldError:

@@ -30,7 +30,7 @@ def random_resized_crop(
     """One augmented view of `image`.
 
     Args:
-        image: PIL picture, any mode.
+        image: PIL image, any mode.
         size: side of the square result, pixels.
         generator: source of randomness; consumed.
         scale: smallest and largest share of the area that a crop keeps, in (0, 1].
@@ -40,7 +40,7 @@ def random_resized_crop(
         OpenworldError: a number outside its range.
 
     Returns:
-        PIL picture of `size` x `size`, same mode.
+        PIL image of `size` x `size`, same mode.
 
     >>> random_resized_crop(Image.new("RGB", (8, 6)), 4, np.random.default_rng(0)).size
     (4, 4)
@@ -67,7 +67,7 @@ def _crop_box(image_size, scale, generator) -> tuple[int, int, int, int]:
             left = int(generator.integers(0, width - crop_width + 1))
             top = int(generator.integers(0, height - crop_height + 1))
             return left, top, left + crop_width, top + crop_height
-    # The largest central crop whose aspect ratio is allowed: what remains when no draw fits a very long picture.
+    # The largest central crop whose aspect ratio is allowed: what remains when no draw fits a very long image.
     crop_width = min(width, round(height * _RATIO[1]))
     crop_height = min(height, round(width / _RATIO[0]))
     left, top = (width - crop_width) // 2, (height - crop_height) // 2

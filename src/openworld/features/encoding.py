@@ -1,6 +1,6 @@
 """Encode an image set with a frozen backbone, once: resumable by shard, keyed by what determines the numbers.
 
-`encode` does all that is missing, `encode_together` in several encodings with one pass over the pictures;
+`encode` does all that is missing, `encode_together` in several encodings with one pass over the images;
 `missing_shards` and `encode_shard` let other processes do shards of it before, in any order: the bytes are the same.
 """
 
@@ -41,8 +41,8 @@ class Encoding:
         views: number V of augmented views for training; 0 for test images.
         crop_scale: smallest and largest share of the area that a view keeps, 0 < smallest <= largest <= 1.
         seed: of the views' draws, not negative.
-        patches: keep patch rows too (float16), of the picture and of its views.
-        pixels: keep the resized and cropped pictures themselves too (uint8), and the views'.
+        patches: keep patch rows too (float16), of the image and of its views.
+        pixels: keep the resized and cropped images themselves too (uint8), and the views'.
 
     Raises:
         OpenworldError: a number outside its range.
@@ -78,7 +78,7 @@ def usual_crop_scale(dataset: str) -> tuple[float, float]:
 
 @checked
 def count_looks(encodings: Iterable[Encoding]) -> int:
-    """How often the image tower sees each picture when a set is encoded in these ways together.
+    """How often the image tower sees each image when a set is encoded in these ways together.
 
     >>> count_looks([Encoding(), Encoding(views=8), Encoding(views=8, patches=True)])
     9
@@ -138,7 +138,7 @@ def encode_together(
     limit: int | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> list[Features]:
-    """Encode an image set in several ways: every picture is read once, cropped once and seen once by the image tower.
+    """Encode an image set in several ways: every image is read once, cropped once and seen once by the image tower.
 
     What is kept on disk and what comes back is what `encode` would give for each encoding alone, to the last bit.
 
@@ -259,7 +259,7 @@ def encoded_size(config: EncoderConfig, encoding: Encoding, count: Count) -> int
     Args:
         config: of the backbone: `clip.config`.
 
-    Per picture and view embeddings float32[D], patch rows float16[P, W] and pixels uint8[3, H, H].
+    Per image and view embeddings float32[D], patch rows float16[P, W] and pixels uint8[3, H, H].
     """
     patches = 2 * config.image.grid**2 * config.image.width if encoding.patches else 0
     pixels = 3 * config.image.image_size**2 * encoding.pixels
@@ -281,7 +281,7 @@ def _missing_in(stores: Mapping[Encoding, FeatureStore], images: ImageSet) -> di
 
 @checked
 def fingerprint_of(clip: DualEncoder, images: ImageSet, encoding: Encoding) -> str:
-    """The name of an encoded set: a hash of weights, preprocessing, pictures and encoding."""
+    """The name of an encoded set: a hash of weights, preprocessing, images and encoding."""
     parts = {
         "backbone": clip.fingerprint,
         "preprocess": clip.preprocess_fingerprint,

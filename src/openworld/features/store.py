@@ -42,7 +42,7 @@ class Features:
         views: float32[N, V, D], embeddings of V augmented views of each image, or None.
         patches: float16[N, P, W], patch rows of the image tower before the joint projection, or None.
         view_patches: float16[N, V, P, W], the same of the views, or None.
-        pixels: uint8[N, 3, H, W], the resized and cropped pictures, or None.
+        pixels: uint8[N, 3, H, W], the resized and cropped images, or None.
         view_pixels: uint8[N, V, 3, H, W], the same of the views, or None.
         base_count: so many classes, the first, are base classes; None for the first half.
         fresh_views: whether training takes view e of every image in epoch e, so that no crop is seen twice; else one of

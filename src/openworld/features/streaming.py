@@ -1,4 +1,4 @@
-"""Patch rows and pixels that are computed when they are read and not kept: test pictures, read in order a few times.
+"""Patch rows and pixels that are computed when they are read and not kept: test images, read in order a few times.
 
 What is read has the bytes that `encode` would have put on disk: batches of the same images go through the image tower.
 """
@@ -37,7 +37,7 @@ def stream(
         clip, images, cache, allow_corrupt, limit: as for `encode`.
 
     Raises:
-        OpenworldError: an encoding with views, and what `encode` raises; on reading, a picture that was readable before
+        OpenworldError: an encoding with views, and what `encode` raises; on reading, an image that was readable before
             and is not any more.
     """
     if encoding.views:

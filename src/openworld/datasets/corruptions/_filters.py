@@ -10,7 +10,7 @@ from scipy.ndimage import gaussian_filter
 from openworld.core.errors import OpenworldError
 
 SMALLEST = 16
-"""Pixels that either side of a picture needs: the widest kernel looks 10 of them away."""
+"""Pixels that either side of an image needs: the widest kernel looks 10 of them away."""
 
 Draws = np.random.Generator | np.random.RandomState
 """Where randomness comes from; only methods that both kinds have are called."""

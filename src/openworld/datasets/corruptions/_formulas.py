@@ -81,7 +81,7 @@ def motion_blur(pixels: np.ndarray, draws: Draws, radius: int, deviation: float)
 
 
 def zoom_blur(pixels: np.ndarray, draws: Draws, end: float, step: float) -> np.ndarray:
-    """A camera that approaches: the mean of the picture and its enlargements by 1, 1 + step, ..."""
+    """A camera that approaches: the mean of the image and its enlargements by 1, 1 + step, ..."""
     factors = np.arange(1, end, step)  # as published: rounding decides whether `end` itself is one
     return (pixels + sum(zoomed(pixels, factor) for factor in factors.tolist())) / (len(factors) + 1)
 

@@ -1,6 +1,6 @@
 """Weather: snow, frost, fog and brightness; and spatter, of water or mud.
 
-Frost lies on the picture as published, but its five sheets are drawn here and not photographed: feathered crystals,
+Frost lies on the image as published, but its five sheets are drawn here and not photographed: feathered crystals,
 over a fractal that makes them thick and thin. They stand for the photographs that the published code crops, which are
 not ours to ship: their mean colours and spreads are those of the five photographs, and coarse and fine share them about
 alike; their shapes are not. Numbers on frost compare within this package. The fractal is that of fog too.
@@ -34,7 +34,7 @@ def snow(
     streak: float,
     kept: float,
 ) -> np.ndarray:
-    """Flakes, blurred by their fall, twice (once upside down), over a paler picture."""
+    """Flakes, blurred by their fall, twice (once upside down), over a paler image."""
     flakes = zoomed(draws.normal(size=pixels.shape[:2], loc=mean, scale=deviation), zoom)
     flakes = np.clip(np.where(flakes < threshold, 0, flakes), 0, 1)
     flakes = moved(flakes, radius, streak, draws.uniform(-135, -45))[..., None]
@@ -43,7 +43,7 @@ def snow(
 
 
 def frost(pixels: np.ndarray, draws: Draws, kept: float, added: float, scale: float) -> np.ndarray:
-    """A piece of one of five sheets of frost, drawn at random, over the picture."""
+    """A piece of one of five sheets of frost, drawn at random, over the image."""
     height, width = pixels.shape[:2]
     sheet = frost_sheet(int(draws.uniform(0, _SHEETS)), scale, height, width)
     top, left = (int(draws.uniform(0, room + 1)) for room in (sheet.shape[0] - height, sheet.shape[1] - width))
@@ -141,7 +141,7 @@ def _jittered(four: np.ndarray, swing: float, draws: Draws) -> np.ndarray:
 
 
 def fog(pixels: np.ndarray, draws: Draws, thickness: float, decay: float) -> np.ndarray:
-    """A fractal cloud added; the sum is scaled back to the picture's brightest value."""
+    """A fractal cloud added; the sum is scaled back to the image's brightest value."""
     height, width = pixels.shape[:2]
     cloud = plasma(1 << (max(height, width) - 1).bit_length(), decay, draws)[:height, :width, None]
     brightest = pixels.max()

@@ -18,7 +18,7 @@ from openworld.datasets.image_set import Derived, ImageSet
 
 SEVERITIES = (1, 2, 3, 4, 5)
 SIDES = (32, 64, 224)
-"""Sides of the pictures that parameters were published for: CIFAR-10-C, Tiny-ImageNet-C, ImageNet-C."""
+"""Sides of the images that parameters were published for: CIFAR-10-C, Tiny-ImageNet-C, ImageNet-C."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,7 +93,7 @@ CORRUPTIONS: dict[str, Corruption] = {
 """Name -> corruption, the fifteen of ImageNet-C first, then its four held out."""
 
 VERSION = 2
-"""Part of every fingerprint: raise it when the same picture, name, severity and seed give other pixels."""
+"""Part of every fingerprint: raise it when the same image, name, severity and seed give other pixels."""
 
 _MARGIN = 8 / 7
 """ImageNet-C scales the shorter side to 256 pixels before it cuts 224."""

@@ -1,6 +1,6 @@
-"""A drawing on a background: from one RGBA picture as many different pictures as asked for, each repeatable.
+"""A drawing on a background: from one RGBA image as many different images as asked for, each repeatable.
 
-A variation has a name; the same drawing and name give the same picture every time. Drawings are scaled, turned and
+A variation has a name; the same drawing and name give the same image every time. Drawings are scaled, turned and
 moved; backgrounds are light, because some styles are black.
 """
 
@@ -11,7 +11,7 @@ import numpy as np
 from PIL import Image
 
 VERSION = 1
-"""Part of every fingerprint: raise it when the same name gives another picture."""
+"""Part of every fingerprint: raise it when the same name gives another image."""
 
 SMALLEST, LARGEST = 0.6, 1.25
 WIDEST_TURN = math.radians(20)

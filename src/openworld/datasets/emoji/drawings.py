@@ -1,6 +1,6 @@
 """The drawings of the embedded world: some 1,370 concepts, each drawn in up to eight styles, 64 x 64 with alpha.
 
-Pictures, names and their licences lie in the folder emoji/ (see NOTICE.md there); tools/build_emoji_world.py made it.
+Images, names and their licences lie in the folder emoji/ (see NOTICE.md there); tools/build_emoji_world.py made it.
 """
 
 import io
@@ -61,7 +61,7 @@ def styles_of() -> dict[str, frozenset[str]]:
 
 @lru_cache(maxsize=1024)
 def drawing(number: int) -> Image.Image:
-    """Drawing `number` as a PIL picture, 64 x 64, RGBA with straight alpha. Shared: do not write on it."""
+    """Drawing `number` as a PIL image, 64 x 64, RGBA with straight alpha. Shared: do not write on it."""
     png = _table()["png"][number].as_py()
     return Image.open(io.BytesIO(png), formats=("PNG",)).convert("RGBA")
 

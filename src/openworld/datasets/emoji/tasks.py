@@ -24,7 +24,7 @@ from openworld.datasets.splits import few_shot
 
 PARTS = ("train", "validation", "test")
 VARIATIONS = {"train": 64, "validation": 4, "test": 10}
-"""Pictures per drawing; shots are drawn from the 64."""
+"""Images per drawing; shots are drawn from the 64."""
 
 _SHARES = ("train", "test", "validation", "train", "test")
 _SMALLEST_SUBGROUP = 12
@@ -95,7 +95,7 @@ def load(
 
 @dataclass(frozen=True, eq=False)
 class _Reader:
-    """Reads picture i; pictures: int64[N, 3], the part's number, the drawing and the variation."""
+    """Reads image i; pictures: int64[N, 3], the part's number, the drawing and the variation."""
 
     pictures: np.ndarray
     clean: bool

@@ -1,7 +1,7 @@
-"""Decoding one picture, from a file or from memory: whole and in RGB, or an error that names it.
+"""Decoding one image, from a file or from memory: whole and in RGB, or an error that names it.
 
 Only the formats of KNOWN are ever opened. `PIL.Image.open` would try every format that Pillow knows, and start
-Ghostscript for PostScript, whatever the file is called; it would also warn on standard error of a large picture before
+Ghostscript for PostScript, whatever the file is called; it would also warn on standard error of a large image before
 its size could be asked for.
 """
 
@@ -27,13 +27,13 @@ FORMATS = {
     ".tif": ("TIFF",),
     ".tiff": ("TIFF",),
 }
-"""File ending -> the formats that a file of that name may have. Other files are no pictures and are passed over."""
+"""File ending -> the formats that a file of that name may have. Other files are no images and are passed over."""
 
 KNOWN = tuple(sorted({kind for kinds in FORMATS.values() for kind in kinds}))
-"""The formats of pictures whose endings are not ours to mend, because a published list names the files."""
+"""The formats of images whose endings are not ours to mend, because a published list names the files."""
 
 MOST_PIXELS = 89_478_485
-"""The most pixels that a picture may have: as many as Pillow itself decodes without a warning, 256 MiB in RGB."""
+"""The most pixels that an image may have: as many as Pillow itself decodes without a warning, 256 MiB in RGB."""
 
 _READERS: tuple[tuple[bytes, Callable[[BinaryIO], Image.Image]], ...] = (
     (b"\xff\xd8\xff", JpegImagePlugin.jpeg_factory),  # of MPO too

@@ -47,7 +47,7 @@ def image_set(name: str, folder: Path, classnames: Sequence[str], rows: ImageRow
 
 @dataclass(frozen=True)
 class FileReader:
-    """Reads picture i of a list of files; any known format, since the names are the publisher's."""
+    """Reads image i of a list of files; any known format, since the names are the publisher's."""
 
     folder: Path
     paths: tuple[str, ...]

@@ -1,9 +1,9 @@
-"""Your own pictures: one sub-folder per class, read as they lie.
+"""Your own images: one sub-folder per class, read as they lie.
 
 FOLDER[/DOMAIN][/PART]/CLASS/picture.jpg, where DOMAIN is any name and PART is train, validation (or val) or test. An
 optional FOLDER/classnames.txt names the classes, a line each: the class folder, a space, the name with spaces. Without
 it the folder's name is the class's. Classes are in the order of their folders' names; all parts and domains share one
-list, so a class may have no picture in a part.
+list, so a class may have no image in a part.
 """
 
 import hashlib

@@ -1,6 +1,6 @@
 """A data set of Hugging Face's, through its own library, which comes with the extra: pip install 'openworld[hf]'.
 
-The data set must have one column of pictures and one of class labels with names; their types say which.
+The data set must have one column of images and one of class labels with names; their types say which.
 """
 
 import io
@@ -86,7 +86,7 @@ def from_dataset(dataset, name: str, *, shots: int | None = None, seed: int = 0)
 
 @dataclass(frozen=True)
 class HubReader:
-    """Reads row i; decoded here, not by the library, so that a damaged picture is named like any other."""
+    """Reads row i; decoded here, not by the library, so that a damaged image is named like any other."""
 
     dataset: Any
     column: str
@@ -146,7 +146,7 @@ def _only_column(dataset, kind: type, what: str, name: str) -> str:
 
 
 def _sizes(pictures, column: str) -> Iterator[tuple[str, int]]:
-    """(name, bytes) of every picture; lengths come from the table's offsets, so no picture is touched."""
+    """(name, bytes) of every image; lengths come from the table's offsets, so no image is touched."""
     import pyarrow.compute as compute
 
     for table in pictures.with_format("arrow").iter(batch_size=1000):

@@ -1,8 +1,8 @@
-"""Your own pictures in a list: a CSV or Parquet file with a row per picture.
+"""Your own images in a list: a CSV or Parquet file with a row per image.
 
 Columns: `path` (relative to the list's folder, or to `root`; absolute if it lies below), `label` (the class's name),
 and where they are wanted `split` (train, validation or val, test), `domain` (such as a camera or a hospital), `group`
-(pictures that share its value are not independent) and `name`. Without `split` every row is a test picture. Classes are
+(images that share its value are not independent) and `name`. Without `split` every row is a test image. Classes are
 in the order of their names; where `name` is there, `label` is a number from 0 that says the order, and `name` is the
 class's name.
 """
@@ -109,7 +109,7 @@ def _classes(path: Path, columns: dict[str, list[str]]) -> tuple[list[str], np.n
 
 
 def _below(path: str, folder: Path, source: Path) -> str:
-    """A path of a list as it lies below the folder of the pictures."""
+    """A path of a list as it lies below the folder of the images."""
     if os.path.isabs(path):
         top = os.path.abspath(folder)
         if not PurePath(path).is_relative_to(top):

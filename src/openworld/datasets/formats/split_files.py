@@ -1,4 +1,4 @@
-"""Which pictures a data set has, and reading that from CoOp's split files and FGVC-Aircraft's own lists.
+"""Which images a data set has, and reading that from CoOp's split files and FGVC-Aircraft's own lists.
 
 A split file (Zhou et al., 2022, KaiyangZhou/CoOp) is JSON: {"train" | "val" | "test": [[path below the image folder,
 label from 0, class name], ...]}. FGVC-Aircraft lists its variants in variants.txt and, in images_variant_PART.txt, a

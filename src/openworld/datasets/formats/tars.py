@@ -1,6 +1,6 @@
-"""WebDataset shards: pictures and labels in tar archives, read where they lie, nothing extracted.
+"""WebDataset shards: images and labels in tar archives, read where they lie, nothing extracted.
 
-A sample is the members of a shard that share a name up to its first dot: KEY.jpg (or another picture) and KEY.cls, the
+A sample is the members of a shard that share a name up to its first dot: KEY.jpg (or another image) and KEY.cls, the
 class as text: a number from 0, its name then being that line of classnames.txt beside the shards or one folder up; or
 the class's name itself. Other members are passed over. The archives must be plain, not compressed.
 """
@@ -36,7 +36,7 @@ _MOST_SHARDS = 100_000
 
 @dataclass(frozen=True)
 class TarSample:
-    """Where a picture lies: its shard, its name there, and its first byte and length in the shard; and its label."""
+    """Where an image lies: its shard, its name there, and its first byte and length in the shard; and its label."""
 
     shard: Path
     name: str

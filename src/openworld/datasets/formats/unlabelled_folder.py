@@ -1,4 +1,4 @@
-"""Pictures without labels: files and folders of files, as they lie."""
+"""Images without labels: files and folders of files, as they lie."""
 
 import os
 from collections.abc import Sequence
@@ -25,7 +25,7 @@ def find_pictures(paths: Sequence[Path]) -> list[Path]:
 
 
 def load(paths: Sequence[Path], name: str = "these pictures", root: Path | None = None) -> ImageSet:
-    """Loose pictures as an image set; they have no labels, so all have the same.
+    """Loose images as an image set; they have no labels, so all have the same.
 
     root: a folder that all of them lie in, below which their paths are told, and with a hash of their bytes as content;
     None for the paths as they are given.

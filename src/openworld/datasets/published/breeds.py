@@ -2,7 +2,7 @@
 
 Every superclass is a node of a mended WordNet hierarchy; half of the subclasses below it are the source, the other
 half the target. The folder holds the three files of MadryLab/BREEDS-Benchmarks @ 3dd8d35: class_hierarchy.txt,
-node_names.txt and dataset_class_info.json; the pictures are ImageNet's. Splits are those of MadryLab/robustness @
+node_names.txt and dataset_class_info.json; the images are ImageNet's. Splits are those of MadryLab/robustness @
 0dad37c with split="good", which puts similar subclasses on both sides; nothing in them is random.
 """
 

@@ -1,7 +1,7 @@
 """ImageNet and its variants: a folder per class, named by WordNet id (or, in V2, by number), joined by WordNet id.
 
 classnames.txt, in CoOp's form (Zhou et al., 2022), names the classes: a line each, the WordNet id, a space, the name
-with spaces, in the order of the ids, which is that of ImageNet's labels. Pictures are in the order of their names,
+with spaces, in the order of the ids, which is that of ImageNet's labels. Images are in the order of their names,
 where CoOp takes them as the file system happens to list them; so few-shot draws from ImageNet are repeatable here, and
 differ from machine to machine there.
 """

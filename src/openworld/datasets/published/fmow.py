@@ -1,7 +1,7 @@
 """FMoW-WILDS: what land is used for, from above, over years and regions (Christie et al., 2018; Koh et al., 2021).
 
-The folder is WILDS' own: rgb_metadata.csv (a row per picture, in the order of the picture files), country_code_
-mapping.csv and images/rgb_img_ROW.png. Parts are cut by time, as p-lambda/wilds @ 8018dd0 does ("official"): pictures
+The folder is WILDS' own: rgb_metadata.csv (a row per image, in the order of the image files), country_code_
+mapping.csv and images/rgb_img_ROW.png. Parts are cut by time, as p-lambda/wilds @ 8018dd0 does ("official"): images
 from before 2013 train and validate, those of 2013 to 2015 are its out-of-distribution validation, and those from 2016
 on its test.
 """

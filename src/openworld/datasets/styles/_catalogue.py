@@ -92,7 +92,7 @@ def nearest_points(points: np.ndarray, shape: tuple[int, int], count: int = 1) -
 
 
 def colours_at(pixels: np.ndarray, points: np.ndarray, sigma: float) -> np.ndarray:
-    """Colours float64[n, 3] at points, of the picture blurred by `sigma`."""
+    """Colours float64[n, 3] at points, of the image blurred by `sigma`."""
     soft = ndimage.gaussian_filter(pixels, (sigma, sigma, 0))
     rows, columns = (np.clip(points[:, axis].astype(int), 0, pixels.shape[axis] - 1) for axis in (0, 1))
     return soft[rows, columns]
@@ -176,7 +176,7 @@ def _blueprint(pixels: np.ndarray, draws: Draws) -> np.ndarray:
 
 
 def _neon(pixels: np.ndarray, draws: Draws) -> np.ndarray:
-    """Glowing lines in the picture's own colours on black."""
+    """Glowing lines in the image's own colours on black."""
     step = unit(pixels)
     line = _sharp(edges(pixels, 0.8 * step), 0.25)[..., None]
     light = line * vivid(0.35 + 0.65 * ndimage.maximum_filter(pixels, (3, 3, 1)), 3)

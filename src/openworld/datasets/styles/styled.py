@@ -14,7 +14,7 @@ from openworld.datasets.image_set import Derived, ImageSet
 from openworld.datasets.styles._catalogue import STYLES
 
 VERSION = 1
-"""Part of every fingerprint: raise it when the same picture, style and seed give other pixels."""
+"""Part of every fingerprint: raise it when the same image, style and seed give other pixels."""
 
 
 def styled(images: ImageSet, name: str, *, seed: int = 0) -> ImageSet:
