@@ -26,14 +26,6 @@ def test_an_order_is_cut_as_it_stands(order):
 
 
 @given(LABELS, st.integers(1, 20), st.integers(0, 9))
-def test_each_class_gets_its_shots_once(labels, shots, seed):
-    drawn = few_shot(labels, shots, random.Random(seed))
-    assert len(set(drawn.tolist())) == len(drawn)
-    for label in set(labels):
-        assert sum(labels[index] == label for index in drawn) == min(shots, labels.count(label))
-
-
-@given(LABELS, st.integers(1, 20), st.integers(0, 9))
 def test_the_draw_is_the_published_one(labels, shots, seed):
     """Dassl's loop over items, written out."""
     random.seed(seed)

@@ -42,10 +42,6 @@ def test_a_variation_is_repeatable_stays_in_the_image_and_in_its_range_of_sizes(
     assert max(abs(x), abs(y)) < 64 * (composite.SLACK + (1 - composite.SMALLEST) / 2) + 1
 
 
-def test_variations_are_all_different():
-    assert len({composite.vary(disc(), str(number)).tobytes() for number in range(100)}) == 100
-
-
 @given(st.sampled_from(composite.BACKGROUNDS), NAMES)
 def test_backgrounds_are_light(background, name):
     image = background(64, Random(name))

@@ -33,14 +33,12 @@ def drawn(images) -> list[str]:
 
 @pytest.mark.parametrize("task", emoji.TASKS)
 def test_every_class_has_shots_and_test_images_under_one_name_in_every_style(task):
-    names = set()
-    for style in drawings.STYLES:
-        for part in emoji.PARTS:
-            images = emoji.load(task, style, part, shots=16)
-            counts = np.bincount(images.labels, minlength=CLASSES[task])
-            names.add(images.classnames)
-            assert counts.min() == 16 if part == "train" else counts.min() >= emoji.VARIATIONS[part]
+    names = {emoji.load(task, style, "test").classnames for style in drawings.STYLES}
     assert len(names) == 1 and len(names.pop()) == CLASSES[task]
+    for part in emoji.PARTS:
+        images = emoji.load(task, drawings.STYLES[0], part, shots=16)
+        counts = np.bincount(images.labels, minlength=CLASSES[task])
+        assert counts.min() == 16 if part == "train" else counts.min() >= emoji.VARIATIONS[part]
 
 
 @pytest.mark.parametrize("task", ["concepts", "withheld"])
@@ -93,13 +91,6 @@ def test_only_the_shots_depend_on_the_seed_and_every_style_has_its_fingerprint()
         loaded = [emoji.load("groups", part=part, seed=seed, shots=shots) for seed in (1, 2) for shots in (1, 4)]
         assert len({images.fingerprint for images in loaded}) == 1
     assert len({emoji.load("groups", style).fingerprint for style in drawings.STYLES}) == len(drawings.STYLES)
-
-
-@pytest.mark.parametrize("shots", [1, 2, 16])
-def test_shots_are_distinct_images(shots):
-    images = emoji.load("groups", part="train", shots=shots, seed=3)
-    assert len(images) == 8 * shots
-    assert len(pixels(images, range(2 * shots))) == 2 * shots
 
 
 def test_clean_is_every_drawing_once_on_white():

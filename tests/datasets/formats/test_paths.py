@@ -1,7 +1,5 @@
 """Where a picture lies: below the folder of its data, through every way of choosing and changing pictures."""
 
-import shutil
-
 import pytest
 from PIL import Image
 
@@ -26,12 +24,6 @@ def pictures(tmp_path):
 
 def paths(images):
     return [images.path_of(number) for number in range(len(images))]
-
-
-def test_a_folder_may_lie_anywhere(pictures, tmp_path):
-    shutil.copytree(pictures, tmp_path / "there")
-    for folder in ("here", "there"):
-        assert paths(datasets.load(str(tmp_path / folder), part="test")) == [f"test/{name}" for name in NAMES]
 
 
 def test_every_choice_and_change_keeps_the_paths(pictures):

@@ -116,14 +116,6 @@ def test_versions_of_cifar101(root):
     assert older.labels.tolist() == trees.labels("test")[4:].tolist()
 
 
-def test_shots_are_drawn_from_train(root):
-    trees.plant_svhn(root)
-    drawn = load("svhn", root=root, part="train", shots=1, seed=3)
-    assert sorted(drawn.labels.tolist()) == list(range(10))
-    with pytest.raises(OpenworldError, match="test images are fixed"):
-        load("svhn", root=root, shots=1)
-
-
 # --- FMoW -------------------------------------------------------------------------------------------------
 
 

@@ -95,12 +95,6 @@ def test_a_figure_draws_on_axes_of_a_sheet_of_your_own(count):
     assert [own.get_title(loc="left") or own.get_title() for own in sheet.axes] == ["left", "right"][:count]
 
 
-def test_axes_that_are_left_over_stay_empty():
-    sheet = pytest.importorskip("matplotlib.figure").Figure()
-    figure(2).draw(sheet.subplots(2, 2))
-    assert [bool(own.lines) for own in sheet.axes] == [True, True, False, False]
-
-
 @pytest.mark.parametrize(
     ("call", "words"),
     [
