@@ -137,6 +137,11 @@ def few_shot(labels: ArrayLike, shots: Shots, generator: random.Random) -> np.nd
     return np.array([index for own in drawn for index in own], dtype=np.int64)
 
 
+def draw_shots(labels: ArrayLike, shots: int | None, seed: int) -> np.ndarray:
+    """Return the indices int64[M] that `few_shot` draws from a seed; those of all images where `shots` is None."""
+    return np.arange(len(labels)) if shots is None else few_shot(labels, shots, random.Random(seed))
+
+
 @checked
 def reseeded_few_shot(labels: ArrayLike, shots: Shots, seed: int) -> np.ndarray:
     """Return indices of `shots` images of every class as OpenworldAUC's released code draws them, not CoOp's way.

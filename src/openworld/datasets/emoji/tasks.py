@@ -7,7 +7,6 @@ fixed; only the shots depend on the seed. For the redrawn split take "train" fro
 """
 
 import hashlib
-import random
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -20,7 +19,7 @@ from openworld.core.errors import OpenworldError, unknown_name
 from openworld.datasets.emoji import composite
 from openworld.datasets.emoji.drawings import STYLES, Concept, concepts, content, drawing, numbers, styles_of
 from openworld.datasets.image_set import ImageSet
-from openworld.datasets.splits import few_shot
+from openworld.datasets.splits import draw_shots
 
 PARTS = ("train", "validation", "test")
 VARIATIONS = {"train": 64, "validation": 4, "test": 10}
@@ -78,8 +77,8 @@ def load(
         for variation in range(1 if clean else VARIATIONS[part])
     ]
     rows = np.array(table, dtype=np.int64).reshape(-1, 4)
-    if part == "train" and shots is not None:
-        rows = rows[few_shot(rows[:, 0], shots, random.Random(seed))]
+    if part == "train":
+        rows = rows[draw_shots(rows[:, 0], shots, seed)]
     names, pictures = tuple(classes), rows[:, 1:]
     recipe = f"{content()} {composite.VERSION} {clean} ".encode() + pictures.tobytes()
     return ImageSet(

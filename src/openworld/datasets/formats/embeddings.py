@@ -3,7 +3,6 @@
 Columns are those of `openworld.tables.embeddings`. Nothing that looks at pixels can read it.
 """
 
-import random
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +14,7 @@ from openworld.datasets.formats.folder import PARTS
 from openworld.datasets.formats.numbered_list import UNLABELLED
 from openworld.datasets.image_set import ImageSet
 from openworld.datasets.names.forms import numbered_names
-from openworld.datasets.splits import few_shot
+from openworld.datasets.splits import draw_shots
 from openworld.tables.embeddings import Embeddings, read_embeddings
 
 
@@ -36,9 +35,7 @@ def load(
         where = f" of domain {domain!r}" if domain else ""
         hint = "" if "split" in given.columns else ": without a column split every row is a test image"
         raise OpenworldError(f"{name} has no row of part {part!r}{where}{hint}.")
-    if shots is not None:
-        rows = rows[few_shot(given.labels[rows], shots, random.Random(seed))]
-    return image_set(given, rows, domain or "")
+    return image_set(given, rows[draw_shots(given.labels[rows], shots, seed)], domain or "")
 
 
 def rows_of(given: Embeddings, part: str, domain: str = "") -> np.ndarray:

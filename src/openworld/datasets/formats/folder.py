@@ -8,7 +8,6 @@ list, so a class may have no image in a part.
 
 import hashlib
 import os
-import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +19,7 @@ from openworld.core.errors import OpenworldError, unknown_name
 from openworld.core.plain_files import read_text, require_plain, require_text, sha256_of
 from openworld.datasets.formats.decoding import FORMATS, decode
 from openworld.datasets.image_set import ImageSet
-from openworld.datasets.splits import few_shot
+from openworld.datasets.splits import draw_shots
 
 PARTS = {"train": ("train",), "validation": ("validation", "val"), "test": ("test",)}
 """Part -> the folders it may lie in."""
@@ -45,10 +44,8 @@ def load(
     ]
     if not files:
         raise OpenworldError(f"{top} holds class folders but no image ending in {', '.join(FORMATS)}.")
-    labels, paths = (list(column) for column in zip(*files, strict=True))
-    if shots is not None:
-        drawn = few_shot(labels, shots, random.Random(seed)).tolist()
-        labels, paths = [labels[index] for index in drawn], [paths[index] for index in drawn]
+    drawn = draw_shots([label for label, _ in files], shots, seed)
+    labels, paths = zip(*(files[index] for index in drawn.tolist()), strict=True)
     return ImageSet(
         name=root.resolve().name,
         domain=domain or "",
@@ -56,7 +53,7 @@ def load(
         labels=labels,
         groups=np.arange(len(labels)),
         content=content_of_files(root, paths),
-        read=PathReader(tuple(paths), root),
+        read=PathReader(paths, root),
     )
 
 

@@ -5,7 +5,6 @@ The data set must have one column of images and one of class labels with names; 
 
 import io
 import os
-import random
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -20,7 +19,7 @@ from openworld.datasets.formats.decoding import decode
 from openworld.datasets.formats.files import content_of
 from openworld.datasets.formats.folder import PARTS
 from openworld.datasets.image_set import ImageSet
-from openworld.datasets.splits import few_shot
+from openworld.datasets.splits import draw_shots
 
 PREFIX = "hf:"
 
@@ -69,7 +68,7 @@ def from_dataset(dataset, name: str, *, shots: int | None = None, seed: int = 0)
         raise OpenworldError(f"{name} has {int((labels < 0).sum())} images without a label; choose a labelled part.")
     classnames = tuple(dataset.features[label].names)
     if shots is not None:
-        drawn = few_shot(labels, shots, random.Random(seed))
+        drawn = draw_shots(labels, shots, seed)
         dataset, labels = dataset.select(drawn), labels[drawn]
     pictures = dataset.select_columns([image]).cast_column(image, library.Image(decode=False))
     sizes = list(_sizes(pictures, image))

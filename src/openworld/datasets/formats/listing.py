@@ -8,7 +8,6 @@ class's name.
 """
 
 import os
-import random
 from dataclasses import replace
 from pathlib import Path, PurePath
 
@@ -20,7 +19,7 @@ from openworld.datasets.formats.files import image_set
 from openworld.datasets.formats.folder import PARTS
 from openworld.datasets.formats.split_files import ImageRows, require_below
 from openworld.datasets.image_set import ImageSet
-from openworld.datasets.splits import few_shot
+from openworld.datasets.splits import draw_shots
 from openworld.tables.files import open_scores
 
 COLUMNS = ("path", "label", "name", "group", "split", "domain")
@@ -53,8 +52,8 @@ def load(
     if "group" in columns:
         groups = np.unique(np.array(columns["group"], dtype=str), return_inverse=True)[1].astype(np.int64)[own]
     rows = ImageRows(paths, labels[own], groups)
-    chosen = None if shots is None else few_shot(rows.labels, shots, random.Random(seed))
-    return replace(image_set(path.stem, folder, names, rows, chosen), domain=domain or "")
+    drawn = draw_shots(rows.labels, shots, seed)
+    return replace(image_set(path.stem, folder, names, rows, drawn), domain=domain or "")
 
 
 def parts(path: str | Path, domain: str | None = None) -> set[str]:

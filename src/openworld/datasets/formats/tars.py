@@ -7,7 +7,6 @@ the class's name itself. Other members are passed over. The archives must be pla
 
 import glob
 import io
-import random
 import re
 import tarfile
 from collections.abc import Iterator
@@ -26,7 +25,7 @@ from openworld.datasets.formats.files import content_of, first
 from openworld.datasets.formats.folder import PARTS
 from openworld.datasets.formats.split_files import read_lines, require_below
 from openworld.datasets.image_set import ImageSet
-from openworld.datasets.splits import few_shot
+from openworld.datasets.splits import draw_shots
 
 _LONGEST_LABEL = 1000
 _LONGEST_HEADER = 1 << 20  # bytes; a member's long name or its extended header, of which real ones have some hundred
@@ -62,9 +61,8 @@ def load(
     if not samples:
         raise OpenworldError(f"{pattern} holds no sample: no NAME.cls beside an image ending in {', '.join(FORMATS)}.")
     names, labels = _classes(shards[0], samples)
-    if shots is not None:
-        drawn = few_shot(labels, shots, random.Random(seed))
-        labels, samples = labels[drawn], [samples[index] for index in drawn.tolist()]
+    drawn = draw_shots(labels, shots, seed)
+    labels, samples = labels[drawn], [samples[index] for index in drawn.tolist()]
     plain = [part for part in Path(pattern).parts if not re.search(r"[{*?\\[]", part)]
     return ImageSet(
         name=Path(plain[-1]).stem if plain else "shards",  # the first folder or file above the placeholders

@@ -1,7 +1,6 @@
 """Loading what people downloaded, below one folder of all data sets; every file is read as it is published."""
 
 import os
-import random
 import shlex
 from collections.abc import Callable
 from dataclasses import replace
@@ -17,7 +16,7 @@ from openworld.datasets.image_set import ImageSet
 from openworld.datasets.published import fmow, imagenet_variants, openood, small_images
 from openworld.datasets.published.catalogue import VARIABLE, DatasetCard, find, find_root
 from openworld.datasets.published.class_folders import find_listing, read_names
-from openworld.datasets.splits import coop_draw, few_shot
+from openworld.datasets.splits import coop_draw, draw_shots
 
 
 def load(
@@ -56,7 +55,7 @@ def load(
         _require_folder(card, folder)
         images = READERS[card.reader](card, folder, domain, part)
     if shots is not None:
-        images = images.subset(few_shot(images.labels, shots, random.Random(seed)))
+        images = images.subset(draw_shots(images.labels, shots, seed))
     return replace(images, name=name, domain=domain)
 
 
@@ -113,11 +112,10 @@ def _listed(card: DatasetCard, root: Path, part: str, shots: int | None, seed: i
     """Return the images of a data set with lists; of a draw, only those that are drawn are looked for."""
     beside = part == "validation" and shots is not None
     rows = (split := read(card.name, root, ("train", part) if beside else (part,))).parts
-    chosen = None
     if beside:
         chosen = coop_draw(rows["train"].labels, rows[part].labels, shots, seed)[1]
-    elif shots is not None:
-        chosen = few_shot(rows[part].labels, shots, random.Random(seed))
+    else:
+        chosen = draw_shots(rows[part].labels, shots, seed)
     try:
         return files.image_set(card.name, root / card.folder / card.images, split.classnames, rows[part], chosen)
     except OpenworldError as error:
