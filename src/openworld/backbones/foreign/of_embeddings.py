@@ -13,6 +13,7 @@ from torch.nn.functional import normalize
 
 from openworld.backbones.foreign.encoder import ForeignEncoder, ForeignModel
 from openworld.core.errors import OpenworldError
+from openworld.tables.classes import normalise_class_name
 from openworld.tables.embeddings import Embeddings, read_embeddings
 
 
@@ -26,7 +27,7 @@ class GivenEncoder(ForeignEncoder):
     def __init__(self, given: Embeddings, name: str = ""):
         self.classnames, self.sentences = given.classnames, torch.from_numpy(given.classes)
         self._width = given.classes.shape[-1]
-        self._place = {_key(name): place for place, name in enumerate(given.classnames)}
+        self._place = {normalise_class_name(name): place for place, name in enumerate(given.classnames)}
         # Of several sentences, the mean of unit embeddings, as an ensemble of templates has it.
         self._classes = (
             normalize(self.sentences, dim=-1).mean(1) if given.classes.shape[1] > 1 else self.sentences[:, 0]
@@ -57,7 +58,7 @@ class GivenEncoder(ForeignEncoder):
         return self._classes[[self._index(getattr(text, "classname", text)) for text in texts]]
 
     def _index(self, name: str) -> int:
-        place = self._place.get(_key(name))
+        place = self._place.get(normalise_class_name(name))
         if place is None:
             known = ", ".join(list(self._place)[:5])
             raise OpenworldError(
@@ -78,7 +79,3 @@ class GivenEncoder(ForeignEncoder):
     @property
     def preprocess_fingerprint(self) -> str:
         return "no images"
-
-
-def _key(name: str) -> str:
-    return str(name).replace("_", " ").strip().lower()
