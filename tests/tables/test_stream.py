@@ -8,7 +8,7 @@ import pytest
 from openworld import OpenworldError
 from openworld.learners.engine.text_bank import largest_base_log_probability
 from openworld.tables.files import scores_of
-from openworld.tables.stream import read_stream, stream_bytes
+from openworld.tables.stream import REFERENCES, read_stream, stream_bytes
 
 BASE, NEW = ("cat", "wild dog"), ("owl", "=yak", "eel")
 NAMES = BASE + NEW
@@ -198,6 +198,13 @@ def test_bad_logits_are_refused(case):
     table = {name: column for name, column in (columns() | change).items() if column is not None}
     with pytest.raises(OpenworldError, match=message):
         read(table, {name: text for name, text in (ABOUT | about).items() if text is not None})
+
+
+@pytest.mark.parametrize(("name", "kind"), REFERENCES.items())
+def test_similarities_of_another_model_say_which_kind_it_is(name, kind):
+    logits = columns()["logits"]
+    stream = read({"logits": logits, name: logits + 1}, ABOUT)
+    assert stream.reference_kind == kind and np.array_equal(stream.reference, logits + 1)
 
 
 def test_unknown_base_names_and_contradictions_are_refused():
