@@ -14,7 +14,10 @@ from openworld.core.errors import OpenworldError
 def require_plain(path: Path) -> None:
     """Refuse what is there and is no plain file: a pipe would be waited for, and a device read without end."""
     if not path.is_file() and (path.exists() or path.is_symlink()):
-        raise OpenworldError(f"{path} is no plain file, but {_kind(path)}; remove it, or put a file there.")
+        kind = "a folder" if path.is_dir() else "a pipe or a device"
+        if path.is_symlink() and not path.exists():
+            kind = "a link that leads to no file"
+        raise OpenworldError(f"{path} is no plain file, but {kind}; remove it, or put a file there.")
 
 
 @contextmanager
@@ -104,14 +107,6 @@ def require_text(name: str) -> None:
 
 def _refuse(constant: str) -> NoReturn:
     raise ValueError(f"it holds {constant}, which is no number of JSON")
-
-
-def _kind(path: Path) -> str:
-    if path.is_symlink() and not path.exists():
-        return "a link that leads to no file"
-    if path.is_dir():
-        return "a folder"
-    return "a pipe or a device"
 
 
 def sha256_of(path: Path) -> str:

@@ -158,12 +158,9 @@ class _Layout:
         if self.tied:
             wins = wins + beaten.take(self.upto)
         won = np.einsum("i,i", base, wins, dtype=np.result_type(wins, np.int64))  # BLAS threads change the last bit
-        area = won / ((2 if self.tied else 1) * n_base * n_new)
-        return self._quantity(float(base.sum() / n_base), float(new.sum() / n_new), float(area))
-
-    def _quantity(self, base_accuracy: float, new_accuracy: float, area: float) -> float:
-        direct = {"auroc": area, "base_accuracy": base_accuracy, "new_accuracy": new_accuracy}
-        if self.of in direct:
-            return direct[self.of]
-        value = LINEARISED[self.of](base_accuracy, new_accuracy, area)[0]
+        parts = {"base_accuracy": float(base.sum() / n_base), "new_accuracy": float(new.sum() / n_new)}
+        parts["auroc"] = float(won / ((2 if self.tied else 1) * n_base * n_new))
+        if self.of in parts:
+            return parts[self.of]
+        value = LINEARISED[self.of](*parts.values())[0]
         return np.nan if value is None else value

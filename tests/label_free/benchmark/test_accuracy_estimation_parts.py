@@ -21,11 +21,10 @@ from openworld.evaluations.estimates import own_temperature, similarities
 from openworld.evaluations.image_selection import DatasetSpec
 from openworld.evaluations.model_outputs import ModelOutputs, logits_of
 from openworld.evaluations.runtime import Machine
-from openworld.label_free.benchmark import class_similarity as _estimation_taxonomy
-from openworld.label_free.benchmark.class_similarity import taxonomy_of
+from openworld.label_free.benchmark import unit
 from openworld.label_free.benchmark.evaluation import tasks
 from openworld.label_free.benchmark.spec import ModelSpec
-from openworld.label_free.benchmark.unit import note_of
+from openworld.label_free.benchmark.unit import note_of, taxonomy_of
 from openworld.metrics import semantic_alignment
 from openworld.runs import to_json
 
@@ -83,15 +82,15 @@ def test_breeds_superclasses_stand_in_its_own_hierarchy(downloads, monkeypatch):
 def test_imagenet_200_has_the_wordnet_ids_of_imagenet_r(downloads, monkeypatch):
     for name in ("imagenet", "imagenet-r"):
         trees.plant(downloads, name)
-    monkeypatch.setattr(_estimation_taxonomy, "find_wordnet", object)
-    monkeypatch.setattr(_estimation_taxonomy, "wordnet_similarity", lambda ids, nouns: ids)
+    monkeypatch.setattr(unit, "find_wordnet", object)
+    monkeypatch.setattr(unit, "wordnet_similarity", lambda ids, nouns: ids)
     assert list(taxonomy_of("imagenet-200").similarity) == sorted(trees.SUBSETS["imagenet-r"])
 
 
 def test_folders_called_by_wordnet_ids_stand_in_wordnet(downloads, monkeypatch):
     plant_folders(downloads / "mine", ("n01443537", "n01440764"))
-    monkeypatch.setattr(_estimation_taxonomy, "find_wordnet", object)
-    monkeypatch.setattr(_estimation_taxonomy, "wordnet_similarity", lambda ids, nouns: ids)
+    monkeypatch.setattr(unit, "find_wordnet", object)
+    monkeypatch.setattr(unit, "wordnet_similarity", lambda ids, nouns: ids)
     found = taxonomy_of(str(downloads / "mine"))
     assert (found.similarity, found.name) == (("n01440764", "n01443537"), "WordNet 3.0")
 

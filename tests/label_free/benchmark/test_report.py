@@ -12,6 +12,8 @@ from openworld.report.layout.layout import REST
 from openworld.testing import check_report
 from openworld.testing._reports import _shows_every_number_once
 
+SMALL = {"models": ("convnet",), "epochs": (5,), "corruptions": ("fog",), "severities": (1, 5)}
+
 
 @pytest.fixture(scope="module")
 def run_story(estimates_folder):
@@ -36,7 +38,7 @@ def headings(story):
 
 
 def test_every_form_can_be_made(make_estimates_folder):
-    check_report(read_report(make_estimates_folder(models=("convnet",), corruptions=("fog",), severities=(1, 5))))
+    check_report(read_report(make_estimates_folder(**SMALL)))
 
 
 @pytest.mark.parametrize(
@@ -89,8 +91,8 @@ def test_methods_that_differ_in_their_reference_alone_say_how_they_use_it(run_st
     assert "FRAP, no threshold, against FRAP" in cells_of(run_story, "threshold")
 
 
-def test_two_runs_are_compared_by_seed(estimates_folder, make_estimates_folder):
-    found = compare_runs(estimates_folder, make_estimates_folder(seeds=(0, 1), epochs=(5,)))
+def test_two_runs_are_compared_by_seed(make_estimates_folder):
+    found = compare_runs(make_estimates_folder(**SMALL), make_estimates_folder(**SMALL | {"epochs": (10,)}))
     assert {pair.first.metric.key for pair in found.pairs} == {"absolute_error"} and len(found.pairs) == 3 * 11
     assert all(pair.comparison.p is not None for pair in found.pairs)
 

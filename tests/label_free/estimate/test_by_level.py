@@ -91,7 +91,7 @@ def test_labels_of_the_stream_are_only_compared_with(files):
     assert truth(one)["auc"] == pytest.approx(robustness(list(LEVELS), true).auc)
 
 
-@pytest.mark.parametrize("estimators", [(), ("FRAP", "ATC-MC"), ("AC",)])
+@pytest.mark.parametrize("estimators", [(), ("FRAP",)])
 def test_a_difference_to_zero_shot_is_never_quoted_without_labels(files, estimators):
     source, stream = files
     report = curve(source, stream, zero_shot="reference", estimator=estimators)
