@@ -7,6 +7,7 @@ import pytest
 from PIL import Image
 
 from openworld import OpenworldError
+from openworld.core.plain_files import read_lines
 from openworld.datasets.formats import folder, listing, numbered_list
 from openworld.datasets.names.taxonomy import read_edges
 from openworld.datasets.names.word_lists import word_list
@@ -16,7 +17,6 @@ from openworld.ood.detect.choosing import names_of as detect_names
 from openworld.ood.scored_sets import read_scores
 from openworld.own_data.label.question import Names
 from openworld.own_data.label.worksheet import read_answers
-from openworld.own_data.predict import read_names
 from openworld.own_data.predictions import read_predictions
 from openworld.own_data.shift.decomposition import lines_of
 from openworld.runs.spec import read_given
@@ -56,7 +56,7 @@ TEXTS = {
 PLAIN = "kühl\ncat\n"
 LISTS = {
     "class names": (lambda path: detect_names(str(path)), PLAIN),
-    "new names": (read_names, PLAIN),
+    "new names": (lambda path: read_lines(path, "name"), PLAIN),
     "sentences": (lines_of, PLAIN),
     "words": (lambda path: word_list(str(path)).nouns, PLAIN),
     "numbered list": (lambda path: numbered_list.read(path).paths, "kühl.png 0\ncat.png 1\n"),

@@ -37,7 +37,8 @@ class FDBD(Fittable):
         """The mean float64[D] of features, and 1 / |w_c - w_j| float[C, C] of the head, 0 where there is no border."""
         weight = head.weight.double()
         # Part by part: all differences of 1,000 classes at once would be 8 GB.
-        distances = torch.cat([_distances(part, weight).to(head.weight) for part in weight.split(64)])
+        exact = {"compute_mode": "donot_use_mm_for_euclid_dist"}
+        distances = torch.cat([torch.cdist(part, weight, **exact).to(head.weight) for part in weight.split(64)])
         return moments.mean, torch.where(distances > 0, 1 / distances, 0.0)
 
     def read(self, state: tuple[Tensor, Tensor], activations: Activations) -> Tensor:
@@ -46,7 +47,3 @@ class FDBD(Fittable):
         borders = (margins * per_distance.to(margins)[activations.predictions]).sum(dim=1)
         centred = activations.features - mean.to(activations.features) if self.centred else activations.features
         return borders / centred.norm(dim=1)
-
-
-def _distances(some: Tensor, rows: Tensor) -> Tensor:
-    return torch.cdist(some, rows, compute_mode="donot_use_mm_for_euclid_dist")

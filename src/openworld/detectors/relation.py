@@ -42,8 +42,8 @@ class Relation(Fittable):
     def read(self, state: tuple[Tensor, Tensor], activations: Activations) -> Tensor:
         unit, p = (part.to(activations.unit) for part in state)
         size = max(1, PRODUCTS // len(unit))
-        images = zip(activations.unit.split(size), activations.probabilities.split(size), strict=True)
-        return torch.cat([self._sum((h @ unit.mT).clamp_min(0) * (q @ p.mT)) for h, q in images])
-
-    def _sum(self, relations: Tensor) -> Tensor:
-        return (relations.pow(self.power) * (relations > self.threshold)).sum(dim=1)
+        sums = []
+        for h, q in zip(activations.unit.split(size), activations.probabilities.split(size), strict=True):
+            relations = (h @ unit.mT).clamp_min(0) * (q @ p.mT)
+            sums.append((relations.pow(self.power) * (relations > self.threshold)).sum(dim=1))
+        return torch.cat(sums)

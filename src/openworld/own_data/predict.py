@@ -80,7 +80,7 @@ def _of_run(folder: Path, unit: str) -> SavedLearner:
         raise OpenworldError(f"{folder} kept no fitted learner; say `keep_learners = true` in its spec and run it.")
     if unit not in kept and (unit or len(kept) + len(damaged) > 1):
         held = f"no fitted learner of the name {unit!r}" if unit else f"{len(kept)} fitted learners"
-        held += f" and {len(damaged)} damaged record(s)" * bool(damaged)
+        held += f" and {len(damaged)} damaged record(s)" if damaged else ""
         raise OpenworldError(f"{folder} holds {held}; choose one with --unit: {'; '.join(kept)}.")
     record = kept[unit or next(iter(kept))]
     resolved, metrics = store.description()["resolved"], record.metrics
@@ -89,11 +89,6 @@ def _of_run(folder: Path, unit: str) -> SavedLearner:
     (sentence,) = ZeroShot.published(resolved["dataset"] or metrics["task"]).templates
     names = tuple(metrics["classnames"][metrics["n_base_classes"] :])
     return SavedLearner(record.folder / "attachments" / "learner", sentence, names)
-
-
-def read_names(file: Path | None) -> list[str]:
-    """Return the names of a text file, one per line; empty lines do not count."""
-    return [] if file is None else read_lines(file, "name")
 
 
 @dataclass(frozen=True)
@@ -289,43 +284,40 @@ def predict(
     **options: Any,
 ) -> Report:
     """Name images as `prediction_inputs` says, and write what is said of them as a stream where `out` says so."""
-    inputs = prediction_inputs(model, images, new=(*new, *read_names(new_names)), **options)
-    require_stream(out, inputs, labelled)
-    report = predict_images(inputs, observer)
-    if out is None:
-        return report
-    write_stream(report.found, out, labelled)
-    return replace(report, ending=Ending(f"Stream: {out}"))
-
-
-def predict_images(inputs: PredictionInputs, observer: Observer = SILENT) -> Report:
-    """Encode images as a learner needs them, leaving nothing on disk, and name them."""
     from openworld.datasets.formats import unlabelled_folder
     from openworld.features import encode
     from openworld.learners import encoding_for
-    from openworld.learners.engine.predictions import predict, zero_shot_answer
+    from openworld.learners.engine import predictions
     from openworld.learners.plugin_api import require_templates
 
-    fitted, images = inputs.fitted, inputs.dataset
-    images = unlabelled_folder.load(inputs.paths) if images is None else images
+    names = () if new_names is None else read_lines(new_names, "name")
+    inputs = prediction_inputs(model, images, new=(*new, *names), **options)
+    require_stream(out, inputs, labelled)
+    fitted, shown = inputs.fitted, inputs.dataset
+    shown = unlabelled_folder.load(inputs.paths) if shown is None else shown
     # Before any image is read: a sentence or names that will not do.
     require_templates(inputs.sentence)
     bank = fitted.text_bank(fitted.classnames, inputs.new_names)
-    with ScratchFolder() as scratch, failing():
+    with ScratchFolder() as scratch, failing():  # images are encoded anew and nothing is kept
         features = encode(
             fitted.clip,
-            images,
+            shown,
             encoding_for(fitted.learner),
             cache=Path(scratch),
             allow_corrupt=inputs.allow_corrupt,
             progress=partial(observer.progress, "encoding"),
         )
         if not len(features):
-            raise OpenworldError(f"none of the {len(images)} images could be read.")
+            raise OpenworldError(f"none of the {len(shown)} images could be read.")
         answer = fitted.answer(features, bank)
-        plain = zero_shot_answer(fitted, features, inputs.new_names, inputs.sentence)
-        found = predict(fitted, features, inputs.new_names, top=inputs.top, answer=answer, zero_shot=plain)
-    return prediction_report(PredictedImages(inputs, found, answer, plain))
+        plain = predictions.zero_shot_answer(fitted, features, inputs.new_names, inputs.sentence)
+        how = {"top": inputs.top, "answer": answer, "zero_shot": plain}
+        found = PredictedImages(inputs, predictions.predict(fitted, features, inputs.new_names, **how), answer, plain)
+    report = prediction_report(found)
+    if out is None:
+        return report
+    write_stream(found, out, labelled)
+    return replace(report, ending=Ending(f"Stream: {out}"))
 
 
 def looks(prediction, threshold: float | None) -> tuple[str | None, str | None]:

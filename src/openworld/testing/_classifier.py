@@ -55,9 +55,13 @@ def small_pictures(seed: int, count: int = 90, *, known: bool = True) -> tuple[T
     return brightness * colours + noise, labels
 
 
-@cache
 def small_classifier(device: str = "cpu") -> WatchedModel:
     """Names almost every colour right, and is not too sure of it; always the same. Another is beside it."""
+    return _small_classifier(device)
+
+
+@cache
+def _small_classifier(device: str) -> WatchedModel:
     images = small_pictures(0, 2)[0].to(device)
     net, other = (_colour_net(seed).to(device) for seed in (3, 4))
     return watch(net, images, pixel_std=PIXEL_STD, members=[other])

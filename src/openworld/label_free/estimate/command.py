@@ -12,6 +12,7 @@ from openworld import __version__
 from openworld.core.arrays import require_fraction
 from openworld.core.console import ALERTED, UNKNOWN, Ending
 from openworld.core.errors import OpenworldError
+from openworld.core.plain_files import read_lines
 from openworld.core.progress import SILENT, Observer
 from openworld.datasets import ImageSet
 from openworld.datasets.names.class_names import class_names
@@ -28,7 +29,6 @@ from openworld.label_free.estimate.report import report
 from openworld.label_free.estimate.score_tables import ScoreTable, open_table
 from openworld.label_free.settings import RATE, Settings
 from openworld.own_data.images import are_images
-from openworld.own_data.predict import read_names
 from openworld.report.class_names import FILE as AUDIT
 from openworld.report.data_files import json_text
 from openworld.report.report import Report
@@ -216,7 +216,7 @@ def estimate_stream(
     """Say what holds of the open-world quality on a stream; `source` has labelled base images."""
     require_fraction(new_share=new_share)
     from_file = isinstance(base_names, str | Path)
-    names = read_names(Path(base_names)) if from_file else base_names
+    names = read_lines(Path(base_names), "name") if from_file else base_names
     progress = partial(observer.progress, "reading images", total=None)
     streams = [read_stream(list(side), base_names=names, progress=progress) for side in (source, target)]
     path = str(target[0]) if len(target) == 1 and isinstance(target[0], str | Path) else ""

@@ -185,7 +185,7 @@ def validation_sets(
     for place in where:
         benchmark = place.removesuffix("/validation") if isinstance(place, str) else ""
         if benchmark in BENCHMARKS:
-            own = tuple(KnownSet.of(benchmark, name) for name in BENCHMARKS[benchmark].of_group("validation"))
+            own = tuple((benchmark, name) for name in BENCHMARKS[benchmark].of_group("validation"))
         else:
             own = known_sets(place) if _may_be_known(place, "") else ()
         found += _sets_at(place, own, "", "validation", root)
@@ -200,23 +200,8 @@ def validation_sets(
     return tuple(found)
 
 
-@dataclass(frozen=True)
-class KnownSet:
-    """A set of a benchmark, by its key in `BENCHMARKS` and its own; its name in papers, and its group."""
-
-    benchmark: str
-    name: str
-    title: str
-    group: str
-
-    @classmethod
-    def of(cls, benchmark: str, name: str) -> "KnownSet":
-        card = BENCHMARKS[benchmark].sets[name]
-        return cls(benchmark, name, card.title, card.group)
-
-
-def known_sets(word: str, home: str = "") -> tuple[KnownSet, ...]:
-    """Return the sets that a word names; () where it names none. `home` is the benchmark that is in distribution."""
+def known_sets(word: str, home: str = "") -> tuple[tuple[str, str], ...]:
+    """Return (benchmark, set) of all that a word names; `home` is the benchmark that is in distribution."""
     # A word is "openood:BENCHMARK" for its near and far sets, "openood:BENCHMARK/GROUP", "openood:BENCHMARK/SET", or a
     # set alone, of the benchmark at home, or of ImageNet; case, "-" and "_" make no difference in it.
     if word.startswith(PREFIX):
@@ -226,21 +211,21 @@ def known_sets(word: str, home: str = "") -> tuple[KnownSet, ...]:
     if having and not chosen:
         forms = " or ".join("/".join(pair) for pair in having)
         raise OpenworldError(f"several benchmarks have a set {word}; say which is meant: {forms}.")
-    return tuple(KnownSet.of(*pair) for pair in chosen[:1])
+    return tuple(chosen[:1])
 
 
-def _known_in(name: str, rest: str) -> tuple[KnownSet, ...]:
+def _known_in(name: str, rest: str) -> tuple[tuple[str, str], ...]:
     if name not in BENCHMARKS:
         raise unknown_name("benchmark", name, BENCHMARKS)
     benchmark = BENCHMARKS[name]
     if rest in ("", *GROUPS_BY_NAME):
         groups = (rest,) if rest else USUAL
-        return tuple(KnownSet.of(name, own) for group in groups for own in benchmark.of_group(group))
+        return tuple((name, own) for group in groups for own in benchmark.of_group(group))
     own = _named(name, rest)
     if not own:
         tested = [key for key, card in benchmark.sets.items() if card.group in GROUPS_BY_NAME]
         raise unknown_name(f"set or group of {name} to test on", rest, (*GROUPS_BY_NAME, *tested))
-    return (KnownSet.of(name, own),)
+    return ((name, own),)
 
 
 def _named(benchmark: str, word: str) -> str:
@@ -253,7 +238,7 @@ def _named(benchmark: str, word: str) -> str:
     return next((name for name, own in sets.items() if plain(word) in (plain(name), plain(own.title))), "")
 
 
-def _sets_at(where: Any, known: Sequence[KnownSet], name: str, group: str, root: str) -> Iterator[NamedSet]:
+def _sets_at(where: Any, known: Sequence[tuple[str, str]], name: str, group: str, root: str) -> Iterator[NamedSet]:
     """Yield sets of a benchmark, of which what is missing is said at once; where none is named, images of a place."""
     if not known:
         images = images_at(where, root)
@@ -264,10 +249,11 @@ def _sets_at(where: Any, known: Sequence[KnownSet], name: str, group: str, root:
             title = Path(where).resolve().stem
         yield NamedSet(name or title, group, images)
     faults = []
-    for own in known:
+    for benchmark, own in known:
+        card = BENCHMARKS[benchmark].sets[own]
         try:
-            images = datasets.load(own.benchmark, domain=own.name, root=root or None)
-            yield NamedSet(name or own.title, group or own.group, images)
+            images = datasets.load(benchmark, domain=own, root=root or None)
+            yield NamedSet(name or card.title, group or card.group, images)
         except OpenworldError as error:
             faults.append(str(error))
     if faults:

@@ -95,13 +95,12 @@ def read_plan(folder: Path) -> KeptPlan:
 
 
 def _plan_of(about: dict[str, Any], arrays: Mapping[str, np.ndarray], _: str) -> KeptPlan:
-    plans = tuple(_plan(arrays, place, head) for place, head in enumerate(about.pop("plans")))
+    shared = {name.removeprefix("0."): array for name, array in arrays.items() if name.startswith(f"0.{_STREAM}")}
+    plans = []
+    for place, head in enumerate(about.pop("plans")):
+        start = f"{place}."
+        apart = {name.removeprefix(start): array for name, array in arrays.items() if name.startswith(start)}
+        plans.append(LabelPlan.from_arrays(shared | apart | {"metadata": np.array(head)}))
     batches = tuple(read_spec(batch, KeptBatch) for batch in about.pop("batches"))
     about = {name: tuple(value) if isinstance(value, list) else value for name, value in about.items()}
-    return KeptPlan(**about, batches=batches, plans=plans, groups=arrays.get("groups"))
-
-
-def _plan(arrays: Mapping[str, np.ndarray], place: int, head: str) -> LabelPlan:
-    own = {name.removeprefix("0."): array for name, array in arrays.items() if name.startswith(f"0.{_STREAM}")}
-    own |= {name.removeprefix(f"{place}."): array for name, array in arrays.items() if name.startswith(f"{place}.")}
-    return LabelPlan.from_arrays(own | {"metadata": np.array(head)})
+    return KeptPlan(**about, batches=batches, plans=tuple(plans), groups=arrays.get("groups"))

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from openworld.core.errors import OpenworldError, failing
+from openworld.core.plain_files import read_lines
 from openworld.core.progress import SILENT, Observer
 from openworld.core.representation import short_repr
 from openworld.labels import (
@@ -30,7 +31,6 @@ from openworld.own_data.label.kept_plan import PLAN, KeptBatch, KeptPlan, read_p
 from openworld.own_data.label.page import Pictures, read_pictures, render_page
 from openworld.own_data.label.reading import answers_in, labelled
 from openworld.own_data.label.worksheet import worksheet_text
-from openworld.own_data.predict import read_names
 from openworld.runs.atomic import write_file
 from openworld.runs.outputs import LABEL_PLAN, LABELLED, require_folder
 from openworld.tables.files import ScoreFile
@@ -91,7 +91,7 @@ def make_plan(
 ) -> Planned:
     """Make a plan as `openworld.label_plan` does, or draw a further batch of the one in `add`, and write the folder."""
     _require_together(stream, out, add, n, within)
-    base_names = read_names(base_names) if isinstance(base_names, Path) else base_names
+    base_names = read_lines(base_names, "name") if isinstance(base_names, Path) else base_names
     earlier = None if add is None else read_plan(add)
     before = _answered(earlier, add)
     observer.progress("reading the stream", 0)
