@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import torch
@@ -391,15 +392,19 @@ def byte_letters() -> list[str]:
     return [*map(chr, printed), *(chr(256 + n) for n in range(256 - len(printed)))]
 
 
-def write_openai_vocabulary(folder: Path) -> list[tuple[str, str]]:
-    """bpe_simple_vocab_16e6.txt.gz with made-up merges, as many as the real one has; those that are used."""
+@cache
+def openai_vocabulary() -> bytes:
+    """bpe_simple_vocab_16e6.txt.gz with made-up merges, more than the 48,894 that are read of the real one."""
     learned = ["p h", "o w", "ow l</w>", "o f</w>", "ph o", "d o", "a n</w>", "t h", "th e</w>", "i n</w>"]
     letters = byte_letters()
     rare = [letter for letter in letters if not letter.isascii()]
     fill = (f"{a} {b}{end}" for a in rare for b in letters for end in ("", "</w>"))
     lines = ['"bpe_simple_vocab_16e6.txt#version: 0.2', *learned, *fill]
-    (folder / "bpe_simple_vocab_16e6.txt.gz").write_bytes(gzip.compress("\n".join(lines).encode()))
-    return [tuple(line.split()) for line in lines[1 : 49152 - 256 - 2 + 1]]
+    return gzip.compress("\n".join(lines).encode())
+
+
+def write_openai_vocabulary(folder: Path) -> None:
+    (folder / "bpe_simple_vocab_16e6.txt.gz").write_bytes(openai_vocabulary())
 
 
 def training_checkpoint(folder: Path) -> Reference:
