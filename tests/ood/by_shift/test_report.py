@@ -103,8 +103,9 @@ def test_models_of_other_names_are_paired_where_each_run_has_one(make_run):
     assert pair.comparison.difference == pytest.approx(pair.second.value.value - pair.first.value.value)
 
 
-def test_other_images_and_other_detectors_are_refused(make_run, shifts):
+def test_other_images_and_other_detectors_are_refused(make_run, one_detector):
+    folder = one_detector.run_folder.folder
     with pytest.raises(OpenworldError, match="judges other images, or other cells, than"):
-        compare_runs(shifts.run_folder.folder, make_run(pool="another", models={"a": {"MSP": (0, 0)}}, seeds=(0,)))
+        compare_runs(folder, make_run(pool="another", models={"a": {"MSP": (0, 0)}}, seeds=(0,)))
     with pytest.raises(OpenworldError, match="no detector of the same name"):
-        compare_runs(shifts.run_folder.folder, make_run(models={"old": {"MDS": (0, 0)}}, seeds=(0,)))
+        compare_runs(folder, make_run(models={"old": {"MDS": (0, 0)}}, seeds=(0,)))

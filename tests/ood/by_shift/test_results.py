@@ -1,5 +1,7 @@
 """Results equal those of the units, counted again one by one; what is N/A counts nowhere; differences are paired."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 from scipy.stats import linregress, t
@@ -22,8 +24,17 @@ def along(axis, cells="all cells"):
     return KEPT | {"axis": axis, "cells": cells}
 
 
+@cache
+def read_run(folder):
+    return DetectionRun.read(RunFolder.read(folder))
+
+
+def run_of(story):
+    return read_run(story.run_folder.folder)
+
+
 def units_of(story, model):
-    return DetectionRun.read(story.run_folder).models[model]
+    return run_of(story).models[model]
 
 
 def numbers(unit, label, key="auroc"):
@@ -116,9 +127,7 @@ def test_slopes_are_tested_together_on_common_cells(shifts):
 
 def test_the_whole_pool_and_its_subsets(shifts):
     pool, test = (units_of(shifts, "a CLIP")[0].stored.table(name) for name in ("images", "test"))
-    far = (
-        np.concatenate([np.repeat(np.arange(5), counts) for counts in DetectionRun.read(shifts.run_folder).counts]) >= 2
-    )
+    far = np.concatenate([np.repeat(np.arange(5), counts) for counts in run_of(shifts).counts]) >= 2
     expected = auroc(test["score MCM"], pool["score MCM"][far])
     value = shifts.results.value("MCM of a CLIP", "auroc", images="far in meaning")
     assert value.value == expected.value and (value.over().low, value.over().high) == pytest.approx(expected.interval())
@@ -169,7 +178,7 @@ def test_other_pools_do_not_mix(make_units, write_run):
 
 
 def contender(story, label, model):
-    detectors = DetectionRun.read(story.run_folder).detectors
+    detectors = run_of(story).detectors
     return next(each for each in detectors if (each.label, each.model) == (label, model))
 
 
@@ -181,7 +190,7 @@ def area(outputs, label):
 
 
 def test_detectors_of_one_model_and_seed_are_held_together_by_their_unit(shifts):
-    facts = DetectionRun.read(shifts.run_folder)
+    facts = run_of(shifts)
     value, _ = difference(*(each for each in facts.detectors if each.model == "a CLIP"))
     expected = paired_test(*(area(facts.units[2].stored, label) for label in ("MSP", "MCM")))
     assert value.value == pytest.approx(expected.difference)
@@ -191,7 +200,7 @@ def test_detectors_of_one_model_and_seed_are_held_together_by_their_unit(shifts)
 
 def test_models_are_held_together_by_their_scores(shifts):
     found = image_error(contender(shifts, "KNN", "resnet-8"), contender(shifts, "MCM", "a CLIP"))
-    units = DetectionRun.read(shifts.run_folder).units
+    units = run_of(shifts).units
     first, second, clip = (area(unit.stored, one) for unit, one in zip(units, ("KNN", "KNN", "MCM"), strict=True))
     # Influences of the mean over the seeds, by hand; a group is an image here.
     sides = [(first.influence.base + second.influence.base) / 2 - clip.influence.base]
