@@ -89,8 +89,8 @@ class Condition:
     @property
     def place(self) -> dict[str, str | int]:
         """What tells its results apart: its line and name, and what else is known of it."""
-        known = {key: fact for key, fact in self.facts.items() if key not in ("row", "name") and fact not in (None, "")}
-        return {"images": self.row, "condition": self.name, **known}
+        facts = {key: fact for key, fact in self.facts.items() if key not in ("row", "name") and fact not in (None, "")}
+        return {"images": self.row, "condition": self.name, **facts}
 
 
 @dataclass(frozen=True, eq=False)
@@ -225,5 +225,5 @@ def finite(values: np.ndarray) -> np.ndarray:
 
 def value_of(summarise: Callable, values: np.ndarray, reason: str = NO_ESTIMATE) -> Value:
     """Return what a function such as `np.median` says of the values that are there; None with a reason without any."""
-    known = finite(values)
-    return Value(float(summarise(known))) if known.size else Value(None, reason=reason)
+    numbers = finite(values)
+    return Value(float(summarise(numbers))) if numbers.size else Value(None, reason=reason)

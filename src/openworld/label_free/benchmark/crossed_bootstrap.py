@@ -47,8 +47,8 @@ class CrossedBootstrap:
 
     def mean(self, values: np.ndarray, line: str) -> float | None:
         """Return the mean of `values`, float[M, C], over a line, of the average that of the lines; None without one."""
-        known = [finite(values[:, self.arrays.chosen(row=row)]) for row in self._rows(line)]
-        return float(np.mean([row.mean() for row in known])) if all(row.size for row in known) else None
+        rows = [finite(values[:, self.arrays.chosen(row=row)]) for row in self._rows(line)]
+        return float(np.mean([row.mean() for row in rows])) if all(row.size for row in rows) else None
 
     def intervals(self, values: np.ndarray, line: str) -> tuple[Interval, ...]:
         """Return the 95 % percentile interval of the mean of `values`, float[M, C]; () where nothing can be drawn."""
@@ -69,15 +69,15 @@ class CrossedBootstrap:
         models = np.array([model.seed for model in arrays.models])
         per_seed = tuple(self.mean(np.where((models == seed)[:, None], values, np.nan), line) for seed in arrays.seeds)
         intervals = (*self.intervals(values, line), *student(per_seed, metric))
-        known = finite(values[:, arrays.of_line(line)])
-        deviation = float(known.std(ddof=1)) if line != AVERAGE and known.size > 1 else None
+        numbers = finite(values[:, arrays.of_line(line)])
+        deviation = float(numbers.std(ddof=1)) if line != AVERAGE and numbers.size > 1 else None
         return Result(entity, metric, Value(mean, intervals, "", deviation), place, arrays.seeds, per_seed)
 
     def replicates(self, values: np.ndarray, line: str) -> np.ndarray:
         """Return float[R] means of `values` over drawn shifts and trainings, without draws that meet no value."""
-        known = np.isfinite(values)
-        sums = (self._models @ np.where(known, values, 0.0)) * self._conditions
-        counts = (self._models @ known.astype(float)) * self._conditions
+        present = np.isfinite(values)
+        sums = (self._models @ np.where(present, values, 0.0)) * self._conditions
+        counts = (self._models @ present.astype(float)) * self._conditions
         means = []
         for row in self._rows(line):
             chosen = self.arrays.chosen(row=row)
@@ -128,8 +128,8 @@ class CrossedBootstrap:
 
 def _weights(groups: Sequence, generator: np.random.Generator) -> np.ndarray:
     """float[R, N], how often each of N members counts when their groups are drawn with replacement."""
-    known = list(dict.fromkeys(groups))
-    if len(known) == 1:
+    units = list(dict.fromkeys(groups))
+    if len(units) == 1:
         return np.ones((REPLICATES, len(groups)))
-    drawn = generator.multinomial(len(known), np.full(len(known), 1 / len(known)), REPLICATES)
-    return drawn[:, [known.index(group) for group in groups]].astype(float)
+    drawn = generator.multinomial(len(units), np.full(len(units), 1 / len(units)), REPLICATES)
+    return drawn[:, [units.index(group) for group in groups]].astype(float)

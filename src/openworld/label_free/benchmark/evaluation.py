@@ -61,8 +61,8 @@ class AccuracyTask:
 
     @property
     def score_references(self) -> tuple[ReferenceSpec, ...]:
-        named = {estimator.reference for estimator in self.spec.estimators if estimator.is_score}
-        return tuple(reference for reference in self.spec.references if reference.name in named)
+        names = {estimator.reference for estimator in self.spec.estimators if estimator.is_score}
+        return tuple(reference for reference in self.spec.references if reference.name in names)
 
     @cached_property
     def everyone(self) -> dict[tuple[int, int, int], Checkpoint]:

@@ -78,9 +78,9 @@ def estimated_and_true(brief: Brief) -> Iterator[Figure]:
     arrays = brief.source
     cloud = ModelGroups.within(arrays, len(arrays.methods))
     accuracy, estimates = cloud.mean(arrays.accuracy), [cloud.mean(each) for each in arrays.estimated]
-    known = np.concatenate([accuracy.ravel(), *(estimate.ravel() for estimate in estimates)])
-    known = known[np.isfinite(known)]
-    covers = (float(known.min()), float(known.max())) if known.size else (0.0, 1.0)
+    finite_numbers = np.concatenate([accuracy.ravel(), *(estimate.ravel() for estimate in estimates)])
+    finite_numbers = finite_numbers[np.isfinite(finite_numbers)]
+    covers = (float(finite_numbers.min()), float(finite_numbers.max())) if finite_numbers.size else (0.0, 1.0)
     x = Quantity("accuracy", "true accuracy, %", covers=covers)
     y = Quantity("estimate", "estimated, %", covers=covers)
 
@@ -140,22 +140,22 @@ class ModelGroups:
         """Yield float[G, C] against float[G, C] by kind of shift and shape; what has no number is not drawn."""
         kinds = np.array([condition.kind for condition in self.arrays.conditions])
         models = self.arrays.models
-        possible = [{name for at in own for name in (models[at].name, models[at].title)} for own in self.places]
+        possible = [{name for at in members for name in (models[at].name, models[at].title)} for members in self.places]
         drawn = [[shape for shape in self.shapes if shape in names] for names in possible]
         shapes = np.array([names[0] if len(names) == 1 else self.shapes[0] for names in drawn])
-        known = np.isfinite(x) & np.isfinite(y)
+        present = np.isfinite(x) & np.isfinite(y)
         for kind in dict.fromkeys(kinds.tolist()):
             for shape in dict.fromkeys(shapes.tolist()):
-                chosen = known & (kinds == kind)[None, :] & (shapes == shape)[:, None]
+                chosen = present & (kinds == kind)[None, :] & (shapes == shape)[:, None]
                 if chosen.any():
                     yield Dots(kind, shape, list(zip(x[chosen].tolist(), y[chosen].tolist(), strict=True)))
 
     def rows(self, numbers: Mapping[str, np.ndarray], **names: str) -> Iterator[dict]:
         """Yield a row per dot, a column per number, float[G, C], with four decimals; none where no number is known."""
-        for place, own in enumerate(self.places):
+        for place, members in enumerate(self.places):
             model = {}
             for key, name in (("model", "name"), ("epoch", "epoch"), ("seed", "seed")):
-                values = {getattr(self.arrays.models[at], name) for at in own}
+                values = {getattr(self.arrays.models[at], name) for at in members}
                 model[key] = values.pop() if len(values) == 1 else ""  # what all models of a dot have in common
             for at, condition in enumerate(self.arrays.conditions):
                 values = {name: number[place, at] for name, number in numbers.items()}

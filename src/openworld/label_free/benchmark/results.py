@@ -86,8 +86,8 @@ def best(results: Results, arrays: RunArrays, line: str) -> tuple[str, ...]:
     """Return the methods of the smallest error in a line, among those that always gave an estimate; rounding aside."""
     place = arrays.place(line)
     labels = [label for label in arrays.labels if is_complete(results, label, place)]
-    found = standing({label: results.value(label, ERROR.key, **place).value for label in labels}, better=ERROR.better)
-    return found.names if found else ()
+    ranking = standing({label: results.value(label, ERROR.key, **place).value for label in labels}, better=ERROR.better)
+    return ranking.names if ranking else ()
 
 
 def _tests(bootstrap: CrossedBootstrap, errors: Results) -> Iterator[Comparison]:
@@ -108,14 +108,14 @@ def _errors(bootstrap: CrossedBootstrap) -> Iterator[Result]:
     """Yield error, bias, median and largest error, and the number of estimates, in every line."""
     arrays = bootstrap.arrays
     for line in arrays.lines:
-        known, place = np.isfinite(arrays.accuracy) & arrays.of_line(line), arrays.place(line)
+        present, place = np.isfinite(arrays.accuracy) & arrays.of_line(line), arrays.place(line)
         for label, errors in zip(arrays.labels, arrays.signed_error, strict=True):
-            signed = np.where(known, errors, np.nan)
+            signed = np.where(present, errors, np.nan)
             summaries = {cards.MEDIAN: _absolute(np.median), cards.WORST: _absolute(np.max)}
             yield bootstrap.result(label, ERROR, np.abs(signed), line, NO_ESTIMATE)
             yield bootstrap.result(label, cards.BIAS, signed, line, NO_ESTIMATE)
             yield from _summarise(label, signed, place, summaries)
-        yield Result("", EXPECTED, Value(float(known.sum())), place)
+        yield Result("", EXPECTED, Value(float(present.sum())), place)
 
 
 def _by_shift_and_severity(arrays: RunArrays) -> Iterator[Result]:

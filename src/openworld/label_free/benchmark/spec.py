@@ -64,9 +64,9 @@ class ModelSpec:
         """Return the model with checkpoints and recipe written out, from what is published for the data set."""
         if self.weights:
             return self
-        known = asdict(published(dataset)) | self.recipe
-        known["checkpoints"] = self.checkpoints or (() if "epochs" in self.recipe else known["checkpoints"])
-        recipe = read_spec(known, Recipe)
+        fields = asdict(published(dataset)) | self.recipe
+        fields["checkpoints"] = self.checkpoints or (() if "epochs" in self.recipe else fields["checkpoints"])
+        recipe = read_spec(fields, Recipe)
         settings = {name: value for name, value in asdict(recipe).items() if name != "checkpoints"}
         return replace(self, checkpoints=recipe.kept, recipe=settings)
 
@@ -243,16 +243,16 @@ class AccuracyEstimationSpec:
         return estimator.resolved((estimator.reference or first) if "reference" in estimator.needs else "")
 
     def _usual(self) -> tuple[EstimatorSpec, ...]:
-        known = map(EstimatorSpec, ESTIMATORS)
-        return tuple(self._with_reference(estimator) for estimator in known if not self._lacking(estimator))
+        every = map(EstimatorSpec, ESTIMATORS)
+        return tuple(self._with_reference(estimator) for estimator in every if not self._lacking(estimator))
 
 
 def published_corrupted(clean: DatasetSpec, files: str, condition: str) -> DatasetSpec:
     """Return the published images of a data set under a condition such as "fog 3", of `files` such as "cifar10-c"."""
     # Data sets that have corruptions as domains, such as BREEDS' "source fog 3", are read by these instead.
-    own = f"{clean.domain or ''} {condition}".strip()
-    known = DATASETS[clean.dataset].domains if clean.dataset in DATASETS else ()
-    return DatasetSpec(clean.dataset, own) if own in known else DatasetSpec(files, condition)
+    domain = f"{clean.domain or ''} {condition}".strip()
+    domains = DATASETS[clean.dataset].domains if clean.dataset in DATASETS else ()
+    return DatasetSpec(clean.dataset, domain) if domain in domains else DatasetSpec(files, condition)
 
 
 def _known_corruptions(given) -> tuple[str, ...]:

@@ -89,12 +89,12 @@ def answers(task, images: ImageSelection, machine: Machine, *, labelled: bool = 
     labels = images.load().labels[rows]
     # What a score is given is alone: without partners, and with no references but those that scores consult.
     partners = () if alone else tuple(logits_of(images, partner, machine)[rows] for partner in task.partners)
-    known = Outputs(logits[rows], labels if labelled else None, partners=partners)
+    plain = Outputs(logits[rows], labels if labelled else None, partners=partners)
     outputs = {}
     for reference in task.score_references if alone else task.spec.references:
         views = similarities(reference, images, rows, task.spec.sources[0].dataset, machine)
-        outputs[reference.name] = Outputs(known.logits, known.labels, views, known.partners)
-    return Answers(rows, labels, outputs or {"": known})
+        outputs[reference.name] = Outputs(plain.logits, plain.labels, views, plain.partners)
+    return Answers(rows, labels, outputs or {"": plain})
 
 
 def condition_rows(target: Answers, estimates: Mapping[str, Estimate], place: Mapping[str, Place]) -> Iterator[Result]:
@@ -218,10 +218,10 @@ def _reference_examples(task, target: Answers, scale: float, machine: Machine) -
     # The first image of each class that is named right, of classes spread over all: even of these the softmax of bare
     # similarities is nearly uniform.
     right = np.flatnonzero(target.outputs[models[0].name].reference.argmax(axis=1) == target.labels)
-    known = right if right.size else np.arange(len(target.labels))
-    _, first = np.unique(target.labels[known], return_index=True)
+    candidates = right if right.size else np.arange(len(target.labels))
+    _, first = np.unique(target.labels[candidates], return_index=True)
     spread = np.unique(np.linspace(0, len(first) - 1, min(SHOWN, len(first))).round().astype(int))
-    places = known[first[spread]]
+    places = candidates[first[spread]]
     images = task.spec.conditions[0].images.load()
     for reference in models:
         similarity = target.outputs[reference.name].reference[places]

@@ -61,8 +61,8 @@ def estimate(
     answer = estimate_stream if open_world else partial(estimate_levels, levels=levels) if levels else estimate_whole
     cut = "--open-world" if open_world else "--levels" if levels else ""
     options = _options_of(answer, cut, options)
-    named = (options.get("labels"), options.get("base_names"))
-    inputs = [*source, *target, *(given for given in named if not isinstance(given, list | tuple))]
+    beside = (options.get("labels"), options.get("base_names"))
+    inputs = [*source, *target, *(place for place in beside if not isinstance(place, list | tuple))]
     inputs += [*options.get("source_partner", ()), *options.get("target_partner", ())]
     inputs += [named_shift(each).place for each in options.get("labelled_shift", ())]
     require_folder("--out", out, own=(ESTIMATE,), inputs=inputs)
@@ -75,9 +75,11 @@ def estimate(
     report = replace(report, files={JSON: report.to_json().encode(), **report.files})
     if out is not None:
         report.write(out)
-    found = report.found
-    alarm = isinstance(found, AccuracyEstimate) and (found.alerts or (found.alert is not None and found.shift_alerts))
-    code = ALERTED if alarm else UNKNOWN if found.unknown else 0
+    result = report.found
+    alarm = isinstance(result, AccuracyEstimate) and (
+        result.alerts or (result.alert is not None and result.shift_alerts)
+    )
+    code = ALERTED if alarm else UNKNOWN if result.unknown else 0
     return replace(report, ending=Ending.at(out, f"Numbers: {out}/{JSON}   Plots: {out}/*.svg", code))
 
 
@@ -86,14 +88,14 @@ def _options_of(answer: Callable, cut: str, options: Mapping[str, Any]) -> dict[
     questions = {"--levels": estimate_levels, "--open-world": estimate_stream, "": estimate_whole}
     takes = {option: signature(question).parameters for option, question in questions.items()}
     for name, value in options.items():
-        default = next((own[name].default for own in takes.values() if name in own), None)
+        default = next((parameters[name].default for parameters in takes.values() if name in parameters), None)
         same = (len(value) == 0) if isinstance(value, list | tuple) else value is default or value == default
         if name in takes[cut] or name == "device" or same:
             continue
         option = "--" + name.replace("_", "-")
         if cut:
             raise OpenworldError(f"{option} does not go with {cut}; leave one of the two out.")
-        (other,) = (other for other, own in takes.items() if name in own)
+        (other,) = (other for other, parameters in takes.items() if name in parameters)
         raise OpenworldError(f"{option} came without {other}; give both, or neither.")
     return {name: value for name, value in options.items() if name in takes[cut]}
 
@@ -159,23 +161,25 @@ def estimate_whole(
             source, target, shifts, models, classnames, seed, facts, out, scratch, observer
         )
         facts |= checksums([*read, *(shift.place for shift in shifts if not shift.artificial)])
-        known = open_table(sources, classnames=classnames, partners=source_partner, title=title_of(source))
-        unlabelled = open_table(
+        source_table = open_table(sources, classnames=classnames, partners=source_partner, title=title_of(source))
+        target_table = open_table(
             targets,
-            classnames=classnames or known.classnames,
+            classnames=classnames or source_table.classnames,
             partners=target_partner,
             times=timestamps,
             title=title_of(target),
         )
         late = None if labels is None else read_late_labels(labels)
         progress = partial(observer.progress, total=None)
-        found = estimate_accuracy(known, unlabelled, settings, progress, by_class=by_class, labelled=shifts, late=late)
-        sheet = _worksheet(found, known, unlabelled, propose, out, seed)
+        result = estimate_accuracy(
+            source_table, target_table, settings, progress, by_class=by_class, labelled=shifts, late=late
+        )
+        sheet = _worksheet(result, source_table, target_table, propose, out, seed)
     rows = sum(text.count(b"\n") - 1 for text in sheet.values())
-    found = replace(found, made=facts, worksheet=rows)
+    result = replace(result, made=facts, worksheet=rows)
     gone = out is None and any(name.startswith("pictures target") for name in facts)
     beside = Path(target[0]).parent if isinstance(target[0], str | Path) else Path()
-    answer = report(found, beside, json=json_text(json_of(found)), scores=() if gone else unlabelled.files)
+    answer = report(result, beside, json=json_text(json_of(result)), scores=() if gone else target_table.files)
     return replace(answer, files={**answer.files, **sheet})
 
 
@@ -196,10 +200,10 @@ def estimate_levels(
     places = (*source, *target)
     if any(isinstance(place, str | ImageSet) and are_images(place) for place in places):
         raise OpenworldError("--levels reads files of scores, and images came; score them first (openworld predict).")
-    known = read_scores(source, classnames=classnames, title=title_of(source))
-    stream = read_scores(target, levels=levels, classnames=classnames or known.names, title=title_of(target))
-    found = estimate_curve(known, stream, estimator, zero_shot, partial(observer.progress, total=None))
-    return curve_report.report(replace(found, made={**made, **checksums(places)}))
+    source_scores = read_scores(source, classnames=classnames, title=title_of(source))
+    stream = read_scores(target, levels=levels, classnames=classnames or source_scores.names, title=title_of(target))
+    curve = estimate_curve(source_scores, stream, estimator, zero_shot, partial(observer.progress, total=None))
+    return curve_report.report(replace(curve, made={**made, **checksums(places)}))
 
 
 def estimate_stream(
@@ -220,8 +224,8 @@ def estimate_stream(
     progress = partial(observer.progress, "reading images", total=None)
     streams = [read_stream(list(side), base_names=names, progress=progress) for side in (source, target)]
     path = str(target[0]) if len(target) == 1 and isinstance(target[0], str | Path) else ""
-    found = quality.measure_quality(*streams, new_share, seed, path, str(base_names) if from_file else "")
-    return quality.report(replace(found, made={**made, **checksums([*source, *target])}))
+    result = quality.measure_quality(*streams, new_share, seed, path, str(base_names) if from_file else "")
+    return quality.report(replace(result, made={**made, **checksums([*source, *target])}))
 
 
 def json_of(estimate: AccuracyEstimate) -> dict:
@@ -275,16 +279,16 @@ def _scored(
 
         folder = out / SCORES if out else Path(scratch.enter_context(ScratchFolder()))
         folder.mkdir(parents=True, exist_ok=True)
-        found = score_images(source, target, shifts, models, classnames, folder, made, observer, seed, out)
-        return *found, (*found[0], *found[1])
+        files = score_images(source, target, shifts, models, classnames, folder, made, observer, seed, out)
+        return *files, (*files[0], *files[1])
     _refuse_models(models)
     return source, target, shifts, (*source, *target)
 
 
 def _refuse_models(models: Mapping[str, Any]) -> None:
     """Refuse models beside files of scores: these hold what models said, and no image that one could score."""
-    given = {"--model": models["model"], "--reference": models["reference"], "--partner": models["partners"]}
-    for option, value in (given | {"--architecture": models["architectures"]}).items():
+    options = {"--model": models["model"], "--reference": models["reference"], "--partner": models["partners"]}
+    for option, value in (options | {"--architecture": models["architectures"]}).items():
         if not isinstance(value, str | tuple) or value:
             raise OpenworldError(
                 f"{option} needs images, and source and target are files of scores. A reference in files is a "

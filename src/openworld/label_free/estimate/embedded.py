@@ -91,15 +91,15 @@ def _of_probabilities(model: Any) -> _Head:
 def _scored(file: ScoreFile, head: _Head) -> ScoreFile:
     """The file with scores in the place of its embeddings, computed as they are read."""
     names = listed_names(file)
-    own = None if names is None else np.array(names)
+    file_names = None if names is None else np.array(names)
     about = {} if head.classnames is None else {"classnames": json.dumps(head.classnames)}
 
     def named(labels: np.ndarray) -> np.ndarray:
         """Labels that are numbers as names, which say the same among the classes of the model."""
         if labels.dtype.kind not in "iu":
             return labels
-        if own is not None and labels.size and labels.min() >= 0 and labels.max() < len(own):
-            return own[labels]
+        if file_names is not None and labels.size and labels.min() >= 0 and labels.max() < len(file_names):
+            return file_names[labels]
         return labels.astype(str) if head.spoken else labels
 
     def read(wanted: Sequence[str], numbers: int, _: Sequence[str]) -> Iterator[Columns]:

@@ -65,39 +65,39 @@ def estimate_accuracy(
     source = source.with_vectors()
     target = target.with_vectors(features=source.features, appearance=source.appearance)
     source = source.with_vectors(features=target.features, appearance=target.appearance)
-    known = Pass(source, "reading the source", progress)
-    known.require_labels(
+    source_reading = Pass(source, "reading the source", progress)
+    source_reading.require_labels(
         "the source must say what its images are: add `labels`, or give as --source the set whose labels are known."
     )
-    unlabelled = Pass(target, "reading the target", progress, known.outputs)
-    n = unlabelled.sample.n
+    target_reading = Pass(target, "reading the target", progress, source_reading.outputs)
+    n = target_reading.sample.n
 
-    fitted = fit_all(settings.estimators, known.outputs, unlabelled.outputs)
+    fitted = fit_all(settings.estimators, source_reading.outputs, target_reading.outputs)
     estimates = estimate_stream(
         fitted,
         lambda: (block.outputs for block in blocks_of(target, "estimating", progress)),
-        sample=unlabelled.sample,
+        sample=target_reading.sample,
         seed=settings.seed,
         resamples=resamples,
     )
     estimators = {name: method.estimator for name, method in fitted.items()}
-    shifts = tuple(read_labelled(labelled, known, progress))
-    quoting = Quoting(known.outputs, estimators, settings, progress, shifts)
+    shifts = tuple(read_labelled(labelled, source_reading, progress))
+    quoting = Quoting(source_reading.outputs, estimators, settings, progress, shifts)
     quoting.require_testable()
     on_source, learned = quoting.on_source(n), quoting.learned(n)
-    referred = known.outputs.reference is not None and unlabelled.outputs.reference is not None
+    referred = source_reading.outputs.reference is not None and target_reading.outputs.reference is not None
     result = AccuracyEstimate(
-        source=known.side,
-        target=unlabelled.side,
-        quote=quoting.quote(unlabelled.outputs, n, estimates),
-        methods=tuple(_method(fitted[name], own, on_source.get(name)) for name, own in estimates.items()),
+        source=source_reading.side,
+        target=target_reading.side,
+        quote=quoting.quote(target_reading.outputs, n, estimates),
+        methods=tuple(_method(fitted[name], estimated, on_source.get(name)) for name, estimated in estimates.items()),
         learned=learned,
         learned_quote=learned and learned.quote(estimates),
         alert=settings.alert,
-        shift=ClassShift(*moved_shares(known.predicted, unlabelled.predicted)),
-        agreement=(known.agreed / known.sample.n, unlabelled.agreed / n) if referred else None,
-        temperature=temperature_of(known.outputs).value,
-        warnings=remarks(known, unlabelled),
+        shift=ClassShift(*moved_shares(source_reading.predicted, target_reading.predicted)),
+        agreement=(source_reading.agreed / source_reading.sample.n, target_reading.agreed / n) if referred else None,
+        temperature=temperature_of(source_reading.outputs).value,
+        warnings=remarks(source_reading, target_reading),
     )
 
     if settings.cuts:
@@ -111,9 +111,9 @@ def estimate_accuracy(
         result = with_late_labels(result, late, target, progress)
     if not by_class:
         return result
-    classes, why = _classes(result.quote, fitted, known, unlabelled)
+    classes, why = _classes(result.quote, fitted, source_reading, target_reading)
     warnings = (*result.warnings, f"class by class nothing is told{why}") if why else result.warnings
-    return replace(result, classes=classes, class_images=unlabelled.outputs.n if classes else 0, warnings=warnings)
+    return replace(result, classes=classes, class_images=target_reading.outputs.n if classes else 0, warnings=warnings)
 
 
 def fit_all(names: tuple[str, ...], source: Outputs, target: Outputs) -> dict[str, FittedEstimator]:
@@ -146,7 +146,7 @@ def _method(fitted: FittedEstimator, estimate: Estimate, on_source: Range) -> Me
         interval=estimate.interval,
         warnings=estimate.warnings,
         sampled=estimate.details.get("sampled"),
-        details={name: own for name, own in details if not isinstance(own, list) or len(own) <= LONGEST},
+        details={name: detail for name, detail in details if not isinstance(detail, list) or len(detail) <= LONGEST},
         on_source=on_source,
     )
 
@@ -155,7 +155,7 @@ def _classes(
     quote: Quote, fitted: Mapping[str, FittedEstimator], source: Pass, target: Pass
 ) -> tuple[tuple[ClassEstimate, ...], str]:
     """Return an estimate of every class, beside what it was like on the source; or why there is none."""
-    known, outputs = source.outputs, target.outputs
+    home, outputs = source.outputs, target.outputs
     if quote.accuracy is None:
         return (), ", as nothing is of the whole"
     method = fitted.get(quote.method) or fitted.get("DoC")  # class shares and labels correct what confidences say
@@ -165,9 +165,9 @@ def _classes(
     apart = by_class(replace(quoted, accuracy=quote.accuracy, error=1 - quote.accuracy), outputs)
     classes = outputs.classes
     names = source.table.classnames or target.table.classnames or [f"class {label}" for label in range(classes)]
-    named = np.bincount(known.predictions, minlength=classes)
-    right = np.bincount(known.predictions[~known.wrong], minlength=classes)
-    shares = np.bincount(known.labels, minlength=classes) / known.n
+    counts = np.bincount(home.predictions, minlength=classes)
+    right = np.bincount(home.predictions[~home.wrong], minlength=classes)
+    shares = np.bincount(home.labels, minlength=classes) / home.n
 
     estimates = []
     for label, name in enumerate(names):
@@ -181,7 +181,7 @@ def _classes(
                 accuracy=None if np.isnan(accuracy) else float(accuracy),
                 interval=apart.interval(label),
                 recall=None if np.isnan(recall) else float(recall),
-                source_accuracy=float(right[label] / named[label]) if named[label] else None,
+                source_accuracy=float(right[label] / counts[label]) if counts[label] else None,
                 source_share=float(shares[label]),
                 taken_for=tuple((names[other], float(row[other])) for other in others if row[other] >= LEAST),
             )

@@ -139,14 +139,16 @@ def with_late_labels(
         )
     spots = {period.number: (period.first, period.n, False) for period in estimate.chunks}
     whole = {0: (0, len(images.expected), False)}
-    found = labels_by_period(images, late, rows, spots or whole, estimate.target.classes, table.classnames)
+    by_period = labels_by_period(images, late, rows, spots or whole, estimate.target.classes, table.classnames)
     if not estimate.chunks:
-        own = found.get(0)
-        return replace(estimate, labelled=own, quote=estimate.quote if own is None else own.quote(estimate.quote))
+        of_all = by_period.get(0)
+        return replace(
+            estimate, labelled=of_all, quote=estimate.quote if of_all is None else of_all.quote(estimate.quote)
+        )
     chunks: list[Period] = []
     for period in estimate.chunks:
         period = corrected(period, chunks, estimate.source.accuracy)
-        chunks.append(replace(period, labelled=found.get(period.number)))
+        chunks.append(replace(period, labelled=by_period.get(period.number)))
     return replace(estimate, chunks=tuple(chunks))
 
 
@@ -175,13 +177,13 @@ def labels_by_period(
     # `places` of labelled images among `images`; `spots` hold the first place of a period, how many it has, and whether
     # these are a sample of it.
     numbers = np.full(len(late.given), -1)  # of no class, as `other`
-    known = np.array([str(label) != OTHER for label in late.given]) | (OTHER in (classnames or ()))
-    given = late.given[known]
+    of_class = np.array([str(label) != OTHER for label in late.given]) | (OTHER in (classnames or ()))
+    given = late.given[of_class]
     if given.dtype.kind in "UO" and all(str(label).isdecimal() and label not in (classnames or ()) for label in given):
         given = given.astype(np.int64)
     try:
-        numbers[known] = class_numbers(given, classnames, None)
-        odd = numbers[known & ((numbers < 0) | (numbers >= classes))]
+        numbers[of_class] = class_numbers(given, classnames, None)
+        odd = numbers[of_class & ((numbers < 0) | (numbers >= classes))]
         if odd.size:
             raise OpenworldError(f"label {odd[0]} is none of the {classes} classes, which count from 0.")
     except OpenworldError as error:
@@ -189,8 +191,8 @@ def labels_by_period(
     inclusion = [None] * len(places) if late.inclusion is None else late.inclusion.tolist()
     right = images.predicted[np.asarray(places, int)] == numbers
     right = {row: (bool(own), q) for row, own, q in zip(places, right, inclusion, strict=True)}
-    found = {number: period_labels(images, late, right, *spot) for number, spot in spots.items()}
-    return {number: own for number, own in found.items() if own is not None}
+    by_period = {number: period_labels(images, late, right, *spot) for number, spot in spots.items()}
+    return {number: own for number, own in by_period.items() if own is not None}
 
 
 def period_labels(
@@ -205,8 +207,8 @@ def period_labels(
     rows = np.array([row for row in sorted(right) if first <= row < first + n], int)
     if not rows.size:
         return None
-    named = np.array([right[row][0] for row in rows])
-    plain = float(named.mean())
+    answers = np.array([right[row][0] for row in rows])
+    plain = float(answers.mean())
     if late.inclusion is None:
         return PeriodLabels(len(rows), False, plain, reason="they were not drawn at random")
     q = np.array([right[row][1] for row in rows])
@@ -217,12 +219,12 @@ def period_labels(
         inclusion = np.full(n, float(np.mean(q)))  # of images without a label it does not count
         inclusion[rows - first] = q
     plan = labels.plan_from_draw(stream, rows - first, inclusion, of=QUANTITY)
-    weight = 0.0 if named.all() or not named.any() else None  # labels that are all alike show no spread to trust
-    found = labels.estimate(plan, labels.right_answers(named), proxy_weight=weight).of(QUANTITY)
-    interval = found.interval(like_these=sampled)
+    weight = 0.0 if answers.all() or not answers.any() else None  # labels that are all alike show no spread to trust
+    accuracy = labels.estimate(plan, labels.right_answers(answers), proxy_weight=weight).of(QUANTITY)
+    interval = accuracy.interval(like_these=sampled)
     if interval is None:
-        return PeriodLabels(len(rows), True, plain, reason=found.reason or "there is no spread to see")
-    return PeriodLabels(len(rows), True, plain, found.value, interval, found.standard_error)
+        return PeriodLabels(len(rows), True, plain, reason=accuracy.reason or "there is no spread to see")
+    return PeriodLabels(len(rows), True, plain, accuracy.value, interval, accuracy.standard_error)
 
 
 def corrected(period: Period, before: Iterable[Period], source: float) -> Period:

@@ -100,24 +100,24 @@ def measure_quality(
     labels = min(LABELS, len(whole))
     plan = f"openworld label plan {shlex.quote(path or whole.name)} --out labels --n {labels}"
     plan += f" --base-names {shlex.quote(base_names)}" if base_names else ""
-    own = {"base_accuracy": float(source.labels.base_right[labelled].mean())}
+    source_truth = {"base_accuracy": float(source.labels.base_right[labelled].mean())}
     truth = true_numbers(whole) if whole.labels is not None and whole.labels.named.all() else {}
-    sides = ((source, len(labelled), own), (whole, len(whole), truth))
-    facts = [StreamFacts(one.name, n, len(one.base_names), len(one.new_names), known) for one, n, known in sides]
+    sides = ((source, len(labelled), source_truth), (whole, len(whole), truth))
+    facts = [StreamFacts(one.name, n, len(one.base_names), len(one.new_names), truths) for one, n, truths in sides]
     return StreamQuality(*facts, bounds, new_share, labels, plan, tuple(warnings))
 
 
 def outputs_of(stream: OpenWorldStream, rows: np.ndarray | None = None) -> OpenWorldOutputs:
     """Return a stream's arrays as estimators take them, with labels where rows of labelled images are chosen."""
     part = stream if rows is None else stream.rows(rows)
-    known = rows is not None and part.labels is not None
+    labelled = rows is not None and part.labels is not None
     return OpenWorldOutputs(
         part.scores,
         base_logits=part.base_logits,
         new_logits=part.new_logits,
         logits=part.logits,
-        labels=part.labels.label if known and part.base_logits is not None else None,
-        base_right=part.labels.base_right if known else None,
+        labels=part.labels.label if labelled and part.base_logits is not None else None,
+        base_right=part.labels.base_right if labelled else None,
         reference=part.reference,
         reference_kind=part.reference_kind,
     )
@@ -146,9 +146,9 @@ def true_numbers(stream: OpenWorldStream) -> dict[str, float | None]:
     """Return what the labels of a stream say, all of whose images have one."""
     labels = stream.labels
     joint = None if stream.joint_prediction is None else labels.label == stream.joint_prediction
-    found = soft_openworld_auc(stream.scores, labels.base_right, labels.new_right, labels.base, right=joint)
-    numbers = {quantity: found.value_of(quantity) for quantity in QUANTITIES if quantity != "new_share"}
-    share = found.base_share
+    quality = soft_openworld_auc(stream.scores, labels.base_right, labels.new_right, labels.base, right=joint)
+    numbers = {quantity: quality.value_of(quantity) for quantity in QUANTITIES if quantity != "new_share"}
+    share = quality.base_share
     return numbers | {"new_share": None if share is None else 1 - share}
 
 
@@ -226,8 +226,8 @@ def results_of(quality: StreamQuality) -> Results:
     for place, facts in ((SOURCE, quality.source), (TARGET, quality.target)):
         counts = {IMAGES: facts.images, NAMES["base"]: facts.base_names, NAMES["new"]: facts.new_names}
         numbers += [("", metric, Value(count), place) for metric, count in counts.items()]
-        known = ((CARDS[quantity], value_of(value, "its labels do not say")) for quantity, value in facts.truth.items())
-        numbers += [("truth", metric, value, place) for metric, value in known]
+        truth = ((CARDS[quantity], value_of(value, "its labels do not say")) for quantity, value in facts.truth.items())
+        numbers += [("truth", metric, value, place) for metric, value in truth]
     low, high = bounds.new_share or (None, None)
     for metric, number in ((MOST, bounds.openworld_auc), (LEAST_SHARE, low), (MOST_SHARE, high)):
         numbers.append(("bounds", metric, value_of(number, bounds.reason), TARGET))
@@ -243,13 +243,13 @@ def results_of(quality: StreamQuality) -> Results:
 
 def sentences(quality: StreamQuality) -> list[str]:
     """Return everything that is to be said: the bound, its premise, the share of new, signs, and which labels tell."""
-    bounds, given = quality.bounds, quality.new_share
+    bounds, share_given = quality.bounds, quality.new_share
     of = f"{quality.target.name} ({counted(quality.target.images, 'image')})"
     if bounds.openworld_auc is None:
         said = [f"The OpenworldAUC on {of} cannot be told: {bounds.reason}."]
     else:
         said = [f"OpenworldAUC on {of} is at most {percent(bounds.openworld_auc)} %, if {NO_EASIER}."]
-        taken = "" if given is None else f" The bound takes {percent(given)} % of them to be new."
+        taken = "" if share_given is None else f" The bound takes {percent(share_given)} % of them to be new."
         said.append(f"Without labels no number can be told.{taken}")
     if bounds.new_share is not None:
         low, high = bounds.new_share
@@ -258,8 +258,8 @@ def sentences(quality: StreamQuality) -> list[str]:
             f" % by the probabilities of zero-shot, {percent(bounds.shares.by_best_bin)} % by the learner's scores "
             f"beside the source's, and {100 * SHARE_MARGIN:.0f} points either way."
         )
-        if given is not None and not low <= given <= high:
-            shares += f" The share that was given, {percent(given)} %, lies outside."
+        if share_given is not None and not low <= share_given <= high:
+            shares += f" The share that was given, {percent(share_given)} %, lies outside."
         said.append(shares)
         parts = []
         if "shares" in bounds.shares.signs:

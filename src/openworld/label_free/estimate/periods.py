@@ -80,17 +80,17 @@ class Judge:
 
     def periods(self, keyed: "Keyed") -> list[Period]:
         """Return what is found of every period of a target."""
-        settings, found = keyed.settings, []
+        settings, judged_periods = keyed.settings, []
         for span in spans(((block.outputs, keys) for block, keys in keyed), seed=settings.seed):
             label = name_of(settings, span, keyed.times.get(span.key, ("",))[0])
-            found.append(self.judge(span, len(found), label))
-        return found
+            judged_periods.append(self.judge(span, len(judged_periods), label))
+        return judged_periods
 
     def _cause(self, span: Span, images: np.ndarray | None) -> PeriodCause:
         source, outputs = self.quoting.source, span.sample.outputs
         both = outputs.features is not None
-        known = source if both else replace(source, features=None)
-        likely = source.once(("causes", both), lambda: fit_causes(known)).read(outputs, count=EXAMPLES)
+        home = source if both else replace(source, features=None)
+        likely = source.once(("causes", both), lambda: fit_causes(home)).read(outputs, count=EXAMPLES)
         rows = span.first + span.sample.rows
         names = {row: "" if images is None else str(images[row]) for row in likely.rows}
         return PeriodCause(likely, tuple(PeriodImage(int(rows[row]), name) for row, name in names.items()))
@@ -100,13 +100,13 @@ def images_named(periods: Sequence[Period], table: ScoreTable) -> tuple[Period, 
     """Return periods whose causes name their images as columns of the target do, by ids and paths."""
     rows = np.array(sorted({image.row for period in periods for image in period.cause.images}), int)
     columns = (next((name for name in names if name in table.present), "") for names in (NAMES, IMAGES))
-    ids, paths = (dict(zip(rows.tolist(), table.entries(own, rows), strict=True)) if own else {} for own in columns)
-    found = []
+    ids, paths = (dict(zip(rows.tolist(), table.entries(key, rows), strict=True)) if key else {} for key in columns)
+    renamed = []
     for period in periods:
         places = (image.row for image in period.cause.images)
         images = tuple(PeriodImage(row, ids.get(row, ""), paths.get(row, "")) for row in places)
-        found.append(replace(period, cause=replace(period.cause, images=images)))
-    return tuple(found)
+        renamed.append(replace(period, cause=replace(period.cause, images=images)))
+    return tuple(renamed)
 
 
 class Keyed:

@@ -70,17 +70,17 @@ class Measured:
     def without(self, other: "Measured") -> "Measured":
         """Return what is not in another one."""
         kinds = zip(self._kept, other._kept, strict=True)
-        return Measured(*({size: one for size, one in own.items() if size not in known} for own, known in kinds))
+        return Measured(*({size: one for size, one in mine.items() if size not in theirs} for mine, theirs in kinds))
 
     def joined(self, other: "Measured") -> "Measured":
         """Return what is in either."""
-        return Measured(*(own | further for own, further in zip(self._kept, other._kept, strict=True)))
+        return Measured(*(mine | further for mine, further in zip(self._kept, other._kept, strict=True)))
 
     def about(self) -> dict[str, Any]:
         """Return all but the arrays, as JSON."""
         return {
             "quotes": {
-                str(size): {name: null.n for name, null in sorted(own.items())} for size, own in self.quotes.items()
+                str(size): {name: null.n for name, null in sorted(nulls.items())} for size, nulls in self.quotes.items()
             },
             "alarms": {str(size): null.n for size, null in self.alarms.items()},
             "limits": {str(size): asdict(limit) for size, limit in self.limits.items()},
@@ -236,11 +236,11 @@ class Quoting:
         how = self.settings
         if how.alert is None:
             return None
-        found = find_alarms(
+        alarms = find_alarms(
             [Chunk(accuracy, n, self.alarm_null(n))], how.alert, rate=how.false_alarms, over=1, seed=how.seed
         )
-        numbers = (float(own[0]) for own in (found.alone, found.lasting))
-        return Alarm(accuracy, float(found.statistics[0]), found.limit, bool(found.standing[0]), *numbers)
+        numbers = (float(limits[0]) for limits in (alarms.alone, alarms.lasting))
+        return Alarm(accuracy, float(alarms.statistics[0]), alarms.limit, bool(alarms.standing[0]), *numbers)
 
     def alarm_null(self, n: int) -> Null:
         """Return what is quoted of sets of about n images that are like the source."""

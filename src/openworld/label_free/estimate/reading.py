@@ -103,16 +103,16 @@ def source_remarks(source: Pass) -> tuple[str, ...]:
 
 def remarks(source: Pass, target: Pass) -> tuple[str, ...]:
     """Return what is to be said against an estimate: of the source, of reference and partners, and of the files."""
-    own, other = source.outputs, target.outputs
-    said = [*check_source(own, other).warnings, *_of_training(source)]
-    if (own.reference is None) != (other.reference is None):
-        lacking = "source" if own.reference is None else "target"
+    home, new = source.outputs, target.outputs
+    said = [*check_source(home, new).warnings, *_of_training(source)]
+    if (home.reference is None) != (new.reference is None):
+        lacking = "source" if home.reference is None else "target"
         said.append(f"the {lacking} has no reference, which two views and FRAP need of both: they are left out")
-    elif own.reference is not None:
-        said += check_reference(own).warnings
-    if own.partners and other.partners:  # a weaker or stronger one's disagreement says little of the model
-        tables = own.logits, own.partners[0]
-        model, partner = (float((table.argmax(axis=1) == own.labels).mean()) for table in tables)
+    elif home.reference is not None:
+        said += check_reference(home).warnings
+    if home.partners and new.partners:  # a weaker or stronger one's disagreement says little of the model
+        tables = home.logits, home.partners[0]
+        model, partner = (float((table.argmax(axis=1) == home.labels).mean()) for table in tables)
         if abs(model - partner) > UNEQUAL:
             said.append(
                 f"the first partner names {partner:.1%} of the source right and the model {model:.1%}: GDE compares "

@@ -56,12 +56,12 @@ def _methods_chart(brief: Brief) -> Iterator[Figure | None]:
     for method in methods:
         behind, quoted = method.on_source and method.on_source[1:], method.name == quote.method
         series[method.name] = IntervalRow(method.accuracy, method.interval, behind, quoted, {"quoted": quoted})
-    known = {
+    lines = {
         "source": (estimate.source.accuracy, "reference"),
         "truth": (estimate.target.accuracy, "known"),
         "alert": (estimate.alert, "alert"),
     }
-    marks = tuple(Reference(number, name, "x", kind) for name, (number, kind) in known.items() if number is not None)
+    marks = tuple(Reference(number, name, "x", kind) for name, (number, kind) in lines.items() if number is not None)
     caption = (
         "What every method says, with the interval that resampling gives. Faint bars: what each says of as many images "
         "like the source. Ring: the method that is quoted. Shaded: its interval, or between what the accuracy may lie "
@@ -95,7 +95,7 @@ def over_time_figure(
         where = {"chunk": chunk.label, "first_image": chunk.first, "images": chunk.n}
         numbers = [{"method": "quoted", "accuracy": quote.accuracy, "low": quote.low, "high": quote.high}]
         numbers += [{"method": name, "accuracy": accuracy} for name, accuracy in chunk.methods.items()]
-        rows += [where | own | {"true_accuracy": chunk.accuracy} for own in numbers]
+        rows += [where | number | {"true_accuracy": chunk.accuracy} for number in numbers]
     points = {"quoted": Points(places, *zip(*quotes, strict=True))}
     alarms = {place: chunk.alarm.counted for place, chunk in enumerate(chunks) if chunk.alarming}
     alarms = {place: accuracy for place, accuracy in alarms.items() if accuracy is not None}
@@ -123,10 +123,10 @@ def _images_that_moved(brief: Brief) -> Iterator[Album]:
     if any(chunk.cause is None for chunk in chunks):
         return
     by_cause = episodes(chunks)
-    every = [episode for own in by_cause.values() for episode in own]
+    every = [episode for of_cause in by_cause.values() for episode in of_cause]
     if not every:
         return
-    first = [max(own, key=len) for own in by_cause.values()]  # of each cause, then the longest of all
+    first = [max(of_cause, key=len) for of_cause in by_cause.values()]  # of each cause, then the longest of all
     others = [episode for episode in every if episode not in first]
     longest = [*first, *sorted(others, key=len, reverse=True)][:EPISODES]
 
@@ -147,16 +147,16 @@ def _thumbnails(chunks: Collection[Period], beside: Path) -> Mapping[str, str]:
     """Return small versions of the images of causes, by their paths, as addresses that a page can hold."""
     from openworld.datasets.formats.decoding import decode
 
-    found: dict[str, str] = {}
+    addresses: dict[str, str] = {}
     for path in dict.fromkeys(image.image for chunk in chunks for image in chunk.cause.images if image.image):
         place = next((place for place in (Path(path), beside / path) if place.is_file()), None)
         if place is None:
             continue
         try:
-            found[path] = thumbnail_address(decode(place, str(place)))
+            addresses[path] = thumbnail_address(decode(place, str(place)))
         except OpenworldError:  # no image, or a damaged one: its name is shown
             continue
-    return found
+    return addresses
 
 
 def over_time_parts(key: str, *, alarms: bool = False) -> tuple[Pivot, ...]:
@@ -207,7 +207,7 @@ def over_time_words(periods: Sequence[Period], new: Collection[int] = ()) -> dic
             "likely cause": {period.label: period.cause.text for period in causes},
             "remark": {label: text for label, text in remarks.items() if text},
         },
-        "causes": {"why": {f"{own.label}, {own.cause.likely.cause}": own.cause.likely.why for own in causes}},
+        "causes": {"why": {f"{moved.label}, {moved.cause.likely.cause}": moved.cause.likely.why for moved in causes}},
     }
 
 
@@ -287,7 +287,7 @@ def report(estimate: AccuracyEstimate, beside: Path = Path(), **fields) -> Repor
     for method in estimate.methods:
         for warning in method.warnings:  # methods with the same warning share a line
             names.setdefault(warning, []).append(method.name)
-    warnings = [f"{', '.join(own)}: {warning}." for warning, own in names.items()]
+    warnings = [f"{', '.join(methods)}: {warning}." for warning, methods in names.items()]
     warnings += [f"Note: {warning}." for warning in estimate.warnings if warning not in names]
     brief = Brief(
         results_of(estimate),

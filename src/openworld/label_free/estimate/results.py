@@ -85,15 +85,15 @@ def _alarm(alarm: Alarm, place: dict) -> Iterator[Result]:
         yield Result(QUOTED, metric, Value(float(getattr(alarm, name))), place)
 
 
-def _source_like(entity: str, found: Range, place: dict) -> Iterator[Result]:
-    if found is not None:
-        mean, *ends = found
+def _source_like(entity: str, span: Range, place: dict) -> Iterator[Result]:
+    if span is not None:
+        mean, *ends = span
         yield Result(entity, SOURCE_LIKE, Value(mean, interval_of(ends, "sets of the source")), place)
 
 
 def _difference(accuracy: float | None, other: float | None, reason: str) -> Value:
-    known = accuracy is not None and other is not None
-    return value_of(accuracy - other if known else None, reason)
+    both = accuracy is not None and other is not None
+    return value_of(accuracy - other if both else None, reason)
 
 
 def _whole(estimate: AccuracyEstimate) -> Iterator[Result]:
@@ -156,8 +156,8 @@ def period_rows(period: Period, place: dict) -> Iterator[Result]:
         yield Result("", LABELS, Value(period.labelled.n), place)
     if period.cause is not None:
         signs = period.cause.likely.signs
-        named = place | {"cause": period.cause.likely.cause, "view": signs.view}
-        yield from (Result("cause", own, Value(getattr(signs, name)), named) for name, own in CAUSE_SIGNS.items())
+        where = place | {"cause": period.cause.likely.cause, "view": signs.view}
+        yield from (Result("cause", sign, Value(getattr(signs, name)), where) for name, sign in CAUSE_SIGNS.items())
     yield from _source_like(QUOTED, period.on_source, place)
     if period.alarm is not None:
         yield Result(QUOTED, ALARM_RATIO, Value(period.alarm.ratio), place)
@@ -172,16 +172,16 @@ def period_rows(period: Period, place: dict) -> Iterator[Result]:
 
 
 def _classes(estimate: AccuracyEstimate) -> Iterator[Result]:
-    for label, own in enumerate(estimate.classes):
-        place = {**TARGET, "class": label, "class_name": own.name}
-        right = value_of(own.accuracy, "no image is named so", interval_of(own.interval, "images"))
-        yield Result(QUOTED, PREDICTED, Value(own.predicted), place)
-        yield Result(QUOTED, EXPECTED, Value(own.expected), place)
+    for label, row in enumerate(estimate.classes):
+        place = {**TARGET, "class": label, "class_name": row.name}
+        right = value_of(row.accuracy, "no image is named so", interval_of(row.interval, "images"))
+        yield Result(QUOTED, PREDICTED, Value(row.predicted), place)
+        yield Result(QUOTED, EXPECTED, Value(row.expected), place)
         yield Result(QUOTED, CLASS_ACCURACY, right, place)
-        yield Result(QUOTED, RECALL, value_of(own.recall, "no image is expected to be so"), place)
-        yield Result("", SOURCE_ACCURACY, value_of(own.source_accuracy, "no source image is named so"), place)
-        yield Result("", SOURCE_SHARE, Value(own.source_share), place)
-        yield Result(QUOTED, LOST, _difference(own.accuracy, own.source_accuracy, "one of the two is not known"), place)
+        yield Result(QUOTED, RECALL, value_of(row.recall, "no image is expected to be so"), place)
+        yield Result("", SOURCE_ACCURACY, value_of(row.source_accuracy, "no source image is named so"), place)
+        yield Result("", SOURCE_SHARE, Value(row.source_share), place)
+        yield Result(QUOTED, LOST, _difference(row.accuracy, row.source_accuracy, "one of the two is not known"), place)
 
 
 def _labelled_shifts(estimate: AccuracyEstimate) -> Iterator[Result]:

@@ -47,15 +47,15 @@ class ScoreTable(tables.TypedTable):
 
     def entries(self, name: str, rows: np.ndarray | None = None) -> list[str]:
         """Return what a column that all files have says of every image, or of some rows in order, as text."""
-        first, found = 0, []
+        first, texts = 0, []
         for file in self.files:
             for block in file.blocks([name]):
                 values, count = block[name], len(block[name])
                 if rows is not None:
                     values = values[rows[(first <= rows) & (rows < first + count)] - first]
-                found += map(str, values)
+                texts += map(str, values)
                 first += count
-        return found
+        return texts
 
     def blocks(self) -> Iterator[ScoreBlock]:
         """Yield the images in order; refuse what is damaged, not finite or of no class by file and row."""

@@ -62,9 +62,9 @@ def score_images(
     places = [(side, number, where) for side in given for number, where in enumerate(given[side]) if are_images(where)]
     sets = {(side, number): (labelled_images(where), True) for side, number, where in places if side == "source"}
     first = next((images for images, _ in sets.values()), None)
-    own = first.classnames if first else open_table([source[0]]).classnames
+    names_of_source = first.classnames if first else open_table([source[0]]).classnames
     template = models["template"] or (TEMPLATES.get(first.name, PHOTO) if first else PHOTO)
-    models = find_models(names, own, **{**models, "template": template})
+    models = find_models(names, names_of_source, **{**models, "template": template})
     _audit_names(models, template, out, observer)
     for model in models.values():
         if model.reordered:
@@ -212,7 +212,7 @@ def write_scores(
             reused += len(rows)
         else:
             part = images.subset(rows)
-            arrays = {name: np.ascontiguousarray(own.scores(part), np.float32) for name, own in models.items()}
+            arrays = {name: np.ascontiguousarray(scorer.scores(part), np.float32) for name, scorer in models.items()}
             arrays[APPEARANCE] = appearance(part)
             arrays |= {SEEN: np.asarray(find_seen(part), np.int64)} if find_seen else {}
             write_with_checksum(shard, save(arrays))

@@ -101,10 +101,10 @@ def _of_labels(estimate: AccuracyEstimate) -> Iterator[str]:
 
 def _over_time(estimate: AccuracyEstimate) -> Iterator[str]:
     """Yield which chunks are lowest and highest, and how many cannot be told."""
-    known = sorted((chunk.quote.accuracy, chunk.label) for chunk in estimate.chunks if chunk.quote.accuracy is not None)
-    every, unknown = len(estimate.chunks), len(estimate.chunks) - len(known)
-    if known:
-        (low, lowest), (high, highest) = known[0], known[-1]
+    pairs = sorted((chunk.quote.accuracy, chunk.label) for chunk in estimate.chunks if chunk.quote.accuracy is not None)
+    every, unknown = len(estimate.chunks), len(estimate.chunks) - len(pairs)
+    if pairs:
+        (low, lowest), (high, highest) = pairs[0], pairs[-1]
         ends = f"from {percent(low)} % ({lowest}) to {percent(high)} % ({highest})"
         yield f"Over {every} chunks the accuracy runs {ends}{f'; of {unknown} it cannot be told' if unknown else ''}."
     elif every:
@@ -117,11 +117,11 @@ def causes(estimate: AccuracyEstimate) -> str:
         return ""
     view = estimate.chunks[0].cause.likely.signs.view
     rests_on = "embeddings and logits" if view == "features" else "logits alone"
-    found = episodes(estimate.chunks)
-    if not found:
+    by_cause = episodes(estimate.chunks)
+    if not by_cause:
         return f"By {rests_on}, nothing is seen to have moved in any chunk."
     parts = []
-    for cause, own in found.items():
+    for cause, own in by_cause.items():
         longest = sorted(sorted(own, key=lambda episode: -len(episode))[:CAUSED], key=lambda episode: episode.first)
         names = ", ".join(episode.name(estimate.chunks) for episode in longest) + (", ..." if len(own) > CAUSED else "")
         parts.append(f"{cause} in {counted(sum(map(len, own)), 'chunk')} ({names})")
@@ -131,19 +131,22 @@ def causes(estimate: AccuracyEstimate) -> str:
 def late_labels(estimate: AccuracyEstimate, part: str = "chunk") -> str:
     """Return what labels that came late are, and what they do; `part` is what the target is cut into."""
     every = (estimate.labelled, *(chunk.labelled for chunk in estimate.chunks))
-    found = [labels for labels in every if labels is not None]
-    if not found:
+    present = [labels for labels in every if labels is not None]
+    if not present:
         return ""
-    total, reasons = sum(labels.n for labels in found), [labels.reason for labels in found if labels.accuracy is None]
-    where = f" in {counted(len(found), part)}" if estimate.chunks else ""
-    if not found[0].drawn:
-        right = sum(labels.plain * labels.n for labels in found) / total
+    total, reasons = (
+        sum(labels.n for labels in present),
+        [labels.reason for labels in present if labels.accuracy is None],
+    )
+    where = f" in {counted(len(present), part)}" if estimate.chunks else ""
+    if not present[0].drawn:
+        right = sum(labels.plain * labels.n for labels in present) / total
         return (
             f"{total:,} labels{where} were not drawn at random (no column inclusion): of these images "
             f"{percent(right)} % are named right, which says nothing sure of the others; nothing rests on them."
         )
     said = f"{total:,} labels of images that were drawn{where}."
-    sure = len(found) - len(reasons)
+    sure = len(present) - len(reasons)
     if sure and estimate.chunks:
         said += f" In {counted(sure, part)} they give an interval that holds without any premise about the model"
         said += f", and they correct the estimates of later {part}s."
@@ -246,13 +249,13 @@ class Episode:
 
 def episodes(chunks: Sequence[Period]) -> dict[str, list[Episode]]:
     """Return, by cause, the episodes in order of time; the causes of most chunks first."""
-    found: dict[str, list[Episode]] = {}
+    by_cause: dict[str, list[Episode]] = {}
     for place, chunk in enumerate(chunks):
         if not chunk.cause.text:
             continue
-        own = found.setdefault(chunk.cause.text, [])
+        own = by_cause.setdefault(chunk.cause.text, [])
         if own and own[-1].last == place - 1:
             own[-1] = replace(own[-1], last=place)
         else:
             own.append(Episode(chunk.cause.text, place, place))
-    return dict(sorted(found.items(), key=lambda item: -sum(map(len, item[1]))))
+    return dict(sorted(by_cause.items(), key=lambda item: -sum(map(len, item[1]))))

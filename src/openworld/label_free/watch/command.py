@@ -79,25 +79,25 @@ def watch(
     if not fitted.name:
         raise OpenworldError(f"{fitted} is a folder; give the file that openworld estimate fit wrote.")
     path = state or fitted.with_name(f"{fitted.stem}.state.safetensors")
-    given = (fitted, *new, labels)
-    require_file("--state", path, kind=STATE, inputs=given)
-    require_lines(json_lines, (*given, path))
-    require_file("--prometheus", prometheus, kind=NUMBERS, inputs=(*given, path, json_lines))
-    require_folder("--out", out, own=(WATCH,), inputs=given)
-    known = read_watch(fitted)
+    inputs = (fitted, *new, labels)
+    require_file("--state", path, kind=STATE, inputs=inputs)
+    require_lines(json_lines, (*inputs, path))
+    require_file("--prometheus", prometheus, kind=NUMBERS, inputs=(*inputs, path, json_lines))
+    require_folder("--out", out, own=(WATCH,), inputs=inputs)
+    source = read_watch(fitted)
     with file_lock(path.with_name(f".{path.name}.lock"), wait=False) as held:
         if not held:
             raise OpenworldError(f"another call is at work on {path}; run the same command again when it has ended.")
-        view = _followed(known, path, new, close, labels, observer)
+        view = _followed(source, path, new, close, labels, observer)
         name = path.name.removesuffix(".safetensors").removesuffix(".state")
         if json_lines is not None:
             append_lines(json_lines, view.state, name, view.new, view.labels and view.labels.sheet)
         if prometheus is not None:
             write_prometheus(prometheus, view.state, name)
-        facts = {**known.made, "fitted": known.fingerprint, **(made or {})}
+        facts = {**source.made, "fitted": source.fingerprint, **(made or {})}
         report = replace(watch_report(replace(view, name=name)), made=facts)
         if propose:
-            name, sheet = proposed_labels(known, view.state, propose)
+            name, sheet = proposed_labels(source, view.state, propose)
             there = (out / name).exists()  # it may be filled in
             stays = ", which was there already and stays as it is" if there else ""
             note = f"Images to label: {out / name}{stays}."
@@ -110,21 +110,21 @@ def watch(
 
 
 def _followed(
-    known: Watch, path: Path, new: Files, close: bool, labels: Path | ScoreFile | None, observer: Observer
+    source: Watch, path: Path, new: Files, close: bool, labels: Path | ScoreFile | None, observer: Observer
 ) -> WatchView:
     """Add labels, then the files, to the state, which is written after each."""
-    state, read = read_state(path, known), None
+    state, read = read_state(path, source), None
     if labels is not None:
-        read = read_labels(known, state, read_late_labels(labels))
+        read = read_labels(source, state, read_late_labels(labels))
         state = read.state
         if not read.again:
             state.write(path)
-    follower = Follower(known, state, partial(observer.progress, total=None))
+    follower = Follower(source, state, partial(observer.progress, total=None))
     done: list[Followed] = []
     for place, file in enumerate(new):
-        table = open_table([file], classnames=known.classnames, times=known.settings.timestamps)
-        kept = {name: getattr(known.outputs, name) is not None for name in VECTORS}
-        table = replace(table.ordered(known.classnames, "those of the source").with_vectors(**kept), images=True)
+        table = open_table([file], classnames=source.classnames, times=source.settings.timestamps)
+        vectors = {name: getattr(source.outputs, name) is not None for name in VECTORS}
+        table = replace(table.ordered(source.classnames, "those of the source").with_vectors(**vectors), images=True)
         followed = follower.follow(table)
         if close and place == len(new) - 1 and followed.file == follower.state.files[-1]:
             follower.close()
@@ -139,4 +139,4 @@ def _followed(
     if new and len(follower.measured_since) > len(state.measured):  # a look may measure too
         state = replace(state, measured=follower.measured_since)
         state.write(path)
-    return WatchView(known, state, tuple(done), opened, labels=read)
+    return WatchView(source, state, tuple(done), opened, labels=read)

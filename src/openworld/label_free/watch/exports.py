@@ -82,8 +82,8 @@ def _numbers(state: WatchState) -> Iterator[tuple[str, float | int, str]]:
         ends = values["accuracy"].over()
         for end, number in (("low", ends.low), ("high", ends.high)):
             yield f"accuracy_{end}_ratio", number, f"{of_last} {end} end of the 95 % interval, or of the bounds."
-        known = int(values["accuracy"].value is not None)
-        yield "accuracy_known", known, f"{of_last} 1 where the accuracy can be told, else 0."
+        has_number = int(values["accuracy"].value is not None)
+        yield "accuracy_known", has_number, f"{of_last} 1 where the accuracy can be told, else 0."
         yield "shift_alarm", int(period.shifted), f"{of_last} 1 where the shift alarm stands, else 0."
     by_labels = [period for period in state.records if period.labelled and period.labelled.accuracy is not None]
     for period in by_labels[-1:]:
@@ -126,7 +126,7 @@ def line_of(period: Period, watch: str, name: str) -> dict[str, Any]:
         "file": period.file,
         "sampled": period.sampled,
         **{field.name: values[field.name].value if field.name in values else None for field in FIELDS},
-        **dict(zip(("alarm", "shift_alarm"), (own and own.standing for own in ratios), strict=True)),
+        **dict(zip(("alarm", "shift_alarm"), (alarm and alarm.standing for alarm in ratios), strict=True)),
         "low": ends.low,
         "high": ends.high,
         "method": period.quote.method,
@@ -173,8 +173,8 @@ def append_lines(
     stream = is_stream(path)
     with naming(path), open(path, "ab" if stream else "a+b", buffering=0) as file:
         last = {} if stream else _last_line(file, path)
-        own = last.get("watch") == state.watch[:12] and last.get("name") == name
-        if own:
+        is_ours = last.get("watch") == state.watch[:12] and last.get("name") == name
+        if is_ours:
             lines = list(_since(last, state, name))
         else:  # labels are read before files
             lines = [] if sheet is None else label_lines(sheet, state, name)

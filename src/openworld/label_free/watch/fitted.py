@@ -81,7 +81,7 @@ class Watch:
 
     def write(self, path: Path) -> "Watch":
         """Write it in one step; return it with its fingerprint."""
-        known = temperature_of(self.outputs)
+        temperature = temperature_of(self.outputs)
         about = {
             "source": asdict(self.source),
             "classnames": self.classnames,
@@ -89,10 +89,10 @@ class Watch:
             "names": self.names,
             "warnings": self.warnings,
             "made": self.made,
-            "temperature": {"value": known.value, "warning": known.warning},
+            "temperature": {"value": temperature.value, "warning": temperature.warning},
             "measured": self.measured.about(),
         }
-        arrays = {"labels": self.outputs.labels, "pulls": known.pulls} | dict(self.measured.arrays())
+        arrays = {"labels": self.outputs.labels, "pulls": temperature.pulls} | dict(self.measured.arrays())
         return replace(self, fingerprint=write_arrays(path, FITTED, about, arrays | tables_of(self.outputs)))
 
 
@@ -129,7 +129,7 @@ def tables_of(outputs: Outputs) -> dict[str, np.ndarray]:
     with np.errstate(over="ignore"):
         for name, table in tables.items():
             narrow = (table.astype(kind) for kind in (np.float16, np.float32))
-            exact[name] = next((own for own in narrow if np.array_equal(own, table)), table)
+            exact[name] = next((narrowed for narrowed in narrow if np.array_equal(narrowed, table)), table)
     return exact
 
 
@@ -148,15 +148,15 @@ def fit_source(
     made: Mapping[str, str] | None = None,
 ) -> Watch:
     """Fit on a labelled source all that depends on nothing else; sizes: images that a period usually has."""
-    known = Pass(source.with_vectors(), "reading the source", progress)
-    known.require_labels("the source must say what its images are: add `labels`.")
-    outputs = known.outputs
+    reading = Pass(source.with_vectors(), "reading the source", progress)
+    reading.require_labels("the source must say what its images are: add `labels`.")
+    outputs = reading.outputs
     without = () if outputs.reference is not None else ("reference",)
     usual = tuple(name for name in DECIDING if not set(without) & set(find_estimator(name).needs))
     names = settings.estimators or usual
     fit_all(names, outputs, outputs)  # refuses what cannot be had
-    warnings = source_remarks(known)
-    watch = Watch(outputs, known.side, source.classnames, settings, names, Measured(), warnings, made or {})
+    warnings = source_remarks(reading)
+    watch = Watch(outputs, reading.side, source.classnames, settings, names, Measured(), warnings, made or {})
     quoting = watch.quoting(watch.measured, progress)
     quoting.require_testable()
     for size in sizes:
@@ -177,10 +177,10 @@ def fit_report(watch: Watch, path: Path) -> Report:
         f"Fitted on {source.name} ({counted(source.n, 'labelled image')}, {percent(source.accuracy)} % right): {path}, "
         f"{path.stat().st_size / 1e6:.1f} MB."
     )
-    kept = "" if watch.outputs.n == source.n else f"It holds a uniform sample of {watch.outputs.n:,} of them. "
+    sampled = "" if watch.outputs.n == source.n else f"It holds a uniform sample of {watch.outputs.n:,} of them. "
     said = (
         first,
-        f"{kept}Methods: {', '.join(watch.names)}. Other sizes of periods are measured when they are first met.",
+        f"{sampled}Methods: {', '.join(watch.names)}. Other sizes of periods are measured when they are first met.",
         f"Then, with every new file: openworld estimate watch {path} NEW.parquet",
         *_alarms(watch),
     )

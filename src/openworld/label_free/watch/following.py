@@ -59,9 +59,9 @@ class Follower:
         """Add a file; refuse images that came before others, or of a period that was closed."""
         state, settings, path = self.state, self.watch.settings, table.files[0].path
         name, sha256 = path.name, sha256_of(path) if path.is_file() else ""
-        known = [each for each in state.files if sha256 and each.sha256 == sha256]
-        if known:
-            return Followed(known[0], True)
+        counted = [each for each in state.files if sha256 and each.sha256 == sha256]
+        if counted:
+            return Followed(counted[0], True)
         reading = _Reading(self.watch, state, table, self.progress)
         after, opened = state, None
         opening = state.opened and state.opened.span
@@ -70,9 +70,9 @@ class Follower:
                 after = self._finish(after, reading.period(opened), name)
             opened = span
         content = reading.digest.hexdigest()
-        known = [each for each in state.files if each.content == content]
-        if known:
-            return Followed(known[0], True)
+        counted = [each for each in state.files if each.content == content]
+        if counted:
+            return Followed(counted[0], True)
         if reading.refusal:
             raise OpenworldError(reading.refusal)
         period = reading.period(opened)
@@ -118,9 +118,9 @@ class Follower:
         beside = self.quoting.first is None
         judge = Judge(self.quoting, self.fitted, state.statistic, state.shift_statistic, beside)
         label = name_of(self.watch.settings, period.span, period.began, file)
-        found = judge.judge(period.span, len(state.records), label, period.images, ends=ends)
-        found = replace(found, began=period.began, ended=period.ended, file=file)
-        return corrected(found, state.records, self.watch.source.accuracy), judge
+        record = judge.judge(period.span, len(state.records), label, period.images, ends=ends)
+        record = replace(record, began=period.began, ended=period.ended, file=file)
+        return corrected(record, state.records, self.watch.source.accuracy), judge
 
 
 class _Reading:
@@ -164,18 +164,18 @@ class _Reading:
     def period(self, span: Span) -> OpenPeriod:
         """Return what is known of a span: when its first and last image came, and what its images are called."""
         rows, images = zip(*self._images.pop(span.key), strict=True)
-        found = None
+        sample_names = None
         if all(names is not None for names in images):
             places = np.searchsorted(np.concatenate(rows), span.first + span.sample.rows)
-            found = np.concatenate([names.astype(str) for names in images])[places]
-        return OpenPeriod(span, *self._keyed.times.get(span.key, ("", "")), found)
+            sample_names = np.concatenate([names.astype(str) for names in images])[places]
+        return OpenPeriod(span, *self._keyed.times.get(span.key, ("", "")), sample_names)
 
     def _needed(self, outputs: Outputs) -> Outputs:
         """Return what the methods look at, without labels; and vectors of images, where the source has them, too."""
-        name, own, needs = self.table.name, self.watch.outputs, self.watch.needs
-        if outputs.classes != own.classes:
+        name, home, needs = self.table.name, self.watch.outputs, self.watch.needs
+        if outputs.classes != home.classes:
             raise OpenworldError(
-                f"{name} has {outputs.classes} classes and the watch was fitted with {own.classes}; score both with "
+                f"{name} has {outputs.classes} classes and the watch was fitted with {home.classes}; score both with "
                 "the same model for the same class names."
             )
         for need in sorted(needs):
@@ -186,11 +186,11 @@ class _Reading:
                 )
         vectors = {vector: getattr(outputs, vector) for vector in VECTORS}
         for vector, rows in vectors.items():
-            known = getattr(own, vector)
-            if rows is not None and known is not None and rows.shape[1] != known.shape[1]:
+            expected = getattr(home, vector)
+            if rows is not None and expected is not None and rows.shape[1] != expected.shape[1]:
                 raise OpenworldError(
                     f"{name} has {rows.shape[1]} numbers of {vector} an image and the watch was fitted with "
-                    f"{known.shape[1]}; take them from one model."
+                    f"{expected.shape[1]}; take them from one model."
                 )
         reference = outputs.reference if "reference" in needs else None
         partners = outputs.partners if "partners" in needs else ()
@@ -228,31 +228,31 @@ class LabelsRead(NamedTuple):
 
 def read_labels(watch: Watch, state: WatchState, late: LateLabels) -> LabelsRead:
     """Let labels speak for the finished periods that they are of; refuse images of no period that is kept."""
-    known = [sheet for sheet in state.sheets if sheet.content == late.content]
-    if known:
-        return LabelsRead(state, known[0], True)
-    named = {period: period.images(late.key) for period in state.kept}
-    named = {period: images for period, images in named.items() if images is not None}
-    if not named:
+    earlier = [sheet for sheet in state.sheets if sheet.content == late.content]
+    if earlier:
+        return LabelsRead(state, earlier[0], True)
+    images_of = {period: period.images(late.key) for period in state.kept}
+    images_of = {period: images for period, images in images_of.items() if images is not None}
+    if not images_of:
         has = f"name their images by `{state.kept[-1].key}`" if state.kept else "have no image that is kept"
         raise OpenworldError(
             f"the labels name images by {late.key}, and the {len(state.kept)} finished periods that are kept {has}; "
             "`row` counts all images of the watch from 0."
         )
     names = ("ids", "predicted", "expected")
-    images = ImagesAtHand(*(np.concatenate([getattr(own, name) for own in named.values()]) for name in names))
+    images = ImagesAtHand(*(np.concatenate([getattr(own, name) for own in images_of.values()]) for name in names))
     places = places_of(late, images.ids)
     own = [label for label, place in enumerate(places) if place is not None]
-    _require_kept(state, late, own, [period.number for period in named])
+    _require_kept(state, late, own, [period.number for period in images_of])
     spots, first = {}, 0
-    for period in named:
+    for period in images_of:
         spots[period.number] = first, len(period.rows), state.records[period.number].sampled is not None
         first += len(period.rows)
     rows = [places[label] for label in own]
-    found = labels_by_period(images, late.take(own), rows, spots, watch.outputs.classes, watch.classnames)
+    by_period = labels_by_period(images, late.take(own), rows, spots, watch.outputs.classes, watch.classnames)
     records, left_out = list(state.records), len(places) - len(own)
-    sheet = SheetRecord(late.name, late.content, len(late.ids), len(records), tuple(found.items()), left_out)
-    for number, labelled in found.items():
+    sheet = SheetRecord(late.name, late.content, len(late.ids), len(records), tuple(by_period.items()), left_out)
+    for number, labelled in by_period.items():
         before = records[number].labelled
         # What gives no number takes no place of what did.
         if labelled.accuracy is not None or before is None or before.accuracy is None:
@@ -286,8 +286,8 @@ def proposed_labels(watch: Watch, state: WatchState, n: int) -> tuple[str, str]:
     label = re.sub(r"[^\w.-]+", "-", state.records[last.number].label)
     name = f"{Path(SHEET).stem}-{label}{Path(SHEET).suffix}"
     images, key = last.images(last.key), last.key
-    named = [period.images(IMAGE_COLUMNS[0]) for period in state.kept]
-    names = [one for every in named if every is not None for one in every.ids.tolist()]
+    every_period = [period.images(IMAGE_COLUMNS[0]) for period in state.kept]
+    names = [one for every in every_period if every is not None for one in every.ids.tolist()]
     if key != ROW and len(set(names)) < len(names):  # as of cameras that count anew every day
         images, key = replace(last.images(ROW), paths=images.ids), ROW
     return name, worksheet(images, key, n, watch.classnames, seed=watch.settings.seed)

@@ -91,34 +91,34 @@ def estimate_curve(
     levels, methods = levels_of(stream), tuple(estimators) or USUAL
     home_names, home_rows = _home(source, levels)
     home = source.take(home_rows)
-    known, at_home = source.outputs(), home.outputs(home_names)
-    own = levels[0] if levels[0].level == 0 else None  # the stream's own images of level 0
+    labelled, at_home = source.outputs(), home.outputs(home_names)
+    start = levels[0] if levels[0].level == 0 else None  # the stream's own images of level 0
     behind = [level for level in levels if level.level > 0]
     views = [_unlabelled(stream, level) for level in behind]
     groups = [stream.groups[level.rows] for level in behind]
-    found: dict[str, LevelAccuracies] = {}
+    curves: dict[str, LevelAccuracies] = {}
     for done, name in enumerate(methods):
         if progress:
             progress(f"reading {len(levels)} levels", done)
-        _require(name, (known, *views))
-        found[name] = accuracy_by_level(find_estimator(name)(), known, at_home, views, groups, home_rows=home_rows)
+        _require(name, (labelled, *views))
+        curves[name] = accuracy_by_level(find_estimator(name)(), labelled, at_home, views, groups, home_rows=home_rows)
 
     # Level 0 is the labelled source; of the stream's own images there only what was not looked at, and what differs.
-    first = _known_of(home if own is None else stream.take(own.rows), own, len(home_names), zero_shot)
+    first = _known_of(home if start is None else stream.take(start.rows), start, len(home_names), zero_shot)
     right = float((~at_home.wrong).mean())
-    if own is None:
+    if start is None:
         first = first._replace(truth=None if (stream.labels == UNKNOWN).all() else right)
     known_of = [first._replace(images=len(home_rows))]
     known_of += [_known_of(stream.take(level.rows), level, len(level.classes), zero_shot) for level in behind]
-    rows = [*_of_levels(known_of, found)]
-    for name in methods if own else ():
-        said = find_estimator(name)().fit(known).estimate(_unlabelled(stream, own), interval=False).accuracy
+    rows = [*_of_levels(known_of, curves)]
+    for name in methods if start else ():
+        said = find_estimator(name)().fit(labelled).estimate(_unlabelled(stream, start), interval=False).accuracy
         where = {**TARGET, "level": 0.0, "level_name": first.name}
         rows += [] if said is None else [Result(name, UNLABELLED, Value(said), where)]
     rows += [Result("", IMAGES, Value(len(side)), place) for side, place in ((source, SOURCE), (stream, TARGET))]
 
     not_compared = _not_compared(methods, zero_shot)
-    rows += _of_curve(known_of, found, not_compared)
+    rows += _of_curve(known_of, curves, not_compared)
     otherwise = stream.named_otherwise(zero_shot) if zero_shot else None
     if otherwise is not None:
         rows.append(Result("zero-shot", NAMED_DIFFERENTLY, Value(float(otherwise.mean())), TARGET))
@@ -131,7 +131,7 @@ def estimate_curve(
         not_compared=not_compared,
         differing=None if otherwise is None else len(np.unique(stream.groups[otherwise])),
         grouped_by=stream.grouped_by,
-        warnings=tuple(dict.fromkeys(_warnings(found, stream, known_of[:2], from_source=own is None))),
+        warnings=tuple(dict.fromkeys(_warnings(curves, stream, known_of[:2], from_source=start is None))),
     )
 
 
@@ -149,10 +149,10 @@ def _require_alike(source: LevelScores, stream: LevelScores, zero_shot: str) -> 
 
 
 def _warnings(
-    found: Mapping[str, LevelAccuracies], stream: LevelScores, levels: "Sequence[_KnownLevel]", *, from_source: bool
+    curves: Mapping[str, LevelAccuracies], stream: LevelScores, levels: "Sequence[_KnownLevel]", *, from_source: bool
 ) -> Iterator[str]:
     """Yield what is to be said against a curve; `levels` are the first two, the first perhaps that of the source."""
-    for name, accuracies in found.items():
+    for name, accuracies in curves.items():
         yield from (f"{name}: {warning}" for warning in accuracies.warnings)
     if not stream.grouped_by:
         yield NO_GROUPS
@@ -183,32 +183,32 @@ def _known_of(images: LevelScores, level: StreamLevel | None, classes: int, zero
     return _KnownLevel(place, name, len(images), classes, truth, differs)
 
 
-def _of_levels(levels: Sequence[_KnownLevel], found: Mapping[str, LevelAccuracies]) -> Iterator[Result]:
+def _of_levels(levels: Sequence[_KnownLevel], curves: Mapping[str, LevelAccuracies]) -> Iterator[Result]:
     """Yield the rows of every level."""
-    for place, known in enumerate(levels):
-        where = {**TARGET, "level": known.level, "level_name": known.name}
-        yield Result("", IMAGES, Value(known.images), where)
-        yield Result("", CLASSES, Value(known.classes), where)
-        if known.truth is not None:
-            yield Result("", TRUE, Value(known.truth), where)
-        if known.differs is not None:
-            yield Result("zero-shot", NAMED_DIFFERENTLY, Value(known.differs), where)
-        for name, accuracies in found.items():
+    for place, level in enumerate(levels):
+        where = {**TARGET, "level": level.level, "level_name": level.name}
+        yield Result("", IMAGES, Value(level.images), where)
+        yield Result("", CLASSES, Value(level.classes), where)
+        if level.truth is not None:
+            yield Result("", TRUE, Value(level.truth), where)
+        if level.differs is not None:
+            yield Result("zero-shot", NAMED_DIFFERENTLY, Value(level.differs), where)
+        for name, accuracies in curves.items():
             value = _point(accuracies, place)
             yield Result(name, ESTIMATED, value, where)
-            if place and known.truth is not None and value.value is not None:
-                yield Result(name, DIFFERENCE, Value(value.value - known.truth), where)
+            if place and level.truth is not None and value.value is not None:
+                yield Result(name, DIFFERENCE, Value(value.value - level.truth), where)
 
 
 def _of_curve(
-    levels: Sequence[_KnownLevel], found: Mapping[str, LevelAccuracies], not_compared: str
+    levels: Sequence[_KnownLevel], curves: Mapping[str, LevelAccuracies], not_compared: str
 ) -> Iterator[Result]:
     """Yield the rows of the whole curve, by every method and by labels, and between what a difference lies."""
-    at = np.array([known.level for known in levels])
-    for name, accuracies in found.items():
+    at = np.array([level.level for level in levels])
+    for name, accuracies in curves.items():
         yield from _numbers(name, accuracies, at)
         yield from (Result(name, METRICS[key], Value(None, reason=not_compared), TARGET) for key in COMPARISONS)
-    truth, differs = [known.truth for known in levels], [known.differs for known in levels]
+    truth, differs = [level.truth for level in levels], [level.differs for level in levels]
     if None not in truth:
         curve = robustness(at, truth)
         yield from (Result("truth", METRICS[key], Value(float(getattr(curve, key))), TARGET) for key in OWN_NUMBERS)
@@ -250,8 +250,8 @@ def _unlabelled(stream: LevelScores, level: StreamLevel) -> Outputs:
 def _require(name: str, every: Sequence[Outputs]) -> None:
     """Refuse a method that needs what some outputs lack."""
     estimator = find_estimator(name)
-    given = {need: [getattr(outputs, need) for outputs in every] for need in estimator.needs if need != "labels"}
-    missing = [need for need, own in given.items() if any(each is None or not len(each) for each in own)]
+    tables = {need: [getattr(outputs, need) for outputs in every] for need in estimator.needs if need != "labels"}
+    missing = [need for need, of_need in tables.items() if any(each is None or not len(each) for each in of_need)]
     if hasattr(estimator, "score") or missing:
         raise OpenworldError(
             f"{name} needs {' and '.join(missing) or 'labelled shifted sets'} beside the logits of both files; "
@@ -259,24 +259,24 @@ def _require(name: str, every: Sequence[Outputs]) -> None:
         )
 
 
-def _point(found: LevelAccuracies, place: int) -> Value:
-    value = float(found.accuracy[place])
+def _point(curve: LevelAccuracies, place: int) -> Value:
+    value = float(curve.accuracy[place])
     if np.isnan(value):
-        return Value(None, reason=found.reason or NO_ACCURACY)
-    if found.errors is None:
+        return Value(None, reason=curve.reason or NO_ACCURACY)
+    if curve.errors is None:
         return Value(value)
-    spread = found.errors.spread(np.eye(found.accuracy.size)[None, place])
+    spread = curve.errors.spread(np.eye(curve.accuracy.size)[None, place])
     return Value(value, interval_of(share_interval(value, spread, LEVEL), "images"))
 
 
-def _numbers(name: str, found: LevelAccuracies, at: np.ndarray) -> Iterator[Result]:
+def _numbers(name: str, estimated: LevelAccuracies, at: np.ndarray) -> Iterator[Result]:
     """Yield the numbers of a method's curve."""
-    if np.isnan(found.accuracy).any():
-        nothing = Value(None, reason=found.reason or NO_ACCURACY)
+    if np.isnan(estimated.accuracy).any():
+        nothing = Value(None, reason=estimated.reason or NO_ACCURACY)
         yield from (Result(name, METRICS[key], nothing, TARGET) for key in OWN_NUMBERS)
         return
-    curve = robustness(at, found.accuracy)
-    intervals = {} if found.errors is None else curve_intervals(found.errors, at, 0)
+    curve = robustness(at, estimated.accuracy)
+    intervals = {} if estimated.errors is None else curve_intervals(estimated.errors, at, 0)
     for key in OWN_NUMBERS:
         ends = intervals.get(key)
         value = Value(float(getattr(curve, key)), interval_of(ends and (ends.low, ends.high), "images"))

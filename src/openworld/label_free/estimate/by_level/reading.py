@@ -40,8 +40,8 @@ class LevelScores:
 
     def take(self, rows: np.ndarray) -> "LevelScores":
         tables = {name: table[rows] for name, table in self.tables.items()}
-        own = {"logits": self.logits[rows], "labels": self.labels[rows], "groups": self.groups[rows]}
-        return replace(self, **own, tables=tables)
+        columns = {"logits": self.logits[rows], "labels": self.labels[rows], "groups": self.groups[rows]}
+        return replace(self, **columns, tables=tables)
 
     def outputs(self, classes: np.ndarray | None = None) -> Outputs:
         """Return them among some names, with labels where all of them are given."""
@@ -66,7 +66,7 @@ class StreamLevel:
 
 
 def read_scores(
-    given: Sequence, *, levels: str = "", classnames: Sequence[str] | None = None, title: str = ""
+    files: Sequence, *, levels: str = "", classnames: Sequence[str] | None = None, title: str = ""
 ) -> LevelScores:
     """Read files of scores that follow each other, whole; `levels` is the column of levels, "" for a source."""
     schema = replace(JUDGED, absent=True).plus(
@@ -74,7 +74,7 @@ def read_scores(
         TableColumn("group", "entry"),
         TableColumn(levels, "entry", needed=True),
     )
-    table = open_table(list(given), schema, classnames=classnames, title=title)
+    table = open_table(list(files), schema, classnames=classnames, title=title)
     grouped = next((name for name in SAME_IMAGE if name in table.present), "")
     matrices = table.layouts[0].matrices
     columns = table.whole([*matrices, "labels", levels, grouped])
@@ -90,7 +90,7 @@ def read_scores(
         name=title,
         logits=logits,
         labels=np.full(len(logits), UNKNOWN) if labels is None else labels,
-        tables={name: np.where(np.isneginf(logits), -np.inf, own) for name, own in scores.items()},
+        tables={name: np.where(np.isneginf(logits), -np.inf, scores_beside) for name, scores_beside in scores.items()},
         names=table.classnames,
         groups=groups,
         keys=columns.get(levels),

@@ -127,7 +127,7 @@ def sentences(estimate: CurveEstimate) -> Iterator[str]:
         )
     yield PREMISE
     if estimate.differing is not None:
-        bound, differ = (results.value("zero-shot", own.key, **TARGET).value for own in (BOUND, NAMED_DIFFERENTLY))
+        bound, differ = (results.value("zero-shot", card.key, **TARGET).value for card in (BOUND, NAMED_DIFFERENTLY))
         yield (
             "No difference to zero-shot is quoted (PA, NA, ΔAUC, ΔPN): "
             f"{estimate.not_compared.removeprefix(NEEDS_LABELS)}. What is sure: the two name "
