@@ -53,10 +53,10 @@ def _csv_rows(path: Path) -> Iterator[list[str]]:
             if any("\0" in name for name in names):
                 raise OpenworldError(f"{path} is UTF-16 text, expected CSV in UTF-8; save it as CSV in UTF-8.")
             signs = {";": "';'", "\t": "tab", "|": "'|'"}
-            found = [said for sign, said in signs.items() if len(names) == 1 and sign in names[0]]
-            if found:
+            marks = [said for sign, said in signs.items() if len(names) == 1 and sign in names[0]]
+            if marks:
                 raise OpenworldError(
-                    f"{path} is separated by {found[0]}, expected commas between columns and a point in numbers; write "
+                    f"{path} is separated by {marks[0]}, expected commas between columns and a point in numbers; write "
                     "it so."
                 )
             if not any(names):

@@ -14,14 +14,14 @@ class OpenworldError(ValueError):
 def unknown_name(kind: str, name: str, known: Iterable[str]) -> OpenworldError:
     """The error for a name that is not in a visible dict: with the known ones, or those most alike."""
     known = list(known)
-    shown = ", ".join(known) or "none"
+    listed = ", ".join(known) or "none"
     if len(known) > _MOST_SHOWN:
         nearest = sorted(known, key=lambda option: -SequenceMatcher(None, name.casefold(), option.casefold()).ratio())
-        shown = f"{len(known)}, such as {', '.join(nearest[:_NEAREST])}"
+        listed = f"{len(known)}, such as {', '.join(nearest[:_NEAREST])}"
     folded = {option.casefold(): option for option in known}
     close = get_close_matches(name.casefold(), folded, n=1)
     hint = f"; did you mean {folded[close[0]]!r}?" if close else "."
-    return OpenworldError(f"unknown {kind} {name!r}{hint} Known: {shown}.")
+    return OpenworldError(f"unknown {kind} {name!r}{hint} Known: {listed}.")
 
 
 @contextmanager

@@ -34,12 +34,12 @@ def find_function(name: str) -> Callable:
     if not {"", here} & set(sys.path):
         sys.path.insert(0, here)
     try:
-        found = getattr(importlib.import_module(module), function)
+        target = getattr(importlib.import_module(module), function)
     except (Exception, SystemExit) as error:  # importing somebody's module runs it: it may fail in any way
         raise OpenworldError(
             f"{name!r} cannot be imported ({type(error).__name__}: {error}); give {FORM} of a file in the current "
             f"folder ({here}) or of an installed package."
         ) from error
-    if not callable(found):
-        raise OpenworldError(f"{name!r} is a {type(found).__name__}, expected a function; give {FORM}.")
-    return found
+    if not callable(target):
+        raise OpenworldError(f"{name!r} is a {type(target).__name__}, expected a function; give {FORM}.")
+    return target

@@ -25,20 +25,20 @@ class BatchSize:
 
     def parts(self, run: Callable[[slice], Part], count: int) -> list[Part]:
         """What `run` returns for slices that cover `count` rows in order; one empty slice where there is no row."""
-        found, start = [], 0
-        while start < count or not found:
+        results, start = [], 0
+        while start < count or not results:
             rows = slice(start, min(start + self.rows, count))
-            if self._fits(run, rows, found):
+            if self._fits(run, rows, results):
                 start = rows.stop
             else:  # here, where what the attempt held has gone with its frames
                 self._shrink(rows)
-        return found
+        return results
 
-    def _fits(self, run: Callable[[slice], Part], rows: slice, found: list[Part]) -> bool:
+    def _fits(self, run: Callable[[slice], Part], rows: slice, results: list[Part]) -> bool:
         import torch
 
         try:
-            found.append(run(rows))
+            results.append(run(rows))
         except torch.cuda.OutOfMemoryError:
             return False
         return True

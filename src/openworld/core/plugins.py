@@ -71,7 +71,7 @@ class Plugins:
 
     def rows(self, row: Callable[[str, type], object]) -> tuple[list, list[str]]:
         """What `row` makes of the name and the class of everything that can be used, and sentences on what cannot."""
-        made, told = [], list(self.broken().values())
+        made, reasons = [], list(self.broken().values())
         for name, found in self.all().items():
             if not self.origin(name):
                 made.append(row(name, found))
@@ -80,15 +80,15 @@ class Plugins:
                 with failures_named(self.kind, name, self.origin(name), "listed"):
                     made.append(row(name, found))
             except OpenworldError as error:
-                told.append(str(error))
-        return made, told
+                reasons.append(str(error))
+        return made, reasons
 
     def offered(self) -> dict[str, list[EntryPoint]]:
         """Name -> every entry point of that name; read anew each time, for it costs little and packages come and go."""
-        found: dict[str, list[EntryPoint]] = {}
+        by_name: dict[str, list[EntryPoint]] = {}
         for entry in entry_points(group=f"openworld.{self.kind}s"):
-            found.setdefault(entry.name, []).append(entry)
-        return found
+            by_name.setdefault(entry.name, []).append(entry)
+        return by_name
 
     def _load(self, name: str) -> type:
         entries = self.offered()[name]
@@ -106,14 +106,14 @@ class Plugins:
 @cache
 def _loaded(kind: str, promised: tuple[str, ...], named_by: str, of: type, entry: EntryPoint) -> type:
     with failures_named(kind, entry.name, _brought_by(entry), "used"):
-        found = entry.load()
-        missing = [attribute for attribute in promised if not hasattr(found, attribute)]
-        called = getattr(found, named_by, "")
-    if not isinstance(found, of) or missing:
+        loaded = entry.load()
+        missing = [attribute for attribute in promised if not hasattr(loaded, attribute)]
+        called = getattr(loaded, named_by, "")
+    if not isinstance(loaded, of) or missing:
         raise _refused(kind, entry, f"{entry.value} is no {kind}: it has no {', '.join(missing) or 'settings'}.")
     if called != entry.name:
         raise _refused(kind, entry, f"it calls itself {called!r}; give it and its entry point the same name.")
-    return found
+    return loaded
 
 
 @contextmanager
@@ -193,18 +193,18 @@ def _exits_refused() -> Iterator[None]:
 @contextmanager
 def _streams_put_back() -> Iterator[None]:
     """Leave standard output and error as they were, also where they are closed or replaced meanwhile."""
-    kept = []
+    handles = []
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
         try:
             number = stream.fileno()
-            kept.append((name, stream, number, os.dup(number)))
+            handles.append((name, stream, number, os.dup(number)))
         except (AttributeError, OSError, ValueError):  # none, or one of a test or a notebook that is no file
-            kept.append((name, stream, -1, -1))
+            handles.append((name, stream, -1, -1))
     try:
         yield
     finally:
-        for name, stream, number, copy in kept:
+        for name, stream, number, copy in handles:
             if copy >= 0:
                 os.dup2(copy, number)
                 os.close(copy)

@@ -77,10 +77,10 @@ def plain_types(kind: Any) -> frozenset[type]:
     if get_origin(kind) not in (Union, UnionType):
         return frozenset({bool, int, float, str, NoneType}.intersection([kind] if isinstance(kind, type) else []))
     kinds = get_args(kind)
-    found = frozenset().union(*map(plain_types, kinds))
+    types = frozenset().union(*map(plain_types, kinds))
     if float in kinds and int in kinds and kinds.index(float) < kinds.index(int):  # a whole number becomes a float
-        return found - {int}
-    return found
+        return types - {int}
+    return types
 
 
 def describe(kind: Any) -> str:
@@ -200,13 +200,13 @@ def _read_annotated(value: Any, kind: Any, path: str, otherwise: Otherwise) -> f
     number, *limits = get_args(kind)
     if kind == Limit and type(value) is float and math.isinf(value):
         return value
-    found = read(value, number, path, otherwise)
+    result = read(value, number, path, otherwise)
     for limit in limits:
-        if isinstance(limit, Range) and not limit.holds(found):
-            is_percent = (limit.least, limit.most) == (0, 1) and 1 <= found <= 100
-            hint = f": {found:g} is {100 * found:g} %, and {found:g} % is {found / 100:g}" if is_percent else ""
-            raise OpenworldError(f"{path} is {found}, expected {limit.words}{hint}.")
-    return found
+        if isinstance(limit, Range) and not limit.holds(result):
+            is_percent = (limit.least, limit.most) == (0, 1) and 1 <= result <= 100
+            hint = f": {result:g} is {100 * result:g} %, and {result:g} % is {result / 100:g}" if is_percent else ""
+            raise OpenworldError(f"{path} is {result}, expected {limit.words}{hint}.")
+    return result
 
 
 def _read_literal(value: Any, kind: Any, path: str, otherwise: Otherwise) -> Any:

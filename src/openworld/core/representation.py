@@ -22,8 +22,8 @@ def _short(value: Any) -> str:
         return _listed([_short(one) for one in _first(value)], len(value), "()" if isinstance(value, tuple) else "[]")
     if is_dataclass(value) and not isinstance(value, type):
         return short_repr(value)
-    told = " ".join(repr(value).split())
-    return told if len(told) <= _LETTERS else f"{told[:_LETTERS]}..."
+    text = " ".join(repr(value).split())
+    return text if len(text) <= _LETTERS else f"{text[:_LETTERS]}..."
 
 
 def _first(entries) -> list:
@@ -31,6 +31,6 @@ def _first(entries) -> list:
     return entries if len(entries) <= _ENTRIES else entries[: _ENTRIES // 2]
 
 
-def _listed(told: list[str], count: int, brackets: str) -> str:
-    more = f", ... {count} in all" if len(told) < count else "," if count == 1 and brackets == "()" else ""
-    return f"{brackets[0]}{', '.join(told)}{more}{brackets[1]}"
+def _listed(texts: list[str], count: int, brackets: str) -> str:
+    more = f", ... {count} in all" if len(texts) < count else "," if count == 1 and brackets == "()" else ""
+    return f"{brackets[0]}{', '.join(texts)}{more}{brackets[1]}"

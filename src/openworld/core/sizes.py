@@ -10,10 +10,10 @@ _SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?B)\s*", re.IGNORECASE)
 
 def parse_size(text: str, name: str) -> int:
     """Bytes of a text such as 50GB, in powers of 1000; `name` is that of the option, for the message."""
-    found = _SIZE.fullmatch(text)
-    if not found:
+    match = _SIZE.fullmatch(text)
+    if not match:
         raise OpenworldError(f"{name} is {text!r}, expected a size such as 50GB (B, KB, MB, GB or TB).")
-    return round(float(found[1]) * _UNITS[found[2].upper()])
+    return round(float(match[1]) * _UNITS[match[2].upper()])
 
 
 def size_in_words(count: int, *, at_least: bool = False) -> str:

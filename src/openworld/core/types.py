@@ -122,15 +122,15 @@ def _argument(value: Any, name: str, known: Known | None) -> Any:
     kind, plain, exact = known
     if type(value) in exact:
         return value
-    found = value if is_plain(value, plain) else read(as_python(value), kind, name, _instance)
-    if type(found) is int:
-        if not -(2**63) <= found < 2**63:
+    argument = value if is_plain(value, plain) else read(as_python(value), kind, name, _instance)
+    if type(argument) is int:
+        if not -(2**63) <= argument < 2**63:
             raise wrong(value, "an integer of 64 bits", name)
-        if found < 0 and name == "seed":
+        if argument < 0 and name == "seed":
             raise wrong(value, "a seed of 0 or more", name)
-    if name == "device" and type(found) is str and not _DEVICE.fullmatch(found):
-        raise OpenworldError(f"unknown device {found!r}; expected auto, cpu, cuda, cuda:1, mps, or cuda:0,cuda:1.")
-    return found
+    if name == "device" and type(argument) is str and not _DEVICE.fullmatch(argument):
+        raise OpenworldError(f"unknown device {argument!r}; expected auto, cpu, cuda, cuda:1, mps, or cuda:0,cuda:1.")
+    return argument
 
 
 def _defaults(target: Callable) -> dict[str, Any]:
@@ -199,8 +199,8 @@ def _read_mapping(value: Any, kind: Any, path: str) -> Mapping:
         raise wrong(value, describe(kind) if kinds else "a mapping", path)
     if not kinds or kinds[1] is Any or are_read(value.values(), kinds[1]):
         return value
-    found = {key: read(as_python(entry), kinds[1], join(path, key), _instance) for key, entry in value.items()}
-    return value if all(found[key] is entry for key, entry in value.items()) else found
+    entries = {key: read(as_python(entry), kinds[1], join(path, key), _instance) for key, entry in value.items()}
+    return value if all(entries[key] is entry for key, entry in value.items()) else entries
 
 
 def _read_iterable(value: Any, kind: Any, path: str) -> Iterable:

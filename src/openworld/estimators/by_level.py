@@ -71,7 +71,7 @@ def accuracy_by_level(
         if groups is None
         else groups
     )
-    groups = [as_groups(own, "groups", view.n) for own, view in zip(groups, views, strict=True)]
+    groups = [as_groups(group, "groups", view.n) for group, view in zip(groups, views, strict=True)]
     estimates = _read(estimator, source, views)
     warnings = tuple(dict.fromkeys(warning for estimate in estimates for warning in estimate.warnings))
     right = ~home.wrong
@@ -120,7 +120,7 @@ def _of_source(
     views = [view.take(generator.choice(view.n, min(view.n, MOST), replace=False)) for view in views]
     for _ in range(RESAMPLES):
         chosen = generator.integers(0, source.n, size)
-        known = at_home[chosen][~np.isnan(at_home[chosen])]
+        there = at_home[chosen][~np.isnan(at_home[chosen])]
         estimates = _read(estimator, source.take(chosen), views)
-        drawn.append([known.mean() if known.size else right.mean(), *(estimate.accuracy for estimate in estimates)])
+        drawn.append([there.mean() if there.size else right.mean(), *(estimate.accuracy for estimate in estimates)])
     return np.cov(as_table(drawn, "accuracies", (2,)), rowvar=False) * size / source.n

@@ -115,9 +115,9 @@ class _Curves:
             for c, curve in enumerate(self.of):
                 if curve is not None:
                     p[:, c] = curve(p[:, c])
-            own, sums = p[np.arange(len(p)), outputs.predictions[rows]], p.sum(axis=1)
+            likeliest, sums = p[np.arange(len(p)), outputs.predictions[rows]], p.sum(axis=1)
             # uniform where every class was calibrated to 0
-            scores[rows] = np.divide(own, sums, out=np.full_like(own, 1 / p.shape[1]), where=sums > 0)
+            scores[rows] = np.divide(likeliest, sums, out=np.full_like(likeliest, 1 / p.shape[1]), where=sums > 0)
         return scores
 
     def binned(self, outputs: Outputs, chosen: np.ndarray) -> np.ndarray:

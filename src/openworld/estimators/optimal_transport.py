@@ -97,18 +97,18 @@ def marginal_shares(marginal: Marginal, labels: np.ndarray, classes: int) -> np.
 
 def plan_of(target: Outputs, temperature: float, shares: np.ndarray) -> TransportPlan:
     """The transport of the target's probabilities, of logits over `temperature`, to shares of the classes."""
-    given = quotas(shares, target.n)
+    wanted = quotas(shares, target.n)
 
     def find() -> TransportPlan:
         whole, rows = target.origin or (target, None)
         if whole.n * whole.classes > NUMBERS:
             whole, rows = target, None
         if rows is None:
-            return transport(probabilities(whole.logits, temperature), given)
-        kept = ("probabilities", temperature)
-        return transport(whole.once(kept, lambda: probabilities(whole.logits, temperature)), given, rows)
+            return transport(probabilities(whole.logits, temperature), wanted)
+        key = ("probabilities", temperature)
+        return transport(whole.once(key, lambda: probabilities(whole.logits, temperature)), wanted, rows)
 
-    return target.once(("plan", temperature, given.tobytes()), find)
+    return target.once(("plan", temperature, wanted.tobytes()), find)
 
 
 def details_and_warnings(

@@ -49,8 +49,8 @@ class TwoViews:
         scale = float(source.reference.std(axis=1).mean()) or 1.0  # cosines differ by hundredths, logits by tens
         temperature = scale * source_temperature(source.reference / scale, source.labels).value
         counted = check.known[source.predictions]
-        named = source.reference.argmax(axis=1)
-        right = np.c_[~source.wrong, counted & ~source.wrong, counted & (named == source.labels)]
+        answers = source.reference.argmax(axis=1)
+        right = np.c_[~source.wrong, counted & ~source.wrong, counted & (answers == source.labels)]
         images = np.c_[_agreements(source, check.known, temperature), right]
         return FittedEstimator(self, known, (check, temperature, images))
 

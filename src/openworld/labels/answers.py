@@ -30,9 +30,9 @@ class LabelAnswers:
 
     def outcomes(self, model: int) -> Outcomes:
         """Return the outcomes of one model's images, of 0 and 1: float64[n] each."""
-        named = (side[model].astype(float) for side in (self.base_right, self.new_right))
+        sides = (side[model].astype(float) for side in (self.base_right, self.new_right))
         right = None if self.right is None else self.right[model].astype(float)
-        return Outcomes(*named, self.base.astype(float), (~self.base).astype(float), right)
+        return Outcomes(*sides, self.base.astype(float), (~self.base).astype(float), right)
 
 
 @checked

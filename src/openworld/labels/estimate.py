@@ -213,12 +213,12 @@ class LabelledQuality:
         return [of_outcomes(streams[model].ranking, pseudo_outcomes(self.batches, model, trust)) for model in models]
 
     def _residuals(self, quantity: str, models: tuple[int, ...], softs) -> list[Residuals]:
-        found = []
+        residuals = []
         for batch in self.batches:
             drawn, size = slice(batch.n), batch.plan.inclusion.size
-            psi, hat = (influences(quantity, models, softs, given, batch.images)[drawn] for given in batch.both)
-            found.append(Residuals(batch, psi, hat, size))
-        return found
+            psi, hat = (influences(quantity, models, softs, outcomes, batch.images)[drawn] for outcomes in batch.both)
+            residuals.append(Residuals(batch, psi, hat, size))
+        return residuals
 
     def _spreads(self, quantity: str, models: tuple[int, ...], softs, trust: float) -> tuple[Spread, Spread]:
         drawn, degrees = variance(self._residuals(quantity, models, softs), trust)

@@ -70,8 +70,8 @@ def _scenarios(streams: tuple[ScoredStream, ...], of: str) -> Scenarios:
     """Return possible outcomes of an image with their probabilities float64[N]."""
     if of == "overall_accuracy":
         parts = [stream.expected.right for stream in streams]
-        named = _named(np.ones(len(streams[0])), parts, same_names(streams, "joint_name"))
-        return [(chance, tuple(Outcomes(0.0, 0.0, 1.0, 0.0, right) for right in rights)) for chance, rights in named]
+        joint = _named(np.ones(len(streams[0])), parts, same_names(streams, "joint_name"))
+        return [(chance, tuple(Outcomes(0.0, 0.0, 1.0, 0.0, right) for right in rights)) for chance, rights in joint]
     expected = [stream.expected for stream in streams]
     base, new = (sum(getattr(each, side) for each in expected) / len(expected) for side in ("base", "new"))
     scenarios = []

@@ -85,10 +85,10 @@ class LabelPlan:
 
     def to_arrays(self) -> dict[str, np.ndarray]:
         """Return everything as named arrays for one .npz file; what is no array is JSON in `metadata`."""
-        named = {name: getattr(self, name) for name in ("chosen", "inclusion", "stratum", "spread", "known")}
+        arrays = {name: getattr(self, name) for name in ("chosen", "inclusion", "stratum", "spread", "known")}
         for place, stream in enumerate(self.streams):
-            named |= {f"stream{place}.{name}": array for name, array in stream.arrays().items()}
-        return named | {"metadata": np.array(json.dumps(self._head() | {"fingerprint": self.fingerprint}))}
+            arrays |= {f"stream{place}.{name}": array for name, array in stream.arrays().items()}
+        return arrays | {"metadata": np.array(json.dumps(self._head() | {"fingerprint": self.fingerprint}))}
 
     @classmethod
     @checked

@@ -171,11 +171,11 @@ class _Case:
         nearest = 0.5
         if earlier:
             (*before, (plan, answers)) = earlier
-            found = estimate(plan, answers, earlier=before)
+            quality = estimate(plan, answers, earlier=before)
             if SIDES[of]:
-                low, high = found.of("base_share").interval() or (0.0, 1.0)
+                low, high = quality.of("base_share").interval() or (0.0, 1.0)
                 shares = {side: max({"base": low, "new": 1 - high}[side], share) for side, share in shares.items()}
-            ends = found.of(of).interval() if len(streams) == 1 else None
+            ends = quality.of(of).interval() if len(streams) == 1 else None
             nearest = 0.5 if ends is None else float(np.clip(0.5, *ends))
         return cls(streams, of, tau, hat, says, min(shares.values(), default=1.0), nearest, loss, choice.design)
 

@@ -110,7 +110,7 @@ def read_batches(batches: Sequence[tuple[LabelPlan, LabelAnswers]]) -> tuple[Bat
 def pseudo_outcomes(batches: Sequence[Batch], model: int, trust: float) -> Outcomes:
     """Return a~ and its siblings over all batches, float64[N] each."""
     names = [name for name in FIELDS if getattr(batches[0].truth[model], name) is not None]
-    found = {}
+    pseudo = {}
     for name in names:
         total = 0.0
         for batch in batches:
@@ -118,8 +118,8 @@ def pseudo_outcomes(batches: Sequence[Batch], model: int, trust: float) -> Outco
             tilde = trust * hat if hat is not None else np.zeros(batch.plan.inclusion.size)
             tilde[batch.images] += batch.residual(model, name, trust)
             total = total + batch.weight * tilde
-        found[name] = total
-    return Outcomes(**{"right": None, **found})
+        pseudo[name] = total
+    return Outcomes(**{"right": None, **pseudo})
 
 
 def pair_correction(batches: Sequence[Batch], model: int, trust: float, names: tuple[str, str]) -> float:
@@ -163,8 +163,8 @@ def joined(parts: list[Outcomes]) -> Outcomes:
     """Return outcomes of several lots of images, one after the other."""
     parts = [part for part in parts if len(part)] or parts[:1]
     columns = {name: [getattr(part, name) for part in parts] for name in FIELDS}
-    known = {name: given for name, given in columns.items() if not any(part is None for part in given)}
-    return Outcomes(**{"right": None} | {name: np.concatenate(given) for name, given in known.items()})
+    complete = {name: given for name, given in columns.items() if not any(part is None for part in given)}
+    return Outcomes(**{"right": None} | {name: np.concatenate(given) for name, given in complete.items()})
 
 
 def expected_at(stream: ScoredStream, images: np.ndarray) -> Outcomes:
@@ -214,8 +214,8 @@ class Residuals:
 def best_trust(parts: Sequence[Residuals]) -> float:
     """Return l*, the weight of the proxies, in [0, 1], with which the variance is least."""
     shared = sum(float(part.cross(part.psi, part.hat).sum()) for part in parts)
-    own = sum(float(part.cross(part.hat, part.hat).sum()) for part in parts)
-    return min(max(shared / own, 0.0), 1.0) if own > ROUNDING**2 else 0.0
+    square = sum(float(part.cross(part.hat, part.hat).sum()) for part in parts)
+    return min(max(shared / square, 0.0), 1.0) if square > ROUNDING**2 else 0.0
 
 
 def variance(parts: Sequence[Residuals], trust: float) -> tuple[float, float]:

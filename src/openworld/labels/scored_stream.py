@@ -48,8 +48,8 @@ class ScoredStream:
 
     def arrays(self) -> dict[str, np.ndarray]:
         """Return every array under its name, without those that are None."""
-        named = {"scores": self.scores, **vars(self.expected), **{name: getattr(self, name) for name in NAMES}}
-        return {name: array for name, array in named.items() if array is not None}
+        columns = {"scores": self.scores, **vars(self.expected), **{name: getattr(self, name) for name in NAMES}}
+        return {name: array for name, array in columns.items() if array is not None}
 
     @cached_property
     def fingerprint(self) -> str:

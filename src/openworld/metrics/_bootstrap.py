@@ -110,8 +110,8 @@ def _units(plan: Design):
     codes = plan.base.groups, plan.new.groups
     if np.intersect1d(*codes).size:
         return codes, (plan.n_groups,)
-    known, codes = zip(*(np.unique(side, return_inverse=True) for side in codes), strict=True)
-    return codes, tuple(side.size for side in known)
+    units, codes = zip(*(np.unique(side, return_inverse=True) for side in codes), strict=True)
+    return codes, tuple(side.size for side in units)
 
 
 class _Row:

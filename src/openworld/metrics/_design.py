@@ -134,8 +134,8 @@ def _numbered(labels: np.ndarray) -> tuple[np.ndarray, int]:
     # whole numbers that lie close are counted in place of sorted: a third of the time and of the memory
     least, most = (int(labels.min()), int(labels.max())) if labels.dtype.kind in "iu" and labels.size else (0, -1)
     if not 0 <= most - least < DENSE * labels.size:
-        known, codes = np.unique(labels, return_inverse=True)
-        return codes, known.size
+        values, codes = np.unique(labels, return_inverse=True)
+        return codes, values.size
     places = labels - labels.dtype.type(least)
     present = np.zeros(most - least + 1, bool)
     present[places] = True

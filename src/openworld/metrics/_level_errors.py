@@ -83,23 +83,23 @@ def level_errors(groups: Sequence[Sequence], correct: Sequence[Sequence], *, exp
     ([[0.5]], 0.5)
     """
     groups, correct = _check(groups, correct, partial(as_fractions, dimensions=(2,)) if expected else as_answers)
-    known, codes = np.unique(np.concatenate([view for seed in groups for view in seed]), return_inverse=True)
+    values, codes = np.unique(np.concatenate([view for seed in groups for view in seed]), return_inverse=True)
     methods, levels = len(correct[0][0]), len(groups[0])
     accuracy = np.zeros((methods, levels))
-    influence, shares = np.zeros((methods, levels, known.size)), np.zeros((levels, known.size))
+    influence, shares = np.zeros((methods, levels, values.size)), np.zeros((levels, values.size))
     start = 0
     for views, answers in zip(groups, correct, strict=True):
-        for level, named in enumerate(answers):
+        for level, of_level in enumerate(answers):
             code = codes[start : start + len(views[level])]
             start += len(code)
-            means = named.mean(axis=1)
+            means = of_level.mean(axis=1)
             accuracy[:, level] += means
-            shares[level] += np.bincount(code, minlength=known.size) / len(code)
-            for method, right in enumerate(named):
-                influence[method, level] += np.bincount(code, right - means[method], known.size) / len(code)
+            shares[level] += np.bincount(code, minlength=values.size) / len(code)
+            for method, right in enumerate(of_level):
+                influence[method, level] += np.bincount(code, right - means[method], values.size) / len(code)
     seeds = len(groups)
-    flat, shares = influence.reshape(-1, known.size) / seeds, shares / seeds
-    return LevelErrors(accuracy / seeds, flat @ flat.T, shares @ shares.T, known.size)
+    flat, shares = influence.reshape(-1, values.size) / seeds, shares / seeds
+    return LevelErrors(accuracy / seeds, flat @ flat.T, shares @ shares.T, values.size)
 
 
 def _check(groups, correct, read):

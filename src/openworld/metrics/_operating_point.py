@@ -72,11 +72,11 @@ def miss_hit_curve(
     if not base_scores.size or not new_scores.size:
         empty = "new" if base_scores.size else "base"
         return MissHitCurve(*np.zeros((3, 0)), None, f"there is no {empty} sample")
-    named = base_scores[base_correct], new_scores[new_correct]
-    for scores in named:
+    right_scores = base_scores[base_correct], new_scores[new_correct]
+    for scores in right_scores:
         scores.sort()
-    sweep = Sweep.merged(*named)
-    del named
+    sweep = Sweep.merged(*right_scores)
+    del right_scores
     area = sweep.double_wins() / (2 * base_scores.size * new_scores.size)
     # Kept at or above a threshold becomes rejected at or below the one before it. In place: a column of ten million
     # takes 80 MB.
@@ -226,9 +226,9 @@ def choose_threshold(
     'misnamed base images alone are a miss rate of 0.5'
     """
     rules = {"miss_rate": miss_rate, "hit_rate": hit_rate, "costs": costs}
-    given = [name for name, rule in rules.items() if rule is not None]
-    if len(given) != 1:
-        rules = " and ".join(given) or "none"
+    names = [name for name, rule in rules.items() if rule is not None]
+    if len(names) != 1:
+        rules = " and ".join(names) or "none"
         raise OpenworldError(f"a threshold follows one rule, and {rules} came; give miss_rate, hit_rate or costs.")
     base = _side(base_scores, base_correct, "base")
     new = _side([] if new_scores is None else new_scores, [] if new_correct is None else new_correct, "new")

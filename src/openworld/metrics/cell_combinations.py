@@ -190,8 +190,8 @@ class _Laid:
         cell = np.repeat(np.arange(count), sizes)
         if not plan.grouped:
             return cls(plan, members, cell, sizes, None, cell, None)
-        known, pair = np.unique(cell * plan.new.n_codes + plan.new.groups[members], return_inverse=True)
-        return cls(plan, members, cell, sizes, pair, *np.divmod(known, plan.new.n_codes))
+        pairs, pair = np.unique(cell * plan.new.n_codes + plan.new.groups[members], return_inverse=True)
+        return cls(plan, members, cell, sizes, pair, *np.divmod(pairs, plan.new.n_codes))
 
     def pair_sums(self, values: np.ndarray) -> np.ndarray:
         return values if self.pair is None else np.bincount(self.pair, values, len(self.pair_cell))
@@ -218,7 +218,7 @@ class _Laid:
             joint = []
             for row, weight in zip(rows, weights, strict=True):  # sums over groups of both sides, all cells together
                 counted = weight[self.pair_cell] * outside
-                others = [np.bincount(self.pair_group, own, self.plan.new.n_codes) for own in counted]
+                others = [np.bincount(self.pair_group, part, self.plan.new.n_codes) for part in counted]
                 joint.append(row + np.stack(others))
             joint = _grams(joint, len(values))
         else:

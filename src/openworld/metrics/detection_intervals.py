@@ -36,12 +36,12 @@ def _draw(labels: list[np.ndarray], replicates: int, generator: np.random.Genera
     """Draw the clusters of some sets together: uint8[replicates, n] for each of them."""
     if not labels:
         return []
-    known, codes = np.unique(np.concatenate(labels), return_inverse=True)
-    counts = np.zeros((replicates, known.size), np.uint8)
-    law = Multinomial(known.size) if known.size else None
+    units, codes = np.unique(np.concatenate(labels), return_inverse=True)
+    counts = np.zeros((replicates, units.size), np.uint8)
+    law = Multinomial(units.size) if units.size else None
     for row in counts if law else ():
         row[:] = np.minimum(law(generator), 255)
-    return [counts[:, own] for own in np.split(codes, np.cumsum([len(own) for own in labels])[:-1])]
+    return [counts[:, place] for place in np.split(codes, np.cumsum([len(place) for place in labels])[:-1])]
 
 
 def resampled(
@@ -72,7 +72,7 @@ def _kept(in_counts: np.ndarray, out_counts: np.ndarray, order: np.ndarray, ends
 
 def _values(into: np.ndarray, out: np.ndarray, recall: float) -> Iterator[np.ndarray]:
     # At or below each distinct score, from the lowest up, as `detection.outwards` counts.
-    below = [kept[:, -1:] - np.concatenate([kept[:, -2::-1], np.zeros((len(kept), 1))], axis=1) for kept in (out, into)]
+    below = [side[:, -1:] - np.concatenate([side[:, -2::-1], np.zeros((len(side), 1))], axis=1) for side in (out, into)]
     with np.errstate(invalid="ignore", divide="ignore"):
         yield _false_positives(into, out, recall)
         yield _false_positives(*below, recall)

@@ -202,11 +202,11 @@ def correlation(estimates: Sequence[MetricEstimate]) -> np.ndarray | None:
                 sums.append(getattr(influence.design, side).scaled_sums(values))
         joined = sum(sums) if sums and influence.design.grouped else np.concatenate(sums) if sums else None
         rows.append(None if joined is None else joined / np.linalg.norm(joined))
-    found, known = np.eye(len(rows)), [place for place, row in enumerate(rows) if row is not None]
-    if known:
-        stacked = np.stack([rows[place] for place in known])
-        found[np.ix_(known, known)] = stacked @ stacked.T
-    return found
+    matrix, places = np.eye(len(rows)), [place for place, row in enumerate(rows) if row is not None]
+    if places:
+        stacked = np.stack([rows[place] for place in places])
+        matrix[np.ix_(places, places)] = stacked @ stacked.T
+    return matrix
 
 
 def share_interval(

@@ -58,33 +58,33 @@ class Outputs:
         logits = require_size(as_table(self.logits, "logits", (2,)), "logits")
         if logits.shape[0] == 0 or logits.shape[1] < 2:
             raise OpenworldError(f"logits has shape {logits.shape}, expected at least one image and two classes.")
-        (n, classes), known = logits.shape, {"logits": logits}
+        (n, classes), arrays = logits.shape, {"logits": logits}
         if self.labels is not None:
-            known["labels"] = labels = as_labels(self.labels, "labels", n)
+            arrays["labels"] = labels = as_labels(self.labels, "labels", n)
             if labels.max() >= classes:
                 raise OpenworldError(
                     f"labels holds class {labels.max()}, but the logits have {classes} classes (from 0)."
                 )
         if self.reference is not None:
-            known["reference"] = _alike(self.reference, "reference", logits.shape)
-        known["partners"] = tuple(_alike(own, f"partners[{i}]", logits.shape) for i, own in enumerate(self.partners))
+            arrays["reference"] = _alike(self.reference, "reference", logits.shape)
+        arrays["partners"] = tuple(_alike(own, f"partners[{i}]", logits.shape) for i, own in enumerate(self.partners))
         if self.slices is not None:
             slices = _rows(self.slices, "slices", n, "a column for each of D >= 1 groups")
             if not np.isin(slices, (-1, 0, 1)).all():
                 raise OpenworldError(
                     "slices holds other values than 1, 0 and -1: say whether an image is in a group, or not."
                 )
-            known["slices"] = np.where(slices > 0, 1.0, -1.0)
+            arrays["slices"] = np.where(slices > 0, 1.0, -1.0)
         if self.features is not None:
-            known["features"] = _of_length_1(_rows(self.features, "features", n))
+            arrays["features"] = _of_length_1(_rows(self.features, "features", n))
         if self.appearance is not None:
             appearance = _rows(self.appearance, "appearance", n)
             if (size := np.abs(appearance).max()) > APPEARANCE_MOST:
                 raise OpenworldError(
                     f"appearance holds a number of size {size:g}, expected at most {APPEARANCE_MOST:g}."
                 )
-            known["appearance"] = appearance.astype(np.float32)
-        for name, value in known.items():
+            arrays["appearance"] = appearance.astype(np.float32)
+        for name, value in arrays.items():
             object.__setattr__(self, name, value)
 
     @property

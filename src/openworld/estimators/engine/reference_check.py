@@ -119,12 +119,12 @@ def check_reference(source: Outputs) -> ReferenceCheck:
 def _check(source: Outputs) -> ReferenceCheck:
     named, labels = source.reference.argmax(axis=1), source.labels
     right = named == labels
-    known = np.bincount(labels[right], minlength=source.classes) > 0
-    facts = {"accuracy": float(right.mean()), "known": known}
-    if not known.any():
+    present = np.bincount(labels[right], minlength=source.classes) > 0
+    facts = {"accuracy": float(right.mean()), "known": present}
+    if not present.any():
         nothing = dict.fromkeys(("known_accuracy", "model_accuracy", "beyond_chance"), 0.0)
         return ReferenceCheck(**facts, **nothing, repeated=None)
-    concerned, images = known[labels] | known[named], known[labels]
+    concerned, images = present[labels] | present[named], present[labels]
     scores = source.logits[images], source.reference[images]
     shares = (_repeated_share(*pair, labels[images]) for pair in (scores, scores[::-1]))
     answers = [np.bincount(row[concerned], minlength=source.classes) / concerned.sum() for row in (named, labels)]
@@ -143,7 +143,7 @@ def _repeated_share(model: np.ndarray, other: np.ndarray, labels: np.ndarray) ->
     order = np.argsort(-model, axis=1, kind="stable")[:, :2]
     first, second = order.T
     lead = np.subtract(*np.take_along_axis(model, order, axis=1).T)
-    wrong, named = first != labels, other.argmax(axis=1)
+    wrong, answers = first != labels, other.argmax(axis=1)
     right = np.flatnonzero(~wrong)[np.argsort(lead[~wrong], kind="stable")]
     if wrong.sum() < FEW or len(right) < NEAR:
         return None
@@ -154,7 +154,7 @@ def _repeated_share(model: np.ndarray, other: np.ndarray, labels: np.ndarray) ->
         sums = np.r_[0, np.cumsum(hits[right])]
         return float((sums[start + count] - sums[start]).mean() / count)
 
-    by_chance, most = as_hard(named == second), as_hard(named == first)
+    by_chance, most = as_hard(answers == second), as_hard(answers == first)
     if most - by_chance < LEAST:
         return None
-    return (float((named[wrong] == first[wrong]).mean()) - by_chance) / (most - by_chance)
+    return (float((answers[wrong] == first[wrong]).mean()) - by_chance) / (most - by_chance)

@@ -51,15 +51,15 @@ def transport(probabilities: np.ndarray, quotas: np.ndarray, rows: np.ndarray | 
     assigned, prices = p.argmax(axis=1), np.zeros(len(given))
     _raise_prices(p, quotas[given], assigned, prices)
     _Paths(p, quotas[given], assigned, prices).settle()
-    own = p[np.arange(n), assigned]
+    likelihood = p[np.arange(n), assigned]
     every = np.zeros(len(quotas))
     if len(given) < len(quotas):
-        profits = own - (prices - prices.min())[assigned]
+        profits = likelihood - (prices - prices.min())[assigned]
         for start in range(0, n, BLOCK):  # a few images at a time, which stay in the processor's cache
             part = slice(start, start + BLOCK)
             np.maximum(every, (probabilities[rows[part]] - profits[part, None]).max(axis=0), out=every)
     every[given] = prices - prices.min()
-    return TransportPlan(given[assigned], own, every)
+    return TransportPlan(given[assigned], likelihood, every)
 
 
 def quotas(marginal: np.ndarray, n: int) -> np.ndarray:
@@ -67,10 +67,10 @@ def quotas(marginal: np.ndarray, n: int) -> np.ndarray:
     wanted = marginal / marginal.sum() * n
     nearest = np.round(wanted)
     wanted = np.where(np.isclose(wanted, nearest, rtol=0, atol=1e-9 * n), nearest, wanted)  # 0.07 * 100 is not 7
-    given = np.floor(wanted).astype(np.int64)
-    remainders = np.round(wanted - given, 9)
-    given[np.argsort(-remainders, kind="stable")[: n - given.sum()]] += 1
-    return given
+    whole = np.floor(wanted).astype(np.int64)
+    remainders = np.round(wanted - whole, 9)
+    whole[np.argsort(-remainders, kind="stable")[: n - whole.sum()]] += 1
+    return whole
 
 
 def _raise_prices(p: np.ndarray, quotas: np.ndarray, assigned: np.ndarray, prices: np.ndarray) -> None:

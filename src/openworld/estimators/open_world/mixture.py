@@ -93,10 +93,10 @@ class Hybrid:
         scores, rule = known
         share = best_bin_share(scores, stream.scores) if new_share is None else 1 - new_share
         base = base_by_score(scores, stream.scores, share, self.bins)
-        named = base * rule.right(stream.base_logits), (1 - base) * rule.right(stream.new_logits)
+        rights = base * rule.right(stream.base_logits), (1 - base) * rule.right(stream.new_logits)
         details = {"temperature": rule.temperature, "threshold": finite(rule.least)}
         details["share_by_bins"] = 1 - float(base.mean())
-        return of_proxies(stream, *named, base, share=share, details=details, warnings=rule.warnings)
+        return of_proxies(stream, *rights, base, share=share, details=details, warnings=rule.warnings)
 
 
 def base_by_score(base_scores: np.ndarray, scores: np.ndarray, share: float, bins: int) -> np.ndarray:

@@ -50,8 +50,8 @@ class OwnNames:
         mass = known.base(stream.logits, stream.n_base)
         share = posterior_share(mass, self.prior) if new_share is None else 1 - new_share
         base = at_share(mass, share)
-        named = base * known.right(stream.base_logits), (1 - base) * known.right(stream.new_logits)
-        return of_proxies(stream, *named, base, details={"temperature": known.temperature}, warnings=known.warnings)
+        rights = base * known.right(stream.base_logits), (1 - base) * known.right(stream.new_logits)
+        return of_proxies(stream, *rights, base, details={"temperature": known.temperature}, warnings=known.warnings)
 
 
 @checked
@@ -84,6 +84,6 @@ class Thresholded:
         """Join the base mass and the thresholded names."""
         base = known.base(stream.logits, stream.n_base)
         base = base if new_share is None else at_share(base, 1 - new_share)
-        named = base * known.right(stream.base_logits), (1 - base) * known.right(stream.new_logits)
+        rights = base * known.right(stream.base_logits), (1 - base) * known.right(stream.new_logits)
         details = {"temperature": known.temperature, "threshold": finite(known.least)}
-        return of_proxies(stream, *named, base, details=details, warnings=known.warnings)
+        return of_proxies(stream, *rights, base, details=details, warnings=known.warnings)

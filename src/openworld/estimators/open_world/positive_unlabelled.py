@@ -108,21 +108,21 @@ class PositiveUnlabelled:
         if share >= 1:
             none = OpenWorldEstimate(new_share=0.0, base_accuracy=float(right.mean()))
             return none.without(("overall_accuracy",), "no image of the stream looks new")
-        named = tuple(known.new_right(outputs, self.names) for outputs in (stream, base))
+        rights = tuple(known.new_right(outputs, self.names) for outputs in (stream, base))
         everything = np.ones(stream.n), np.ones(base.n)
         joint = tuple(
             weights * (outputs.joint_prediction == outputs.new_prediction)
-            for weights, outputs in zip(named, (stream, base), strict=True)
+            for weights, outputs in zip(rights, (stream, base), strict=True)
         )
         joint_right = float((base.joint_prediction == base.labels).mean())
         return OpenWorldEstimate(
-            _pairs(base.scores, stream.scores, right, named, share),
+            _pairs(base.scores, stream.scores, right, rights, share),
             float(right.mean()),
-            _of_new(*(float(part.mean()) for part in named), share),
+            _of_new(*(float(part.mean()) for part in rights), share),
             _pairs(base.scores, stream.scores, everything[1], everything, share),
             1 - share,
             share * joint_right + (1 - share) * _of_new(*(float(part.mean()) for part in joint), share),
-            proxies=self._proxies(known, stream, share, named[0]),
+            proxies=self._proxies(known, stream, share, rights[0]),
             details={"temperature": known.own.temperature}
             | ({} if known.reference is None else {"reference_temperature": known.reference.temperature}),
             warnings=known.own.warnings,

@@ -246,10 +246,10 @@ def unlike_share(source: np.ndarray, period: np.ndarray) -> float:
 def _other_logits(outputs: Outputs) -> np.ndarray:
     """Return logits less the mean of those of the classes that are not predicted; 0 for the predicted one."""
     # Its own logit falls whatever the cause, and with it in the mean all others would rise as one.
-    rows, own = np.arange(outputs.n), outputs.predictions
-    total = outputs.logits.sum(axis=1) - outputs.logits[rows, own]
+    rows, predictions = np.arange(outputs.n), outputs.predictions
+    total = outputs.logits.sum(axis=1) - outputs.logits[rows, predictions]
     moved = outputs.logits - (total / (outputs.classes - 1))[:, None]
-    moved[rows, own] = 0.0
+    moved[rows, predictions] = 0.0
     return moved
 
 

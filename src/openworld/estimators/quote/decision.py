@@ -117,8 +117,8 @@ def evidence(
 
 def readings(source: float, estimates: Mapping[str, Estimate], nulls: Mapping[str, Null]) -> dict[str, float]:
     """Return what each of `ALONE` says of a target, less what it is off on source-like sets, in [0, 1]."""
-    found = {name: held(estimates[name].accuracy - nulls[name].bias) for name in ("DoC", "ATC-MC")}
-    return found | {"COT": held(source * (estimates["COT"].accuracy / max(nulls["COT"].mean, 1e-9)) ** POWER)}
+    by_confidence = {name: held(estimates[name].accuracy - nulls[name].bias) for name in ("DoC", "ATC-MC")}
+    return by_confidence | {"COT": held(source * (estimates["COT"].accuracy / max(nulls["COT"].mean, 1e-9)) ** POWER)}
 
 
 def confidence_spread(source: Outputs, n: int) -> float:

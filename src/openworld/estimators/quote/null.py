@@ -104,15 +104,15 @@ def measure_null(
     temperature, generator = temperature_of(source), np.random.default_rng(seed)
     for place in range(draws):
         rows = generator.integers(0, source.n, sizes[0])
-        known = source.draw(rows)
-        known.once("temperature", partial(replace, temperature, pulls=temperature.pulls[rows]))
+        resampled = source.draw(rows)
+        resampled.once("temperature", partial(replace, temperature, pulls=temperature.pulls[rows]))
         targets = [source.draw(generator.integers(0, source.n, sizes[1])) for _ in range(TARGETS)]
         for target in targets:
-            waive_bias(target, temperature.value, known.n)
+            waive_bias(target, temperature.value, resampled.n)
         accuracies[place] = [1 - target.mistakes / target.n for target in targets]
         for name, estimator in estimators.items():
             if place < rounds[name]:
-                fitted = estimator.fit(known)
+                fitted = estimator.fit(resampled)
                 answers = [fitted.estimate(target, interval=False).accuracy for target in targets]
                 estimates[name][place] = [np.nan if answer is None else answer for answer in answers]
         if progress:

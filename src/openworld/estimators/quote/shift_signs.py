@@ -72,8 +72,8 @@ class ShiftSigns:
     def speaking(self) -> tuple[ShiftSign, ...]:
         """Those that speak of a shift, the clearest first."""
         adjusted = self.adjusted
-        found = [sign for sign in self.signs if sign.p < ALONE or adjusted[sign.name] < LEVEL]
-        return tuple(sorted(found, key=lambda sign: (sign.p, -sign.distance)))
+        clear = [sign for sign in self.signs if sign.p < ALONE or adjusted[sign.name] < LEVEL]
+        return tuple(sorted(clear, key=lambda sign: (sign.p, -sign.distance)))
 
     def __getitem__(self, name: str) -> ShiftSign | None:
         return next((sign for sign in self.signs if sign.name == name), None)
@@ -86,12 +86,12 @@ def shift_signs(source: Outputs, target: Outputs, *, deals: int = DEALS, seed: i
     temperature = temperature_of(source).value
     generator = np.random.default_rng(seed)
     source, target = (sample(side, generator) for side in (source, target))
-    own, other = vectors_of(source, temperature), vectors_of(target, temperature)
+    here, other = vectors_of(source, temperature), vectors_of(target, temperature)
     weights = np.repeat(np.float32([1 / source.n, -1 / target.n]), [source.n, target.n])
     dealt = np.stack([weights, *(generator.permutation(weights) for _ in range(deals))])
     signs, distances, limits = [], {}, {}
-    for name in [name for name in own if name in other]:
-        both = np.concatenate([own[name], other[name]])
+    for name in [name for name in here if name in other]:
+        both = np.concatenate([here[name], other[name]])
         if name == APPEARANCE:  # of unlike units
             both = both / np.maximum(both.std(axis=0), 1e-6)
         between = pairwise(both)
@@ -103,7 +103,7 @@ def shift_signs(source: Outputs, target: Outputs, *, deals: int = DEALS, seed: i
                 name,
                 float(1 + reached) / (1 + deals),
                 float(energies[0] - energies[1:].mean()) / scale,
-                float(other[name].mean() - own[name].mean()) if both.shape[1] == 1 else None,
+                float(other[name].mean() - here[name].mean()) if both.shape[1] == 1 else None,
                 float(energies[0]),
             )
         )
@@ -120,16 +120,16 @@ def add_sign(signs: ShiftSigns, sign: ShiftSign) -> ShiftSigns:
 def vectors_of(outputs: Outputs, temperature: float) -> dict[str, np.ndarray]:
     """Return the vectors float32[n, K] of the images by the name of the sign that compares them."""
     logits = outputs.logits / temperature
-    named = outputs.predictions
+    predictions = outputs.predictions
     vectors = {
         OUTPUTS: logits - logits.mean(axis=1, keepdims=True),  # at the source's temperature
         CONFIDENCES: confidences(outputs.logits, temperature)[:, None],
-        NAMED: np.eye(outputs.classes)[named],
+        NAMED: np.eye(outputs.classes)[predictions],
     }
     if outputs.reference is not None:
-        vectors[REFERENCE] = (outputs.reference.argmax(axis=1) == named)[:, None]
+        vectors[REFERENCE] = (outputs.reference.argmax(axis=1) == predictions)[:, None]
     for place, partner in enumerate(outputs.partners, 1):
-        vectors[PARTNER if place == 1 else f"{PARTNER} {place}"] = (partner.argmax(axis=1) == named)[:, None]
+        vectors[PARTNER if place == 1 else f"{PARTNER} {place}"] = (partner.argmax(axis=1) == predictions)[:, None]
     if outputs.features is not None:
         vectors[EMBEDDINGS] = outputs.features
     if outputs.appearance is not None:

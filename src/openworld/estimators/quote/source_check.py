@@ -94,13 +94,13 @@ def check_source(source: Outputs, target: Outputs | None = None) -> SourceCheck:
         raise OpenworldError(f"the target has {target.classes} classes and the source {source.classes}; use one model.")
     images = _pictures(source.logits if target is None else np.concatenate([source.logits, target.logits]))
     on_source, on_target = images[: source.n], images[source.n :]
-    known = on_source[on_source >= 0]
+    present = on_source[on_source >= 0]
     return SourceCheck(
         n=source.n,
         mistakes=source.mistakes,
-        repeated=int((np.bincount(known)[known] > 1).sum()) if known.size else 0,
+        repeated=int((np.bincount(present)[present] > 1).sum()) if present.size else 0,
         n_target=len(on_target),
-        shared=int(np.isin(on_target, known).sum()),
+        shared=int(np.isin(on_target, present).sum()),
         softmax=max(float(are_probabilities(outputs.logits).mean()) for outputs in (source, target or source)),
     )
 

@@ -156,10 +156,10 @@ def of_proxies(
     proxies = outcomes(base_right, new_right, base, right=right)
     soft = soft_openworld_auc(stream.scores, base_right, new_right, base, right=right)
     new_share = 1 - (soft.base_share if share is None else share)
-    found = OpenWorldEstimate(
+    estimate = OpenWorldEstimate(
         soft.value, soft.base_accuracy, soft.new_accuracy, soft.auroc, new_share, soft.overall_accuracy
     )
-    return replace(found, proxies=proxies, **rest)
+    return replace(estimate, proxies=proxies, **rest)
 
 
 def true_numbers(stream: OpenWorldOutputs) -> dict[str, float | None]:
@@ -167,10 +167,10 @@ def true_numbers(stream: OpenWorldOutputs) -> dict[str, float | None]:
     stream.require(("labels", "logits"), "a true number")
     base = (stream.labels < stream.n_base).astype(np.float64)
     right = stream.joint_prediction == stream.labels
-    named = base * (stream.base_prediction == stream.labels), (1 - base) * (stream.new_prediction == stream.labels)
-    soft = soft_openworld_auc(stream.scores, *named, base, right=right)
-    found = {name: soft.value_of(name) for name in NUMBERS if name != "new_share"}
-    return found | {"new_share": 1 - soft.base_share}
+    rights = base * (stream.base_prediction == stream.labels), (1 - base) * (stream.new_prediction == stream.labels)
+    soft = soft_openworld_auc(stream.scores, *rights, base, right=right)
+    numbers = {name: soft.value_of(name) for name in NUMBERS if name != "new_share"}
+    return numbers | {"new_share": 1 - soft.base_share}
 
 
 def _refused(found: OpenWorldEstimate, stream: OpenWorldOutputs, estimator: OpenWorldEstimator) -> OpenWorldEstimate:

@@ -125,5 +125,5 @@ class OpenWorldOutputs:
 
     def rows(self, chosen: np.ndarray) -> "OpenWorldOutputs":
         """Return the outputs of some images: a mask bool[n], or places int[m]."""
-        own = {name: value[chosen] if isinstance(value, np.ndarray) else value for name, value in vars(self).items()}
-        return OpenWorldOutputs(**own)
+        arrays = {name: value[chosen] if isinstance(value, np.ndarray) else value for name, value in vars(self).items()}
+        return OpenWorldOutputs(**arrays)

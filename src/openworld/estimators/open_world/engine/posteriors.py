@@ -56,10 +56,10 @@ class NameRule:
 
     def right_of(self, logits: np.ndarray, names: np.ndarray) -> np.ndarray:
         """Return softmax(logits / T) of given names int64[n], float64[n]."""
-        found = np.empty(len(logits))
+        right = np.empty(len(logits))
         for rows in blocks(*logits.shape):
-            found[rows] = np.take_along_axis(probabilities(logits[rows], self.temperature), names[rows, None], 1)[:, 0]
-        return found
+            right[rows] = np.take_along_axis(probabilities(logits[rows], self.temperature), names[rows, None], 1)[:, 0]
+        return right
 
     def base(self, logits: np.ndarray, n_base: int) -> np.ndarray:
         """Return the sum of softmax(logits / T) over base names, float64[n]."""
@@ -101,8 +101,8 @@ def best_bin_share(base_scores: np.ndarray, scores: np.ndarray, places: np.ndarr
     places = np.unique(np.concatenate([base_scores, scores])) if places is None else places
     above_base = 1 - np.searchsorted(np.sort(base_scores), places) / len(base_scores)
     above = 1 - np.searchsorted(np.sort(scores), places) / len(scores)
-    kept = above_base > 0
+    filled = above_base > 0
     error = sqrt(log(1 / ERROR) / 2 / len(scores)) + sqrt(log(1 / ERROR) / 2 / len(base_scores))
-    ratio = above[kept] / above_base[kept]
-    best = np.argmin(ratio + (1 + WEIGHT) * error / above_base[kept])
+    ratio = above[filled] / above_base[filled]
+    best = np.argmin(ratio + (1 + WEIGHT) * error / above_base[filled])
     return float(min(1.0, ratio[best]))
