@@ -22,6 +22,11 @@ def mixed(make_run):
     return read_report(make_run(generated=every_third))
 
 
+@pytest.fixture(scope="module")
+def facts(mixed):
+    return DetectionRun.read(mixed.run_folder)
+
+
 def every_third(place):
     return np.arange(place.size) % 3 == 0
 
@@ -32,8 +37,7 @@ def images_of(unit, facts):
     return unit.stored.table("images"), place, every_third(place)
 
 
-def test_the_area_is_the_mean_of_the_cells_that_have_enough_of_both(mixed):
-    facts = DetectionRun.read(mixed.run_folder)
+def test_the_area_is_the_mean_of_the_cells_that_have_enough_of_both(mixed, facts):
     for model, label in (("resnet-8", "KNN"), ("a CLIP", "MCM")):
         per_seed, by_level = [], {}
         for unit in facts.models[model]:
@@ -73,8 +77,7 @@ def test_cells_that_share_no_image_err_independently():
     assert found.standard_error == pytest.approx(np.hypot(*errors) / 2, rel=0.03)
 
 
-def test_either_kind_is_held_against_test_images_in_the_cells_with_both(mixed, shifts):
-    facts = DetectionRun.read(mixed.run_folder)
+def test_either_kind_is_held_against_test_images_in_the_cells_with_both(mixed, facts, shifts):
     (unit,) = facts.models["a CLIP"]
     table, place, made = images_of(unit, facts)
     test, scores = unit.stored.table("test")["score MCM"], table["score MCM"]

@@ -22,9 +22,8 @@ METRIC = {"5": "auroc", "12": "fpr_out_positive", "16": "aupr_in"}
 @pytest.fixture(scope="module")
 def drawn(shifts):
     """A function that draws a figure from the run of `shifts`."""
-    return lambda number, setup=REAL: FIGURES["is-ood"][number].draw(
-        FigureRuns("is-ood", setup, (PaperRun(Path(shifts.run_folder.folder)),))
-    )
+    run = PaperRun(Path(shifts.run_folder.folder))
+    return lambda number: FIGURES["is-ood"][number].draw(FigureRuns("is-ood", REAL, (run,)))
 
 
 def cells(shifts, label, metric):
@@ -70,7 +69,7 @@ def test_marginal_images_with_prediction_and_confidence(make_units, write_run, d
     names = ("pictures/marginal/7.png", "pictures/marginal/known-3.png")
     kept |= dict.fromkeys(names, kept["pictures/0-0/7.png"])
     folder = write_run([(facts, tables, kept), *others])
-    given = FigureRuns("is-ood", ReproductionSetup("data"), (PaperRun(folder),))
+    given = FigureRuns("is-ood", REAL, (PaperRun(folder),))
     figure = FIGURES["is-ood"]["20"].draw(given)
     (chart,) = figure.charts
     assert chart.cells[0, 0].text == "98.7" and list(chart.column_labels) == ["<b>bun</b>\nas a rather long name"]

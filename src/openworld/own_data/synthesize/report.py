@@ -11,6 +11,7 @@ import numpy as np
 
 from openworld.core.console import Ending
 from openworld.core.progress import SILENT, Observer
+from openworld.own_data.shift.results import START
 from openworld.own_data.shift.verdict import unsure
 from openworld.own_data.synthesize.command import PlannedSet, plan_set
 from openworld.report.layout import Brief, Layout, Pivot
@@ -24,7 +25,6 @@ IMAGES = Metric("planned_images", "images", "count", 0, 0, (0.0, None))
 UNIQUE = Metric("unique_prompts", "different prompts drawn", "count", 0, 0, (0.0, None))
 CANDIDATES = Metric("candidate_prompts", "prompts there are", "count", 0, 0, (0.0, None))
 REPEATS = Metric("most_repeats", "images of the commonest prompt", "count", 0, 0, (0.0, None))
-START = Metric("level_start", "from", "fraction", 4, 0, (0.0, 2.0))
 LAYOUT = Layout(
     "A set of images by shift",
     "",
