@@ -140,7 +140,6 @@ def test_refusals(usual, given, tmp_path):
         (usual, "give --out FOLDER, or --plan"),
         ((*bare, *out), "give --labels: a text file"),
         ((*bare, *out, "--painter", "rendered"), "give --images"),
-        ((*usual, *out, *diffusion), "model_index.json"),
         ((*usual, *out, "--painter", "sdxl"), "unknown painter 'sdxl'"),
         ((*usual, *out, "--painter", "own_painters:broken"), "RuntimeError: no paint left"),
         ((*usual, *out, "--painter", "own_painters:no_painter"), "a int without about and fitting and paint"),

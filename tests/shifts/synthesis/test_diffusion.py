@@ -233,3 +233,20 @@ def test_weights_that_are_not_there_are_said(diffusers, tmp_path):
     for missing in (str(tmp_path / "missing"), "me/no-such-repository"):
         with pytest.raises(OpenworldError, match="cannot be loaded as a text-to-image pipeline"):
             sdxl_turbo(missing, device="cpu", download=False)
+
+
+def test_a_pipeline_brings_no_code(diffusers, tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(tmp_path)
+    code = f"import pathlib\npathlib.Path({str(tmp_path / 'ran')!r}).touch()\n"
+    (tmp_path / "planted_marker.py").write_text(code)
+    for name, index in (
+        ("module", {"_class_name": "StableDiffusionPipeline", "unet": ["planted_marker", "go"]}),
+        ("file", {"_class_name": ["marker", "Pipe"]}),
+    ):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "model_index.json").write_text(json.dumps(index))
+        if name == "file":
+            (tmp_path / name / "marker.py").write_text(code)
+        with pytest.raises(OpenworldError, match="names code"):
+            sdxl_turbo(str(tmp_path / name), device="cpu")
+    assert not (tmp_path / "ran").exists()
