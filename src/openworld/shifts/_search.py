@@ -121,14 +121,14 @@ class _Best:
     def _better(self, tile: Tensor, highest: Tensor) -> tuple[Tensor, Tensor, Tensor] | None:
         """Return query, row and product of all above the least kept, in order of queries; None if it is much."""
         groups = highest.shape[1]
-        opened = _true(highest > self._least)
+        opened = _places_where(highest > self._least)
         if _CROWDED * len(opened) > highest.numel():
             return None
         query = opened // groups
         members = (opened + query * (tile.shape[1] - groups))[:, None]
         members = members + groups * torch.arange(GROUP, device=tile.device)
         products = tile.view(-1).take(members)
-        better = _true(products > self._least.index_select(0, query))
+        better = _places_where(products > self._least.index_select(0, query))
         query = query.index_select(0, better // GROUP)
         return query, members.view(-1).take(better) - query * tile.shape[1], products.view(-1).take(better)
 
@@ -158,8 +158,8 @@ class _Best:
         self._least = products[:, -1:].contiguous()
 
 
-def _true(mask: Tensor) -> Tensor:
-    """Return flat places int64[n] of what holds, ascending."""
+def _places_where(mask: Tensor) -> Tensor:
+    """Return the flat places int64[n] where a mask holds, ascending."""
     if mask.is_cuda:
         return torch.nonzero(mask.flatten()).flatten()
     return torch.from_numpy(np.flatnonzero(mask.numpy()))  # ten times as fast

@@ -196,23 +196,16 @@ def stream_labels(
         nothing = np.zeros(count, bool)
         return StreamLabels(known, base, nothing, np.full(count, -1), nothing, nothing) if known.any() else None
 
-    named, places, base_count = ~empty_entries(label), np.full(count, -1), len(names.spelled[BASE])
+    named, places = ~empty_entries(label), np.full(count, -1)
     if label.dtype.kind in "iuf" and {BASE, NEW} <= set(names.fixed):
-        numbers, total = label[named], base_count + len(names.spelled[NEW])
-        odd = np.flatnonzero((numbers < 0) | (numbers >= total) | (numbers % 1 != 0))
-        if odd.size:
-            raise OpenworldError(
-                f"column label of {path} holds {numbers[odd[0]]:g}; expected names of classes, or whole numbers "
-                f"from 0 to {total - 1}."
-            )
-        numbers = numbers.astype(np.int64)
-        places[named] = numbers if order is None else np.argsort(order)[numbers]
+        places[named] = _numbered_places(label[named], names, path, order)
     else:
         spelled = names_of(label[named], path.suffix.lower() == ".csv")
         if BASE not in names.fixed:
             names.numbers(BASE, spelled[(known & base)[named]])
-        places[named], base_count = names.joint_numbers(spelled), len(names.spelled[BASE])
+        places[named] = names.joint_numbers(spelled)
 
+    base_count = len(names.spelled[BASE])
     of_base, of_none = (places >= 0) & (places < base_count), places < 0
     for rows, what in (
         (named & ~known & of_none, "is none of the names, and its side is empty; write base or new into side"),
@@ -230,3 +223,16 @@ def stream_labels(
         return None
     base_right = named & base & (places == answers[0])
     return StreamLabels(known, base, named, places, base_right, named & ~base & (places == base_count + answers[1]))
+
+
+def _numbered_places(label: np.ndarray, names: StreamNames, path: Path, order: np.ndarray | None) -> np.ndarray:
+    """Return the places of classes that are numbers, in the order of the file, among base names, then new names."""
+    total = len(names.spelled[BASE]) + len(names.spelled[NEW])
+    odd = np.flatnonzero((label < 0) | (label >= total) | (label % 1 != 0))
+    if odd.size:
+        raise OpenworldError(
+            f"column label of {path} holds {label[odd[0]]:g}; expected names of classes, or whole numbers from 0 to "
+            f"{total - 1}."
+        )
+    numbers = label.astype(np.int64)
+    return numbers if order is None else np.argsort(order)[numbers]
