@@ -16,26 +16,23 @@ from openworld.label_free.estimate import scoring
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "estimators"))
 
-from simulated import outputs  # noqa: E402
+from simulated import outputs, save_scores  # noqa: E402
 
 pytestmark = pytest.mark.usefixtures("few_draws")
 
 TEMPLATE = ("--template", "an icon of a {}.")
 
 
-def save(path, data, **further):
-    held = {"logits": data.logits, "labels": data.labels, "reference": data.reference} | further
-    np.savez(path, **{name: value for name, value in held.items() if value is not None})
-
-
 @pytest.fixture(scope="module")
 def files(tmp_path_factory):
     folder = tmp_path_factory.mktemp("scores")
     source, target = outputs(0, 200, 4, 2.0, knows=0.8), outputs(1, 300, 4, 1.2, knows=0.8)
-    save(folder / "source.npz", source, classnames=np.array(["ant", "bee", "cat", "dog"]))
-    save(folder / "target.npz", replace(target, labels=None), when=np.datetime64("2024-01-01", "D") + np.arange(300))
-    save(folder / "bare.npz", replace(target, labels=None, reference=None))
-    save(folder / "lost.npz", replace(outputs(2, 300, 4, 0.0), labels=None, reference=None))
+    save_scores(folder / "source.npz", source, classnames=np.array(["ant", "bee", "cat", "dog"]))
+    save_scores(
+        folder / "target.npz", replace(target, labels=None), when=np.datetime64("2024-01-01", "D") + np.arange(300)
+    )
+    save_scores(folder / "bare.npz", replace(target, labels=None, reference=None))
+    save_scores(folder / "lost.npz", replace(outputs(2, 300, 4, 0.0), labels=None, reference=None))
     return folder
 
 

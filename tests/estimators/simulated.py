@@ -30,6 +30,14 @@ def outputs(seed, n=60, classes=4, strength=2.0, partners=0, knows=0.5):
     )
 
 
+def save_scores(path, data, **further):
+    """Save outputs, and further columns, as a file of scores; None leaves a column out."""
+    columns = {"logits": data.logits, "labels": data.labels, "reference": data.reference, "embeddings": data.features}
+    columns |= {f"partner_{place}": partner for place, partner in enumerate(data.partners, 1)} | further
+    np.savez(path, **{name: column for name, column in columns.items() if column is not None})
+    return path
+
+
 def stored(case, temperature=1.0):
     """Source and target of a case of tests/reference/label_free.json, logits divided by a temperature."""
     inputs = CASES[case]["inputs"]

@@ -4,15 +4,10 @@ import numpy as np
 import pytest
 from moved_periods import LIKE, MIXED, SOURCE, joined
 from PIL import Image
+from simulated import save_scores as save
 
 from openworld.label_free.estimate.command import estimate
 from openworld.label_free.estimate.report import report
-
-
-def save(path, outputs, **further):
-    held = {"logits": outputs.logits, "labels": outputs.labels, "embeddings": outputs.features} | further
-    np.savez(path, **{name: value for name, value in held.items() if value is not None})
-    return str(path)
 
 
 @pytest.fixture
@@ -24,7 +19,7 @@ def files(tmp_path):
 
 
 def found(files, **settings):
-    return estimate([files[0]], [files[1]], estimator=("DoC",), chunk_rows=300, **settings)
+    return estimate([str(files[0])], [str(files[1])], estimator=("DoC",), chunk_rows=300, **settings)
 
 
 def test_each_period_has_its_cause_and_the_images_that_carry_it(files, tmp_path):

@@ -6,7 +6,7 @@ from functools import partial
 
 import numpy as np
 import pytest
-from simulated import outputs
+from simulated import outputs, save_scores
 
 from openworld import OpenworldError
 from openworld.estimators import ESTIMATORS, Outputs, streaming
@@ -25,10 +25,7 @@ ALONE = ["COTT", "ATC-MC", "ATC-NE", "COT", "CBPE", "DoC", "AC", "IM", "ProjNorm
 
 
 def save(path, data, **further):
-    partners = {f"partner_{place}": one for place, one in enumerate(data.partners, 1)}
-    held = {"logits": data.logits, "labels": data.labels, "reference": data.reference} | partners | further
-    np.savez(path, **{name: value for name, value in held.items() if value is not None})
-    return open_table([path])
+    return open_table([save_scores(path, data, **further)])
 
 
 KNOWN, NEW = 200, 300  # images of the usual source and target

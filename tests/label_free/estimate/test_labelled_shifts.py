@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from simulated import outputs
+from simulated import outputs, save_scores
 
 from openworld import OpenworldError
 from openworld.label_free.estimate import estimation
@@ -27,9 +27,7 @@ def model(seed, lost, n=500):
 
 
 def save(path, data, reference=False, **further):
-    held = {"logits": data.logits, "labels": data.labels, "reference": data.reference if reference else None} | further
-    np.savez(path, **{name: value for name, value in held.items() if value is not None})
-    return open_table([path])
+    return open_table([save_scores(path, data if reference else replace(data, reference=None), **further)])
 
 
 def shift(family, path, data, **further):

@@ -2,18 +2,16 @@
 
 import json
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
 from moved_periods import LIKE, MIXED, SOURCE, STYLE, joined
+from simulated import save_scores
 
 from openworld.label_free.watch import command
 
-
-def save(path, outputs, **further):
-    held = {"logits": outputs.logits, "labels": outputs.labels} | further
-    np.savez(path, **{name: value for name, value in held.items() if value is not None})
-    return path
+save = partial(save_scores, embeddings=None)
 
 
 @pytest.fixture
