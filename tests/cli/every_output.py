@@ -7,7 +7,7 @@ import numpy as np
 from PIL import Image
 
 SPEC = """
-dataset = "emoji-groups"
+dataset = "{}"
 seeds = [1]
 shots = 1
 views = 1
@@ -82,11 +82,11 @@ def prepare(folder: Path) -> None:
     write(folder / "stream.csv", stream)
     for place, shade in (("pictures", 40), ("others", 90)):
         for name in ("cat", "dog"):
-            (folder / place / name).mkdir(parents=True)
-            for number in range(3):
-                pixels = generator.integers(0, shade + 60 * number, (32, 32, 3)).astype(np.uint8)
-                Image.fromarray(pixels).save(folder / place / name / f"{number}.png")
-    (folder / "spec.toml").write_text(SPEC)
+            paint(folder / place / name, generator, [shade + 60 * number for number in range(3)])
+    for part, count in (("train", 1), ("validation", 1), ("test", 2)):
+        for name in ("cat", "dog", "owl", "yak"):
+            paint(folder / "four" / part / name, generator, [200] * count)
+    (folder / "spec.toml").write_text(SPEC.format(folder.resolve() / "four"))
     keep_split_and_learner(folder)
     told(folder, *FIT, "--out", "w.safetensors")
     for number in (1, 2):
@@ -116,6 +116,13 @@ def keep_split_and_learner(folder: Path) -> None:
     images = datasets.load("emoji-groups", part="train", shots=1)
     features = encode(clip, images, Encoding(), cache=folder / "cache")
     ZeroShot().fit(clip, features.of_classes(np.arange(3)), seed=1).save(folder / "learned")
+
+
+def paint(folder: Path, generator: np.random.Generator, shades: list[int]) -> None:
+    folder.mkdir(parents=True)
+    for number, shade in enumerate(shades):
+        pixels = generator.integers(0, shade, (32, 32, 3)).astype(np.uint8)
+        Image.fromarray(pixels).save(folder / f"{number}.png")
 
 
 def write(path: Path, rows) -> None:
