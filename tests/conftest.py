@@ -87,12 +87,14 @@ FEW = {
 @pytest.fixture(scope="module")
 def few_draws():
     """Sets like the source are drawn few times: what is said of them stays the same, however rough a rate is."""
+    from openworld.estimators.quote.decision import evidence
     from openworld.estimators.quote.shift_signs import shift_signs
 
     with pytest.MonkeyPatch.context() as patch:
         for name, count in FEW.items():
             patch.setattr(f"openworld.{name}", count)
-        patch.setitem(shift_signs.__wrapped__.__kwdefaults__, "deals", 199)
+        for function in (shift_signs.__wrapped__, evidence):
+            patch.setitem(function.__kwdefaults__, "deals", 199)
         yield
 
 
