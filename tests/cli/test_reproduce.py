@@ -223,20 +223,17 @@ def test_a_data_set_alone_is_made_where_the_others_are_not_on_disk(reproduce):
 
 
 @pytest.mark.slow
-def test_a_kill_in_the_middle_resumes_with_the_same_bytes(place, tmp_path):
-    def start(out):
-        tables = ("--table", "11", "--table", "7", "--learners", "CLIP,CoOp")
-        command = [sys.executable, "-m", "openworld", "reproduce", "openworldauc", *tables, *QUICK[:-1], "2", "--quiet"]
-        environment = os.environ | {"OPENWORLD_CACHE": str(out.parent / f"cache-{out.name}")}
-        return subprocess.Popen([*command, "--out", str(out)], cwd=place, env=environment, start_new_session=True)
-
-    assert start(tmp_path / "whole").wait() == 0
-    process = start(tmp_path / "killed")
+def test_a_kill_in_the_middle_resumes_with_the_same_bytes(reproduce, place, tmp_path):
+    asked = ("openworldauc", "--table", "7", "--learners", "CLIP,CoOp", *QUICK, "--quiet", "--out")
+    reproduce(*asked, str(tmp_path / "whole"))
+    command = [sys.executable, "-m", "openworld", "reproduce", *asked, tmp_path / "killed", "--workers", "2"]
+    environment = os.environ | {"OPENWORLD_CACHE": str(tmp_path / "cache")}
+    process = subprocess.Popen(list(map(str, command)), cwd=place, env=environment, start_new_session=True)
     while not any((tmp_path / "killed").glob("*/units/*/record.json")) and process.poll() is None:
         time.sleep(0.05)
     os.killpg(process.pid, signal.SIGKILL)
     assert process.wait() == -signal.SIGKILL
-    assert start(tmp_path / "killed").wait() == 0
+    reproduce(*asked, str(tmp_path / "killed"))
     assert results(tmp_path / "killed") == results(tmp_path / "whole") and results(tmp_path / "whole")
     for table in (tmp_path / "whole" / "tables").iterdir():
         assert (tmp_path / "killed" / "tables" / table.name).read_bytes() == table.read_bytes()
