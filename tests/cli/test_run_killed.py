@@ -71,8 +71,8 @@ def test_what_cannot_be_run_is_refused_before_anything_is_done(tmp_path, before,
 @pytest.mark.slow
 def test_killed_in_its_stages_and_between_units(ran, tmp_path):
     folder, dice = prepare(tmp_path / "killed", "ood-detection"), random.Random(1)
-    for begun, workers in (("cache/**/*.safetensors", "1"), ("runs/spec/units/*/record.json", "2")):
-        process = start(folder, *RUN, workers)
+    for begun in ("cache/**/*.safetensors", "runs/spec/units/*/record.json"):
+        process = start(folder, *RUN, "1")
         kill_once(process, lambda begun=begun: any(folder.glob(begun)), dice.uniform(0, 0.5))
     told(folder, *RUN, "1")
     assert results(folder) == results(ran("ood-detection")[0])
@@ -102,7 +102,7 @@ def test_two_processes_in_one_folder(ran, tmp_path):
 @pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="needs signals")
 def test_terminated_as_a_job_is_nothing_half_written_stays(ran, tmp_path):
-    folder = prepare(tmp_path / "terminated", "ood-detection")
+    folder = prepare(tmp_path / "terminated", "recognition")
     process = start(folder, *RUN, "2")
     while not list((folder / "runs" / "spec" / "units").glob("*")) and process.poll() is None:
         time.sleep(0.05)
@@ -111,4 +111,4 @@ def test_terminated_as_a_job_is_nothing_half_written_stays(ran, tmp_path):
     assert process.returncode == 143 and "stopped; what is done is kept" in errors and "Traceback" not in errors
     assert not [path for path in folder.rglob("*") if path.name.endswith(".writing") and not path.is_dir()]
     told(folder, *RUN, "1")
-    assert results(folder) == results(ran("ood-detection")[0])
+    assert results(folder) == results(ran("recognition")[0])
