@@ -81,6 +81,8 @@ FEW = {
     "estimators.quote.shift_alarm.TARGETS": 60,
     "estimators.quote.shift_signs.SETS": 20,
     "estimators.quote.alarm.YEARS": 500,
+    "estimators.quote.learned_shifts.DRAWS": 2,
+    "estimators.by_level.RESAMPLES": 15,
 }
 
 
