@@ -77,8 +77,8 @@ def test_the_interval_of_the_area_holds_what_endless_images_would_give(estimator
     source, *views = scored(10_000, seed=1)
     limit = weights @ accuracy_by_level(estimator, source, source, list(map(unlabelled, views))).accuracy
     areas = []
-    for seed in range(20):
+    for seed in range(30):
         source, *views = scored(300, seed=seed + 10)
         found = accuracy_by_level(estimator, source, source, list(map(unlabelled, views)))
         areas.append(curve_intervals(found.errors, [0, 0.5, 1], 0)["auc"])
-    assert sum(area.low <= limit <= area.high for area in areas) >= 17
+    assert sum(area.low <= limit <= area.high for area in areas) >= 25

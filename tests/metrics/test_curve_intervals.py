@@ -121,15 +121,17 @@ def test_areas_are_tested_in_pairs(errors):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("ability", "drop"), [((1.2, 0.7), (-0.35, -0.12)), ((0.8, 0.8), (0.0, 0.0))])
+@pytest.mark.parametrize(
+    ("ability", "drop"), [((1.2, 0.8), (-0.15, -0.1)), ((1.2, 0.7), (-0.35, -0.12)), ((0.8, 0.8), (0.0, 0.0))]
+)
 def test_intervals_hold_the_truth_nineteen_times_in_twenty(ability, drop):
     rng = np.random.default_rng(6)
-    many = [world(rng, ability, drop) for _ in range(1000)]
+    many = [world(rng, ability, drop) for _ in range(2000)]
     own, zero_shot, pictures = (np.sum(sides, axis=(0, 1)) for sides in zip(*many, strict=True))
     truth = robustness(LEVELS, own / pictures, zero_shot / pictures)
     held = dict.fromkeys(LEVEL_NUMBERS, 0)
-    for made in many[:300]:
+    for made in many[:400]:
         found = curve_intervals(errors_of(*made), LEVELS, 0, 1)
         for name, interval in found.items():
             held[name] += interval.low - 1e-9 <= getattr(truth, name) <= interval.high + 1e-9
-    assert min(held.values()) >= 0.9 * 300, held
+    assert min(held.values()) >= 0.9 * 400, held
