@@ -6,8 +6,9 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import pytest
 import torch
-from comparison import PRECISIONS, assert_close, assert_tokens, images_of, recorded
+from comparison import assert_close, assert_tokens, images_of, recorded
 from tiny_clip import as_tensor, reference
+from torch.nn.functional import normalize
 
 from openworld.datasets.templates import PROMPTSRC, TCP_BEHIND, TCP_TEACHER, fill
 from openworld.learners import (
@@ -30,6 +31,9 @@ from openworld.learners import (
     Schedule,
     ZeroShot,
 )
+from openworld.learners.engine.text_bank import cosine_logits
+from openworld.learners.gallop import closest_patch_cosines, joint_projection
+from openworld.learners.maple import image_prompts
 from openworld.learners.promptsrc import average_sentences, gaussian_weights
 
 LEARNED = "prompt_learner"
@@ -245,7 +249,6 @@ def test_tokens(clip, file):
         assert_tokens(clip.tokenizer(fill(learner.template, names)), stored["tokens/teacher"])
 
 
-@pytest.mark.parametrize("precision", PRECISIONS, indirect=True)
 def test_zero_shot_logits(precision):
     key, clip, dtype, tolerance = precision
     images, _, names = images_of(clip, dtype)
@@ -264,6 +267,61 @@ def test_gmop_on_base_and_new_names(precision):
     assert_close(answer.baseness.exp(), stored[f"{key}/eval/detector_score"], tolerance)
     assert_close(answer.logits[:4, :8], stored[f"{key}/eval/base_logits"], tolerance)
     assert_close(answer.logits[4:, 8:], stored[f"{key}/eval/new_logits"], tolerance)
+
+
+def test_gmop_partitions_name_the_same_classes():
+    stored, names = reference("gmop"), reference("inputs")["class_names"]
+    partitions = GMoP().divide(len(names))
+    for detector in range(3):
+        theirs = stored[f"partition/detector_{detector}_classnames"]
+        ours = names[partitions.names[detector]]
+        assert [name.replace("_", " ") for name in ours] == [name.replace("_", " ") for name in theirs]
+        columns = stored[f"partition/detector_{detector}_label_map"][: len(names)]
+        assert partitions.labels[detector].tolist() == columns.tolist()
+
+
+@pytest.mark.parametrize("file", ["tcp", "tcp_wide", "tcp_pets"])
+def test_class_tokens_of_tcp(precision, file):
+    key, clip, dtype, tolerance = precision
+    stored, learner = reference(file), CASES[file].learner
+    _, teacher = learner.prepare(clip, stored["class_names"].tolist())
+    assert_close(teacher, stored[f"{key}/teacher/text_norm"], tolerance)
+    tokens = learner.class_tokens(parameters_of(file, dtype), teacher)
+    assert_close(tokens, stored[f"{key}/class_prompts"], tolerance)
+
+
+def test_patch_logits_and_background_of_locoop(precision):
+    key, clip, dtype, tolerance = precision
+    stored, learner = reference("locoop"), CASES["locoop"].learner
+    images, labels, names = images_of(clip, dtype)
+    bank = learner.text_bank(clip, parameters_of("locoop", dtype), NameSets(tuple(names)))
+    patches = cosine_logits(clip.project_patches(images.patches), bank.text, bank.scale)
+    assert_close(patches, stored[f"{key}/logits_local_eval"], tolerance)
+    logits = torch.from_numpy(stored["f64/logits_local_train"])
+    label = logits.gather(-1, labels[:, None, None].expand(-1, logits.shape[1], 1))
+    assert np.array_equal((logits > label).sum(dim=-1) < 3, stored["patch_has_label_in_top3"])
+
+
+@pytest.mark.parametrize("file", ["gallop", "gallop_near_identity", "gallop_k20"])
+def test_closest_patches_of_gallop(precision, file):
+    key, clip, dtype, tolerance = precision
+    stored = reference(file)
+    images, _, _ = images_of(clip, dtype)
+    text = normalize(as_tensor(stored[f"{key}/text_features_local"], dtype), dim=-1).transpose(0, 1)
+    patches = images.patches @ joint_projection(clip, as_tensor(stored["param/local_proj.linear.weight"], dtype))
+    closest = closest_patch_cosines(patches, text, stored["setting/topk"].tolist())
+    assert_close(clip.logit_scale * closest.permute(1, 2, 0), stored[f"{key}/logits_local_train"], tolerance)
+
+
+def test_features_of_both_towers_of_maple(precision):
+    key, clip, dtype, tolerance = precision
+    stored, parameters = reference("maple_wide"), parameters_of("maple_wide", dtype)
+    images, _, names = images_of(clip, dtype)
+    prompts = dict(enumerate(image_prompts(parameters)))
+    assert_close(clip.encode_image(images.pixels, prompts=prompts), stored[f"{key}/image_features"], tolerance)
+    bank = CASES["maple_wide"].learner.text_bank(clip, parameters, NameSets(tuple(names)))
+    theirs = stored[f"{key}/text_features"]
+    assert_close(bank.text, theirs / np.linalg.norm(theirs, axis=1, keepdims=True), tolerance)
 
 
 def test_sentences_and_weights_of_promptsrc(precision):

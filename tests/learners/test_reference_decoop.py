@@ -10,6 +10,7 @@ from tiny_clip import as_tensor, reference
 
 from openworld.learners import DeCoOp, NameSets
 from openworld.learners.decoop import otsu
+from openworld.learners.engine.detector_prompts import divide_classes
 
 STORED = reference("decoop")
 NEW = tuple(reference("inputs")["new_class_names"].tolist())
@@ -42,6 +43,20 @@ def rows(prompts, count=77):
     """Tokens as the authors store them, zero-padded to 77."""
     tokens = prompts.tokens.numpy()
     return np.pad(tokens, ((0, 0), (0, count - tokens.shape[1])))
+
+
+def test_partitions():
+    names, divided = STORED["class_names"], divide_classes(8, 3)
+    assert divided.names.shape[1] == STORED["setting/n_divs"]
+    for i in K:
+        theirs = {
+            key: STORED[f"partition/detector_{i}_{key}"] for key in ("classnames", "label_map", "mask", "recovery")
+        }
+        assert divided.names[i].tolist() == theirs["recovery"].tolist()
+        assert spoken(names[divided.names[i]]) == spoken(theirs["classnames"])
+        # A detector that lacks one name has a ninth entry in their maps that no label reads.
+        assert divided.labels[i].tolist() == theirs["label_map"][:8].tolist()
+        assert (divided.labels[i] >= 0).tolist() == theirs["mask"][:8].astype(bool).tolist()
 
 
 def test_tokens(case):

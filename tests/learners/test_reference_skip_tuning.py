@@ -46,7 +46,7 @@ def plain_loss(model, learner, ids, prototypes, pixels, labels, seed):
     return cross_entropy(model.logit_scale.exp() * normalize(image) @ normalize(text).T, places)
 
 
-@pytest.mark.parametrize(("depth", "top"), [(1, 0.5), (2, 0.3)])
+@pytest.mark.parametrize(("depth", "top"), [(1, 0.5), (2, 0.3), (3, 0.5)])
 def test_loss_and_gradients(depth, top):
     clip, model = tiny_clip(torch.float64), transformers_clip()
     learner = SkipTuning(depth=depth, top=top, spread=2.0, template=TEMPLATE)
@@ -70,7 +70,7 @@ def test_loss_and_gradients(depth, top):
 
 def test_training(shots):
     clip, model = tiny_clip(torch.float64), transformers_clip()
-    schedule = Schedule(epochs=2, batch_size=4, learning_rate=2e-2)
+    schedule = Schedule(epochs=3, batch_size=4, learning_rate=2e-2)
     learner = SkipTuning(depth=2, template=TEMPLATE, warmup_rate=5e-3, image_factor=0.25, schedule=schedule)
     fitted = learner.fit(clip, shots, seed=1)
     names = [TEMPLATE.format(name.replace("_", " ")) for name in shots.classnames]
@@ -84,8 +84,8 @@ def test_training(shots):
     parts = [{"params": tensors, "lr": rates[side]} for side, tensors in groups.items()]
     optimizer = torch.optim.SGD(parts, momentum=0.9, weight_decay=5e-4)
     batches = batches_of(learner, clip, shots, torch.Generator().manual_seed(1), learner.loop)
-    for epoch in range(2):
-        cosine = 0.5 * (1 + math.cos(math.pi * (epoch - 1) / 2))
+    for epoch in range(3):
+        cosine = 0.5 * (1 + math.cos(math.pi * (epoch - 1) / 3))
         for group, side in zip(optimizer.param_groups, groups, strict=True):
             group["lr"] = 5e-3 if epoch == 0 else rates[side] * cosine
         steps = 0
