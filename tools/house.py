@@ -16,7 +16,7 @@ PACKAGE = Path(__file__).parent.parent / "src" / "openworld"
 LINES = {
     "evaluations": 9_100,
     "label_free": 7_400,
-    "estimators": 6_700,
+    "estimators": 6_650,
     "detectors": 6_250,
     "datasets": 6_050,
     "ood": 5_800,
@@ -42,11 +42,11 @@ LINES = {
 }
 """Room -> the most lines of Python that it may have."""
 MOST = {
-    "files": 684,
-    "classes": 809,
-    "small files of one user": 11,
-    "short functions called once": 172,
-    "participles as names": 1_306,
+    "files": 682,
+    "classes": 807,
+    "small files of one user": 9,
+    "short functions called once": 167,
+    "participles as names": 615,
 }
 """What is counted in the whole house -> the most of it."""
 PARTICIPLES = {"own", "known", "given", "kept", "found", "named", "told", "asked", "judged", "shown"}

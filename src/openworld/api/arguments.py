@@ -122,16 +122,16 @@ def _places(texts: Sequence[str]) -> dict[str, str | int | float]:
     >>> _places(["level=3", "setting=emoji=1"])
     {'level': 3, 'setting': 'emoji=1'}
     """
-    found = {}
+    places = {}
     for text in texts:
         name, equals, value = text.partition("=")
         if not (name and equals):
             raise OpenworldError(f"{text!r} is not understood; write it as level=3.")
-        found[name] = value
+        places[name] = value
         for kind in (float, int):
             with suppress(ValueError):
-                found[name] = kind(value)
-    return found
+                places[name] = kind(value)
+    return places
 
 
 def _views(text: str) -> int | str:

@@ -52,39 +52,41 @@ def cache(
     from openworld.features import default_cache
     from openworld.features.cache import look, remove, shrink
 
-    kept, named = look(cache or default_cache()), known_name(backbone)
+    report, model_name = look(cache or default_cache()), known_name(backbone)
     chosen = [
         entry
-        for entry in kept.sets
-        if dataset in ("", entry.dataset, entry.dataset.partition(" · ")[0]) and named in ("", entry.backbone)
+        for entry in report.sets
+        if dataset in ("", entry.dataset, entry.dataset.partition(" · ")[0]) and model_name in ("", entry.backbone)
     ]
     sets = [
         asdict(entry)
         | {"folder": entry.folder.name, "written": entry.written.isoformat(), "used": entry.used.isoformat()}
         for entry in chosen
     ]
-    listed = TextReport(_listed(kept, chosen), {"folder": str(kept.folder), "sets": sets, "foreign": kept.foreign})
+    listed = TextReport(
+        _listed(report, chosen), {"folder": str(report.folder), "sets": sets, "foreign": report.foreign}
+    )
     if limit:
         most = parse_size(limit, "--limit")
         if dataset or backbone or clear:
             raise OpenworldError(
                 "--limit chooses by itself what to remove; give it without --clear, --dataset, --backbone."
             )
-        if kept.foreign:
+        if report.foreign:
             raise OpenworldError(
-                f"{kept.folder} holds {kept.foreign[0]!r}, which openworld did not put there; move it away."
+                f"{report.folder} holds {report.foreign[0]!r}, which openworld did not put there; move it away."
             )
-        more = f"sets used longest ago, {size_in_words(kept.size - most)} or a little more"
-        if kept.size > most and not yes and not _agreed(listed, "--limit", more):
+        more = f"sets used longest ago, {size_in_words(report.size - most)} or a little more"
+        if report.size > most and not yes and not _agreed(listed, "--limit", more):
             return replace(listed, parts=(*listed.parts, NOTHING))
-        removed = set(shrink(kept.folder, most))
-        gone, left = ([entry for entry in kept.sets if (entry.folder in removed) == out] for out in (True, False))
+        removed = set(shrink(report.folder, most))
+        gone, left = ([entry for entry in report.sets if (entry.folder in removed) == out] for out in (True, False))
         said = [f"Removed {len(gone)} set(s), {_total(gone)}; {_total(left)} are left."]
     elif clear and chosen:
         what = f"{len(chosen)} set(s), {_total(chosen)}"
-        if not yes and not kept.foreign and not _agreed(listed, "--clear", what):
+        if not yes and not report.foreign and not _agreed(listed, "--clear", what):
             return replace(listed, parts=(NOTHING,))
-        size = remove(kept, chosen)
+        size = remove(report, chosen)
         left = [entry for entry in chosen if entry.folder.exists()]
         said = [f"Removed {len(chosen) - len(left)} set(s), {size_in_words(size)}."]
         said += [f"{len(left)} set(s) are being read and stay."] if left else []

@@ -56,11 +56,11 @@ def bibliography(used: Iterable[tuple[str, str]], further: Iterable[str] = ()) -
 
     keys, others = [], []
     for kind, name in used:
-        own = keys_of(kind, name)
-        if own is None:
+        entry_keys = keys_of(kind, name)
+        if entry_keys is None:
             others.append(_of_others(kind, name))
         else:
-            keys += own
+            keys += entry_keys
     last = tuple(further)
     return "\n".join(filter(None, [bibtex([*(key for key in keys if key not in last), *last]), *dict.fromkeys(others)]))
 
@@ -72,11 +72,11 @@ def _named(name: str) -> Iterator[tuple[str, str]]:
     if name in methods():
         yield from ((name, own) for own in (*methods()[name], *_offered(name)))
         return
-    found = [kind for kind, names in methods().items() if name in names or name in _offered(kind)]
-    if not found:
-        known = [own for kind, names in methods().items() for own in (kind, *names)]
-        raise unknown_name("method, model or data set", name, known)
-    yield from ((kind, name) for kind in found)
+    kinds = [kind for kind, names in methods().items() if name in names or name in _offered(kind)]
+    if not kinds:
+        every = [own for kind, names in methods().items() for own in (kind, *names)]
+        raise unknown_name("method, model or data set", name, every)
+    yield from ((kind, name) for kind in kinds)
 
 
 def _plugins(kind: str) -> Plugins:
@@ -90,10 +90,10 @@ def _offered(kind: str) -> Iterable[str]:
 
 def _of_others(kind: str, name: str) -> str:
     """The attribute `bibtex` of a plug-in; else a comment."""
-    own = ""
+    entry = ""
     if name in _offered(kind):
         try:
-            own = getattr(_plugins(kind).find(name), "bibtex", "")
+            entry = getattr(_plugins(kind).find(name), "bibtex", "")
         except OpenworldError as error:
-            own = f"% {' '.join(str(error).split())}"
-    return f"{own or f'% No entry is known of {name!r} ({kind}).'}\n"
+            entry = f"% {' '.join(str(error).split())}"
+    return f"{entry or f'% No entry is known of {name!r} ({kind}).'}\n"

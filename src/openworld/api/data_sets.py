@@ -51,9 +51,9 @@ def plan(
     from openworld.datasets.published.catalogue import VARIABLE
     from openworld.reproduction.data_plan import data_plan
 
-    named = os.environ.get(VARIABLE) if root is None else root
-    found = data_plan(paper, tuple(map(str, table)), named, figures=tuple(map(str, figure)))
-    return TextReport(tuple(_plan_parts(found, named)), found.plain())
+    folder = os.environ.get(VARIABLE) if root is None else root
+    found = data_plan(paper, tuple(map(str, table)), folder, figures=tuple(map(str, figure)))
+    return TextReport(tuple(_plan_parts(found, folder)), found.plain())
 
 
 def _plan_parts(found: Any, root: Path | str | None) -> Iterator[Any]:
@@ -123,9 +123,11 @@ def check(
         Inspection(name, "", None, {}, (), whole, ()) if name in along else inspect(name, root, decoded=decode)
         for name in wanted
     ]
-    lines = tuple(text for found in inspections if not (found.ok and quiet) for text in _inspection_lines(found))
-    plain = [asdict(found) | {"ok": found.ok} for found in inspections]
-    return TextReport(lines, plain, Ending(exit_code=0 if all(found.ok for found in inspections) else 1))
+    lines = tuple(
+        text for inspection in inspections if not (inspection.ok and quiet) for text in _inspection_lines(inspection)
+    )
+    plain = [asdict(inspection) | {"ok": inspection.ok} for inspection in inspections]
+    return TextReport(lines, plain, Ending(exit_code=0 if all(inspection.ok for inspection in inspections) else 1))
 
 
 def _inspection_lines(found: Any) -> Iterator[str]:

@@ -145,7 +145,7 @@ def detect(
     if replicates == 1:
         raise OpenworldError("replicates is 1, expected 2 or more, or 0 for no bootstrap.")
     with observing(quiet=quiet) as observer:
-        kept = {
+        settings = {
             "out": out,
             "observer": observer,
             "made": {"command": shlex.join(made_by("detect"))},
@@ -154,25 +154,25 @@ def detect(
         if question == "--scores":
             from openworld.ood.detect.on_scores import detect_scores
 
-            kept |= {"larger_out": larger_out, "flag_rate": flag_rate, "replicates": replicates, "seed": seed}
-            return replace(detect_scores(scores, levels=levels, least=least, **kept), ending=Ending.at(out))
+            settings |= {"larger_out": larger_out, "flag_rate": flag_rate, "replicates": replicates, "seed": seed}
+            return replace(detect_scores(scores, levels=levels, least=least, **settings), ending=Ending.at(out))
 
         from openworld.ood.detect.choosing import GivenModel, names_of
 
         words = str(negatives or "") if isinstance(negatives, str | Path | None) else tuple(negatives)
         of_model = (model, architecture, tuple(member), template, names_of(classnames), backbone)
-        named = GivenModel(*of_model, words, learner, shots, seed, device)
-        kept |= {"root": root, "allow_corrupt": allow_corrupt}
+        wanted_model = GivenModel(*of_model, words, learner, shots, seed, device)
+        settings |= {"root": root, "allow_corrupt": allow_corrupt}
         if question == "--apply":
             from openworld.ood.detect.applying import apply_thresholds
 
-            report = apply_thresholds(apply, images, named, at_most=at_most, **kept)
+            report = apply_thresholds(apply, images, wanted_model, at_most=at_most, **settings)
             return replace(report, ending=Ending.at(out, exit_code=ALERTED if report.found.alarm else 0))
         from openworld.ood.detect.on_images import detect_images
 
-        how = {"flag_rate": flag_rate, "replicates": replicates, **kept}
+        how = {"flag_rate": flag_rate, "replicates": replicates, **settings}
         how |= {"train": train, "validation": validation, "validation_ood": validation_ood}
-        return replace(detect_images(named, id, ood, **how), ending=Ending.at(out))
+        return replace(detect_images(wanted_model, id, ood, **how), ending=Ending.at(out))
 
 
 def _question(given: Mapping[str, Any]) -> str:

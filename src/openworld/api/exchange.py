@@ -78,8 +78,8 @@ def model_index(run: Report | Path | str, of: str = "") -> str:
     entries = hub_entries(run)
     if of and of not in entries:
         raise unknown_name("learner, detector or method of this run", of, entries)
-    shown = {of: entries[of]} if of else entries
-    models = [model for name, found in shown.items() for model in eval_results_to_model_index(name, found)]
+    chosen = {of: entries[of]} if of else entries
+    models = [model for name, found in chosen.items() for model in eval_results_to_model_index(name, found)]
     return yaml_dump({"model-index": models})
 
 
@@ -113,14 +113,14 @@ def model_card(run: Report | Path | str, of: str = "") -> str:
 def _free(name: str, taken: Mapping[str, Any]) -> str:
     """The name, with a number behind it where another has the same."""
     names = (name if number == 1 else f"{name} {number}" for number in count(1))
-    return next(own for own in names if own not in taken)
+    return next(free for free in names if free not in taken)
 
 
 def _entry(run: Report, row: Result) -> "EvalResult":
     from huggingface_hub import EvalResult
 
-    known = [name for kind, name in names_used(run.spec) if kind == "datasets"]
-    sets = list(dict.fromkeys(map(_shared_name, known))) or ["own predictions"]
+    datasets = [name for kind, name in names_used(run.spec) if kind == "datasets"]
+    sets = list(dict.fromkeys(map(_shared_name, datasets))) or ["own predictions"]
     interval = row.value.intervals[0] if row.value.intervals else None
     places = dict.fromkeys(value if isinstance(value, str) else f"{name} {value}" for name, value in row.where.items())
     return EvalResult(
@@ -147,6 +147,6 @@ def _shared_name(dataset: str) -> str:
 
 def _code(language: str, text: str) -> str:
     """Text between fences that are longer than any within it."""
-    longest = max((len(found) for found in re.findall(r"`+", text)), default=0)
+    longest = max((len(ticks) for ticks in re.findall(r"`+", text)), default=0)
     fence = "`" * max(3, longest + 1)
     return f"{fence}{language}\n{text}\n{fence}"

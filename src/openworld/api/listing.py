@@ -69,17 +69,17 @@ def _parts(listed: Listed) -> list[Any]:
     from rich.text import Text
 
     module, _, attribute = listed.place.partition(":")
-    found = getattr(import_module(f"openworld.{module}"), attribute)
+    table = getattr(import_module(f"openworld.{module}"), attribute)
     if attribute == "PLUGINS":
 
         def row(label: str, what: Any) -> tuple[Text, ...]:  # cells of others that are no text fail here, by name
-            origin = f" ({found.origin(label)})" if found.origin(label) else ""
+            origin = f" ({table.origin(label)})" if table.origin(label) else ""
             cells = listed.cells(label, what, origin)
             return tuple(cell if isinstance(cell, Text) else Text(cell) for cell in cells)
 
-        rows, broken = found.rows(row)
+        rows, broken = table.rows(row)
     else:
-        rows, broken = [listed.cells(label, what, "") for label, what in found.items()], ()
+        rows, broken = [listed.cells(label, what, "") for label, what in table.items()], ()
     caption = [Text(listed.caption)] if listed.caption else []
     return [TerminalTable(listed.heads, rows, title=listed.title), *caption, *(Text(why, "red") for why in broken)]
 
@@ -118,11 +118,13 @@ def _dataset(label: str, card: Any, _: str) -> tuple:
     from openworld.datasets import DATASETS
 
     domains, names = list(filter(None, card.domains)), list(DATASETS)
-    shown = ", ".join(domains) if len(domains) <= 20 else f"{domains[0]}, ..., {domains[-1]} ({len(domains)} in all)"
+    domain_names = (
+        ", ".join(domains) if len(domains) <= 20 else f"{domains[0]}, ..., {domains[-1]} ({len(domains)} in all)"
+    )
     above = DATASETS[names[names.index(label) - 1]] if label != names[0] else None
     if domains and above is not None and above.domains == card.domains:
-        shown = "as above"
-    return label, "yes" if card.download else "no", shown, card.summary
+        domain_names = "as above"
+    return label, "yes" if card.download else "no", domain_names, card.summary
 
 
 def _metric(label: str, card: Any, _: str) -> tuple:

@@ -256,11 +256,11 @@ def _acceptance(planned: Any, options: Any, failures: Mapping[str, str], error: 
     from openworld.reproduction.acceptance import REASONS, accept
     from openworld.runs.atomic import write_file
 
-    found = accept(planned, options.folder, failures, machine_of(options, planned.runs[0].spec).device)
-    rows, path = found.rows, options.folder / "tables" / "acceptance.csv"
+    acceptance = accept(planned, options.folder, failures, machine_of(options, planned.runs[0].spec).device)
+    rows, path = acceptance.rows, options.folder / "tables" / "acceptance.csv"
     path.parent.mkdir(parents=True, exist_ok=True)
     write_file(path, csv_text(tuple(rows[0]), [list(row.values()) for row in rows]).encode())
-    plain = {"accepted": found.accepted, "numbers": rows, "departures": list(map(asdict, found.departures))}
-    parts = terminal_table(found.table), REASONS[planned.paper], *found.sentences
+    plain = {"accepted": acceptance.accepted, "numbers": rows, "departures": list(map(asdict, acceptance.departures))}
+    parts = terminal_table(acceptance.table), REASONS[planned.paper], *acceptance.sentences
     place = f"\nNumbers: {path}   Runs: {options.folder}/"
-    return TextReport(parts, plain, Ending(place, error, 1 if error else 0 if found.accepted else ALERTED))
+    return TextReport(parts, plain, Ending(place, error, 1 if error else 0 if acceptance.accepted else ALERTED))

@@ -202,9 +202,9 @@ def _read(spec: Any) -> tuple[Any, Any, str]:
         raise OpenworldError(f"a spec came as {type(spec).__name__}, expected a TOML file, a mapping or a spec object.")
     if not Path(spec).exists():
         raise OpenworldError(f"{spec} does not exist; give the path of a TOML file (openworld run --help shows one).")
-    given = read_given(Path(spec))
-    several = isinstance(given, Mapping) and "each" in given
-    return None if several else read_protocol(Path(spec)), given, Path(spec).stem
+    keys = read_given(Path(spec))
+    several = isinstance(keys, Mapping) and "each" in keys
+    return None if several else read_protocol(Path(spec)), keys, Path(spec).stem
 
 
 def _run_each(given: Mapping[str, Any], options: "RunOptions", *, quiet: bool) -> "Report | TextReport":

@@ -82,8 +82,8 @@ def known_name(name: str | os.PathLike) -> str:
         return name
     name = name.removeprefix("hf-hub:")
     architecture, tag = (re.split("[/:]", name, maxsplit=1) + [""])[:2]
-    named = OPEN_CLIP_NAMES.get(architecture, {}).get(tag.lower().replace("-", "_"))
-    return named or SHORT_NAMES.get(name, name)
+    full_name = OPEN_CLIP_NAMES.get(architecture, {}).get(tag.lower().replace("-", "_"))
+    return full_name or SHORT_NAMES.get(name, name)
 
 
 def require_ours(name: str) -> None:

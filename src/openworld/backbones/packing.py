@@ -42,8 +42,8 @@ def order_rows(parts: Sequence[Tensor], padding: Sequence[Tensor | None]) -> Ord
     rows = torch.cat(list(parts))
     pairs = zip(parts, padding, strict=True)
     padded = torch.cat([torch.zeros_like(part, dtype=torch.bool) if mask is None else mask for part, mask in pairs])
-    kept = (~padded).nonzero()[:, 0]
-    return Order(rows, tuple(map(len, parts)), kept[rows[kept].argsort()])
+    real = (~padded).nonzero()[:, 0]
+    return Order(rows, tuple(map(len, parts)), real[rows[real].argsort()])
 
 
 class Gather(NamedTuple):

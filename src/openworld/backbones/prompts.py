@@ -118,8 +118,8 @@ def prompt_names(tower: TextTower, tokenizer, given: Sequence, layout: PromptLay
         packed = pack_sentences(tower, cut, shared, slots if len(lists) == 1 else None)
         rows = tower.tokens(torch.tensor(fixed, dtype=torch.int64, device=tower.positions.device))
         rows = rows + tower.positions[1 + leading : 1 + shared]
-    kept = lists[0] if len(lists) == 1 else lists
-    return PromptedNames(kept, length, pad_tokens(sentences), leading, rows, packed)
+    texts = lists[0] if len(lists) == 1 else lists
+    return PromptedNames(texts, length, pad_tokens(sentences), leading, rows, packed)
 
 
 def encode_prompts(

@@ -282,21 +282,21 @@ def with_weights(module: nn.Module, weights: Mapping[str, Tensor], prefix: str =
     # Modules on the way to a replaced weight are made anew, all others are shared; a pass through the result is
     # differentiable with respect to the tensors.
     inside: dict[str, dict[str, Tensor]] = {}
-    own = {name: tensor for name, tensor in weights.items() if "." not in name}
-    for name in weights.keys() - own.keys():
+    direct = {name: tensor for name, tensor in weights.items() if "." not in name}
+    for name in weights.keys() - direct.keys():
         child, _, rest = name.partition(".")
         inside.setdefault(child, {})[rest] = weights[name]
-    known = {name for name, tensor in module._parameters.items() if tensor is not None} | module._modules.keys()
-    unknown = sorted((own.keys() | inside.keys()) - known)
+    settable = {name for name, tensor in module._parameters.items() if tensor is not None} | module._modules.keys()
+    unknown = sorted((direct.keys() | inside.keys()) - settable)
     if unknown:
         raise OpenworldError(f"the model has no weight {prefix + unknown[0]!r}; `named_parameters` lists its weights.")
-    for name, tensor in own.items():
+    for name, tensor in direct.items():
         expected = list(module._parameters[name].shape)
         if list(tensor.shape) != expected:
             raise OpenworldError(f"the weight {prefix + name!r} is of shape {expected}, got {list(tensor.shape)}.")
     changed = copy.copy(module)
     # Straight into the dictionaries: attributes take parameters alone, and these are results that carry a gradient.
-    vars(changed)["_parameters"] = module._parameters | own
+    vars(changed)["_parameters"] = module._parameters | direct
     children = {child: with_weights(module._modules[child], inside[child], f"{prefix}{child}.") for child in inside}
     vars(changed)["_modules"] = module._modules | children
     return changed

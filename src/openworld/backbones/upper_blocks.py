@@ -55,10 +55,10 @@ class EnteredText:
         (which a gradient has to reach) it is made anew for every pass, as `leave_text` does by itself.
         """
         device, longest, shared = self.rows.device, self.rows.shape[1], self.shared
-        own = [length - 1 - shared for length in self.lengths]
-        packing = pack_lengths([own], shared + room, spare=SPARE // tower.config.width, device=device)
+        lengths = [length - 1 - shared for length in self.lengths]
+        packing = pack_lengths([lengths], shared + room, spare=SPARE // tower.config.width, device=device)
         order = packing.order[0].tolist()
-        places = [place * longest + 1 + shared + token for place in order for token in range(own[place])]
+        places = [place * longest + 1 + shared + token for place in order for token in range(lengths[place])]
         rows = self.rows.flatten(0, 1)[torch.tensor(places, device=device)][None]
         blocks = tower.blocks[self.block :]
         # A last block projects queries of kept rows alone, so that nothing is known of it ahead.

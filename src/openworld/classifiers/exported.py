@@ -178,8 +178,10 @@ def _of_torch_export(path: Path) -> tuple[Run, int | None]:
     try:
         program = torch.export.load(path)
         names = set(program.graph_signature.user_inputs)
-        (given,) = [node.meta["val"] for node in program.graph.nodes if node.op == "placeholder" and node.name in names]
-        batch = given.shape[0] if isinstance(given.shape[0], int) else None
+        (inputs,) = [
+            node.meta["val"] for node in program.graph.nodes if node.op == "placeholder" and node.name in names
+        ]
+        batch = inputs.shape[0] if isinstance(inputs.shape[0], int) else None
     except Exception as error:  # a damaged archive may raise nearly anything
         raise _unreadable(path, error) from error
     modules = {"cpu": program.module()}
@@ -202,13 +204,13 @@ def _of_onnx(path: Path) -> tuple[Run, int | None]:
     options.log_severity_level = 3
     try:
         session = library.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
-        (given,) = session.get_inputs()
+        (inputs,) = session.get_inputs()
     except Exception as error:  # its errors are classes of its own, and differ with its version
         raise _unreadable(path, error) from error
-    batch = given.shape[0] if isinstance(given.shape[0], int) else None
+    batch = inputs.shape[0] if isinstance(inputs.shape[0], int) else None
 
     def run(pixels: Tensor) -> Tensor:
-        logits = session.run(None, {given.name: pixels.cpu().numpy()})[0]
+        logits = session.run(None, {inputs.name: pixels.cpu().numpy()})[0]
         return torch.from_numpy(np.asarray(logits, np.float32))
 
     return run, batch

@@ -117,9 +117,9 @@ def _published() -> dict[str, PublishedTraining]:
     said = facts("openworld.classifiers", "recipes.toml")
     recipes: dict[str, Recipe] = {}
     for name, settings in said["recipes"].items():
-        given = {key: tuple(value) if isinstance(value, list) else value for key, value in settings.items()}
-        like = recipes[given.pop("like")] if "like" in given else Recipe()
-        recipes[name] = replace(like, **given)
+        values = {key: tuple(value) if isinstance(value, list) else value for key, value in settings.items()}
+        like = recipes[values.pop("like")] if "like" in values else Recipe()
+        recipes[name] = replace(like, **values)
     return {
         dataset: PublishedTraining(tuple(said["networks"][one["networks"]]), recipes[one["recipe"]], one["source"])
         for dataset, one in said["trainings"].items()

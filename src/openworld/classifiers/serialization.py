@@ -111,10 +111,10 @@ def function_of(folder: Path | str) -> str:
     if exported.is_exported(folder):
         return kind if (kind := exported.kind_of(folder)) in exported.MAY_RUN_CODE else ""
     try:
-        named = read_saved(Path(folder) / DESCRIPTION, _Description, "", "").architecture
+        architecture = read_saved(Path(folder) / DESCRIPTION, _Description, "", "").architecture
     except OpenworldError:
         return ""  # `load` says what is wrong with it
-    return named if is_foreign(named) else ""
+    return architecture if is_foreign(architecture) else ""
 
 
 def without_function(where: str, named: str, remedy: str) -> OpenworldError:

@@ -37,12 +37,12 @@ _LAYER, _NORM = "encoder.layers.encoder_layer_", {"eps": 1e-6}
 
 def plain_names(weights: Weights) -> dict[str, Tensor]:
     """Return the weights under today's names of torchvision, where others write shortcut and older files linear_1."""
-    found = {}
+    plain = {}
     for name, tensor in weights.items():
         for old, new in _OLDER.items():
             name = name.replace(old, new)
-        found[name] = tensor
-    return found
+        plain[name] = tensor
+    return plain
 
 
 def network_of(weights: Weights) -> "ResNet | VisionTransformer | None":
@@ -73,8 +73,8 @@ class ResNet(nn.Module):
         classes, features = weights["fc.weight"].shape
         self.fc = nn.Linear(features, classes)
         counts = tuple(_count(weights, name) for name in self.stages)
-        named = NAMES.get(("layer1.0.conv3.weight" in weights, counts))
-        self.title, self.side = named or f"ResNet of {'-'.join(map(str, counts))} blocks", 224
+        architecture = NAMES.get(("layer1.0.conv3.weight" in weights, counts))
+        self.title, self.side = architecture or f"ResNet of {'-'.join(map(str, counts))} blocks", 224
 
     def forward(self, pixels: Tensor) -> Tensor:
         maps = self.maxpool(relu(self.bn1(self.conv1(pixels))))
@@ -125,8 +125,10 @@ class VisionTransformer(nn.Module):
         super().__init__()
         width, channels, patch, _ = weights["conv_proj.weight"].shape
         if width not in HEADS:
-            known = ", ".join(map(str, HEADS))
-            raise OpenworldError(f"a transformer of width {width} has no known number of heads; known widths: {known}.")
+            architectures = ", ".join(map(str, HEADS))
+            raise OpenworldError(
+                f"a transformer of width {width} has no known number of heads; known widths: {architectures}."
+            )
         self.conv_proj = nn.Conv2d(channels, width, patch, patch)
         self.class_token = nn.Parameter(torch.zeros(1, 1, width))
         self.encoder = _VisionEncoder(weights, width)

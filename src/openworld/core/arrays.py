@@ -273,11 +273,11 @@ def _from_objects(array: np.ndarray, name: str) -> np.ndarray:
             )
     numbers = [np.nan if value is None else value for value in array.flat]
     try:
-        found = np.array(numbers)
-        found = found.astype(np.float64) if found.dtype.kind == "O" else found
+        result = np.array(numbers)
+        result = result.astype(np.float64) if result.dtype.kind == "O" else result
     except OverflowError as error:
         raise OpenworldError(f"{name} holds an integer too large for a number: {error}.") from error
-    return found.reshape(array.shape)
+    return result.reshape(array.shape)
 
 
 def _require_no_mask(values, name: str) -> None:

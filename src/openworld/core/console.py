@@ -109,9 +109,9 @@ def bars() -> Iterator[object]:
                 self._last[task.id] = done, seconds
             return Text(time_left(done, (task.total or 0) - task.completed, self._last[task.id][1], seconds))
 
-    shown = Console(stderr=True)
+    console = Console(stderr=True)
     columns = (Doing(), BarColumn(), MofNCompleteColumn(), Left())
-    with Progress(*columns, console=shown, transient=True, disable=not shown.is_terminal) as progress:
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
         yield progress
 
 
@@ -220,19 +220,19 @@ def _notebook_bar():
     """A bar below the cell, of HTML alone, which is gone when the work is done."""
     from IPython.display import HTML, display
 
-    shown = display(HTML(""), display_id=True)
+    handle = display(HTML(""), display_id=True)
     drawn = 0.0
 
     def progress(doing: str, done: int, total: int | None = None, before: int = 0, milestone: bool = False) -> None:
         nonlocal drawn
         if time.monotonic() - drawn > 1 / A_SECOND:
             drawn = time.monotonic()
-            shown.update(HTML(bar_html(doing, done, total)))
+            handle.update(HTML(bar_html(doing, done, total)))
 
     try:
         yield progress
     finally:
-        shown.update(HTML(""))
+        handle.update(HTML(""))
 
 
 def bar_html(doing: str, done: int, total: int | None) -> str:

@@ -20,9 +20,9 @@ def lazily(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[], 
         if name not in lies_in:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         if lies_in[name] != package:
-            found = getattr(import_module(lies_in[name]), name, None)
-            if found is not None:
-                return found
+            value = getattr(import_module(lies_in[name]), name, None)
+            if value is not None:
+                return value
         return import_module(f"{lies_in[name]}.{name}")
 
     return find, lambda: sorted(lies_in)

@@ -72,13 +72,13 @@ class Plugins:
     def rows(self, row: Callable[[str, type], object]) -> tuple[list, list[str]]:
         """What `row` makes of the name and the class of everything that can be used, and sentences on what cannot."""
         made, reasons = [], list(self.broken().values())
-        for name, found in self.all().items():
+        for name, plugin in self.all().items():
             if not self.origin(name):
-                made.append(row(name, found))
+                made.append(row(name, plugin))
                 continue
             try:
                 with failures_named(self.kind, name, self.origin(name), "listed"):
-                    made.append(row(name, found))
+                    made.append(row(name, plugin))
             except OpenworldError as error:
                 reasons.append(str(error))
         return made, reasons

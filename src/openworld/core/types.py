@@ -88,11 +88,11 @@ def checked(target: Target) -> Target:
 
     @wraps(target)
     def call(*args, **kwargs):
-        known = kinds()
-        free = known.get(others)
-        given = [_argument(value, name, known.get(name)) for name, value in zip(names, args, strict=False)]
-        given += [_argument(value, f"{rest}[{n}]", known.get(rest)) for n, value in enumerate(args[len(names) :])]
-        named = {name: _argument(value, name, known.get(name, free)) for name, value in kwargs.items()}
+        kinds_of = kinds()
+        free = kinds_of.get(others)
+        given = [_argument(value, name, kinds_of.get(name)) for name, value in zip(names, args, strict=False)]
+        given += [_argument(value, f"{rest}[{n}]", kinds_of.get(rest)) for n, value in enumerate(args[len(names) :])]
+        named = {name: _argument(value, name, kinds_of.get(name, free)) for name, value in kwargs.items()}
         if doors():
             every = dict(zip(names, given, strict=False)) | named
             for name, door in doors().items():

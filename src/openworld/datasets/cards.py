@@ -122,4 +122,4 @@ def has_part(name: str, part: str, domain: str | None = None) -> bool:
         return part in listing.parts(name, domain)
     if name.endswith(".tar"):
         return any(glob.glob(one) for one in tars.patterns(name, part))
-    return any((Path(name) / (domain or "") / own).is_dir() for own in PARTS[part])
+    return any((Path(name) / (domain or "") / place).is_dir() for place in PARTS[part])

@@ -126,14 +126,18 @@ def lacking_corruptions(name: str, root: Path) -> tuple[str, ...]:
         return PUBLISHED_CORRUPTIONS
     if name.startswith("cifar"):
         labelled = (folder / "labels.npy").is_file()
-        return tuple(own for own in PUBLISHED_CORRUPTIONS if not (labelled and (folder / f"{own}.npy").is_file()))
+        return tuple(
+            corruption
+            for corruption in PUBLISHED_CORRUPTIONS
+            if not (labelled and (folder / f"{corruption}.npy").is_file())
+        )
     places = (folder, folder.parent / f"{folder.name}-extra")
     there = {
-        own
-        for own in PUBLISHED_CORRUPTIONS
-        if all(any((place / own / str(severity)).is_dir() for place in places) for severity in range(1, 6))
+        corruption
+        for corruption in PUBLISHED_CORRUPTIONS
+        if all(any((place / corruption / str(severity)).is_dir() for place in places) for severity in range(1, 6))
     }
-    return tuple(own for own in PUBLISHED_CORRUPTIONS if own not in there)
+    return tuple(corruption for corruption in PUBLISHED_CORRUPTIONS if corruption not in there)
 
 
 def _check_loaded(card: DatasetCard, root: Path, decoded: bool) -> Inspection:
@@ -158,18 +162,18 @@ def _check_loaded(card: DatasetCard, root: Path, decoded: bool) -> Inspection:
     faults: dict[str, list[str]] = {}
     counts, classes = {}, set()
     for where, domain, part, expected in sets:
-        found = []
+        problems = []
         try:
             images = load(card.name, root=root, domain=domain, part=part)
         except OpenworldError as error:
-            found.append(str(error))
+            problems.append(str(error))
         else:
             counts[where] = len(images)
             classes.add(card.classes if card.sets else len(images.classnames))  # sets beside it have other classes
             if expected not in (None, len(images)):
-                found.append(f"{len(images):,} images are there, expected {expected:,}; {again}.")
-            found += _unreadable(images.image, len(images)) if decoded else ()
-        for fault in found:
+                problems.append(f"{len(images):,} images are there, expected {expected:,}; {again}.")
+            problems += _unreadable(images.image, len(images)) if decoded else ()
+        for fault in problems:
             faults.setdefault(fault, []).append(where)
 
     sentences: dict[bool, list[str]] = {True: [], False: []}
@@ -240,9 +244,9 @@ def _faults(card: DatasetCard, root: Path, split: Split, decoded: bool) -> Itera
 def _deeper(images: Path, path: str) -> str:
     """Where the first missing image lies instead, if an archive brought a folder of its own along."""
     for depth in ("*", "*/*"):
-        found = next(iter(images.glob(f"{depth}/{glob.escape(path)}")), None)
-        if found:
-            inner = str(found).removesuffix(f"/{path}")
+        match = next(iter(images.glob(f"{depth}/{glob.escape(path)}")), None)
+        if match:
+            inner = str(match).removesuffix(f"/{path}")
             return f"; they lie in {inner}: move its contents up to {images}"
     return "; extract the archive again"
 

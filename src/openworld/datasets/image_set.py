@@ -127,8 +127,8 @@ class Derived:
         return self.read, index
 
     def __call__(self, index: int) -> Image.Image:
-        read, own = self.place(index)
-        return read(own)
+        read, row = self.place(index)
+        return read(row)
 
     def file_of(self, index: int) -> str | None:
         return file_of(*self.place(index))
@@ -156,8 +156,8 @@ def embeddings_of(read: Callable[[int], Image.Image]) -> np.ndarray | None:
 
 def file_of(read: Callable[[int], Image.Image], index: int) -> str | None:
     """Return the path that a reader says of an image, below the folder of its data; None where images are no files."""
-    own = getattr(read, "file_of", None)
-    return None if own is None else own(index)
+    path_of = getattr(read, "file_of", None)
+    return None if path_of is None else path_of(index)
 
 
 def _require_distinct(names: tuple[str, ...], dataset: str) -> None:

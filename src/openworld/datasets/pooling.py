@@ -42,8 +42,8 @@ def few(images: ImageSet, count: Positive, *, seed: int = 0) -> np.ndarray:
     classes = images.labels[order]
     rank = np.empty(len(images))
     for label in np.unique(classes):
-        own = np.flatnonzero(classes == label)
-        rank[own] = (np.arange(len(own)) + 0.5) / len(own)
+        members = np.flatnonzero(classes == label)
+        rank[members] = (np.arange(len(members)) + 0.5) / len(members)
     return np.sort(order[np.argsort(rank, kind="stable")[:count]])
 
 
@@ -91,14 +91,14 @@ def grouped(images: ImageSet, pattern: str) -> ImageSet:
     [0, 0, 1]
     """
     compiled = pattern_of(pattern)
-    found = [compiled.search(path) for path in map(images.path_of, range(len(images)))]
-    if None in found:
-        missing = [images.path_of(place) for place, match in enumerate(found) if match is None]
+    hits = [compiled.search(path) for path in map(images.path_of, range(len(images)))]
+    if None in hits:
+        missing = [images.path_of(place) for place, match in enumerate(hits) if match is None]
         raise OpenworldError(
-            f"group_pattern {pattern!r} finds nothing in {len(missing):,} of {len(found):,} paths of {images.name!r}, "
+            f"group_pattern {pattern!r} finds nothing in {len(missing):,} of {len(hits):,} paths of {images.name!r}, "
             f"such as {missing[0]!r}; write a regular expression that every path holds, such as '(.+)_frame'."
         )
-    texts = ["\0".join(map(str, match.groups())) if match.groups() else match.group() for match in found]
+    texts = ["\0".join(map(str, match.groups())) if match.groups() else match.group() for match in hits]
     return replace(images, groups=np.unique(texts, return_inverse=True)[1])
 
 
@@ -130,20 +130,20 @@ class Pooled(Derived):
 
     @property
     def embeddings(self) -> np.ndarray | None:
-        found = [embeddings_of(read) for read in self.reads]
-        return None if any(one is None for one in found) else np.concatenate(found)
+        vectors = [embeddings_of(read) for read in self.reads]
+        return None if any(one is None for one in vectors) else np.concatenate(vectors)
 
 
 def _places(images: ImageSet, names: tuple[str, ...]) -> np.ndarray:
     """Where the classes of a set stand among the names."""
-    known = {normalise_class_name(name): place for place, name in enumerate(names)}
-    missing = [name for name in images.classnames if normalise_class_name(name) not in known]
+    place_of = {normalise_class_name(name): place for place, name in enumerate(names)}
+    missing = [name for name in images.classnames if normalise_class_name(name) not in place_of]
     if missing:
         raise OpenworldError(
             f"{images.name!r} ({images.domain or 'its only domain'}) has {len(missing)} class(es) that are not among "
             f"the {len(names)} of the model, first {missing[0]!r}; a target shows the model's classes under its names."
         )
-    return np.array([known[normalise_class_name(name)] for name in images.classnames], dtype=np.int64)
+    return np.array([place_of[normalise_class_name(name)] for name in images.classnames], dtype=np.int64)
 
 
 class _Remembered(Derived):

@@ -133,8 +133,10 @@ def few_shot(labels: ArrayLike, shots: Shots, generator: random.Random) -> np.nd
     >>> few_shot([7, 3, 7, 7], 1, random.Random(0)).tolist()
     [2, 1]
     """
-    drawn = [generator.sample(own, shots) if len(own) >= shots else own for own in _places(labels).values()]
-    return np.array([index for own in drawn for index in own], dtype=np.int64)
+    drawn = [
+        generator.sample(members, shots) if len(members) >= shots else members for members in _places(labels).values()
+    ]
+    return np.array([index for members in drawn for index in members], dtype=np.int64)
 
 
 def draw_shots(labels: ArrayLike, shots: int | None, seed: int) -> np.ndarray:
@@ -154,9 +156,9 @@ def reseeded_few_shot(labels: ArrayLike, shots: Shots, seed: int) -> np.ndarray:
     ([0, 4, 1, 5], [0, 0])
     """
     drawn = []
-    for own in _places(labels).values():
+    for members in _places(labels).values():
         generator = random.Random(seed)
-        drawn += generator.sample(own, shots) if len(own) >= shots else generator.choices(own, k=shots)
+        drawn += generator.sample(members, shots) if len(members) >= shots else generator.choices(members, k=shots)
     return np.array(drawn, dtype=np.int64)
 
 

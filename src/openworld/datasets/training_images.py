@@ -48,8 +48,8 @@ class SeenPictures:
         by_chance = 2 * (counts == 2).sum() / max(1, len(pictures))
         # A difference hash tells where one training image alone has it, and new images seldom have one by chance.
         telling = alike[(counts == 1) & (by_chance <= BY_CHANCE)]
-        found = np.where(np.isin(hashes[:, 1], telling), ALIKE, NEW)
-        return np.where(np.isin(hashes[:, 0], self.same), SAME, found).astype(np.uint8)
+        verdicts = np.where(np.isin(hashes[:, 1], telling), ALIKE, NEW)
+        return np.where(np.isin(hashes[:, 0], self.same), SAME, verdicts).astype(np.uint8)
 
 
 def hashes_of(picture: Image.Image) -> tuple[int, int]:

@@ -143,8 +143,8 @@ def find_detector(name: str) -> type[OODDetector]:
     ('MaxLogit', 'GL-MCM')
     """
     plain = {_plain(own): own for own in DETECTORS} | ALSO_CALLED
-    known = name in DETECTORS or name in PLUGINS.offered()
-    return PLUGINS.find(name if known else plain.get(_plain(name), name))
+    is_exact = name in DETECTORS or name in PLUGINS.offered()
+    return PLUGINS.find(name if is_exact else plain.get(_plain(name), name))
 
 
 def _plain(name: str) -> str:

@@ -34,5 +34,5 @@ class KLMatching(Fittable):
     def read(self, state: Tensor, activations: Activations) -> Tensor:
         # KL(p || d_k) = sum p ln p - sum p ln d_k: one product with all classes, and what p alone adds is taken once.
         p = activations.probabilities
-        own = (p * activations.logits.log_softmax(dim=1)).sum(dim=1)
-        return (p @ state.to(p).mT).amax(dim=1) - own
+        cross_entropy = (p * activations.logits.log_softmax(dim=1)).sum(dim=1)
+        return (p @ state.to(p).mT).amax(dim=1) - cross_entropy

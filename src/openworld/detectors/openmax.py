@@ -85,8 +85,8 @@ class OpenMax(Fittable):
         weights = torch.zeros_like(logits).scatter_(1, places, ranks.expand_as(places))
         on_device = Tails(*(part.to(logits) for part in (state.centres, state.smallest, state.shape, state.scale)))
         cut = logits * on_device.outside(logits) * weights
-        known = (logits - cut).logsumexp(dim=1)
-        return known - torch.logaddexp(known, cut.sum(dim=1))
+        kept_mass = (logits - cut).logsumexp(dim=1)
+        return kept_mass - torch.logaddexp(kept_mass, cut.sum(dim=1))
 
 
 def _weibull(values: Tensor) -> tuple[Tensor, Tensor]:

@@ -51,8 +51,10 @@ class Sample:
 
 def of_images(fitted: FittedEstimator) -> bool:
     """Return whether the error is a mean over images, so that blocks add up to the whole."""
-    given = getattr(fitted.estimator, "slices", None) == "given"  # whose weights rest on the shares of the whole target
-    return type(fitted.estimator) in OF_IMAGES and not given
+    has_shares = (
+        getattr(fitted.estimator, "slices", None) == "given"
+    )  # whose weights rest on the shares of the whole target
+    return type(fitted.estimator) in OF_IMAGES and not has_shares
 
 
 def sample_rows(outputs: Outputs) -> int:

@@ -95,8 +95,8 @@ def _accuracy(source: np.ndarray, target: np.ndarray) -> tuple[np.ndarray, np.nd
     change = confidence_here / np.maximum(here, TINY) - confidence / np.maximum(counted, TINY)
     before = reference_right / np.maximum(counted, TINY)
     reference = np.clip(before + change, TINY, 1)
-    kept = (agree_here / np.maximum(here, TINY)) / np.maximum(agree / np.maximum(counted, TINY), TINY)
-    return right * kept * before / reference, reference
+    ratio = (agree_here / np.maximum(here, TINY)) / np.maximum(agree / np.maximum(counted, TINY), TINY)
+    return right * ratio * before / reference, reference
 
 
 _NOTHING = (

@@ -205,9 +205,9 @@ class PoolSpec(DatasetSpec):
                 f"corruption {self.corruption} came with severity {self.severity}; give both, the severity one of "
                 f"{list(SEVERITIES)}, or neither."
             )
-        shown = self.domain or Path(self.dataset).name
+        domain = self.domain or Path(self.dataset).name
         corrupted = f", {self.corruption.replace('_', ' ')} {self.severity}" if self.corruption else ""
-        settle(self, style=self.style or shown + corrupted)
+        settle(self, style=self.style or domain + corrupted)
 
 
 @dataclass(frozen=True)

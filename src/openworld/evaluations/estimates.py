@@ -66,12 +66,12 @@ class Fits:
     def estimates(self, target: Answers, corruption: str | None, resamples: int) -> dict[str, Estimate]:
         """Return label -> what an estimator that has seen nothing of the corruption says; 0 resamples: no interval."""
         options = {"interval": resamples > 0} | ({"resamples": resamples} if resamples else {})
-        found = {}
+        estimates_by_name = {}
         for spec in self.specs:
             fitted = self.fitted[spec.label]
             estimator = fitted.get(corruption, fitted[None])
-            found[spec.label] = estimator.estimate(outputs_for(spec, target), **options)
-        return found
+            estimates_by_name[spec.label] = estimator.estimate(outputs_for(spec, target), **options)
+        return estimates_by_name
 
 
 def fit_all(specs: Sequence[EstimatorSpec], source: Answers, shifts: Mapping[str, Answers]) -> Fits:
@@ -89,10 +89,10 @@ def seconds_alone(
     """Time each estimator alone, so that it cannot use what others have found: for the clocks of a record."""
     seconds: dict[str, dict[str, float]] = {"fit": {}, "estimate": {}}
     for spec in specs:
-        known, unlabelled = _forgetful(spec, source), _forgetful(spec, target)
+        labelled, unlabelled = _forgetful(spec, source), _forgetful(spec, target)
         sets = [_forgetful(spec, shift) for shift in shifts.values()] if spec.is_score else []
         started = time.perf_counter()
-        fitted = spec.build().fit(sets if spec.is_score else known)
+        fitted = spec.build().fit(sets if spec.is_score else labelled)
         fitted_at = time.perf_counter()
         fitted.estimate(unlabelled, interval=False)
         seconds["fit"][spec.label] = fitted_at - started
@@ -155,8 +155,8 @@ def own_temperature(reference: ReferenceSpec, machine: Machine) -> float:
 
 def class_texts(reference: ReferenceSpec, names: Sequence[str], dataset: str, machine: Machine) -> torch.Tensor:
     """Return features of class names in the sentences of a reference, float32[C, D] on the CPU, of length 1."""
-    known = {"usual": (templates.TEMPLATES.get(dataset, templates.PHOTO),), "ensemble": templates.ensemble(dataset)}
-    chosen = known[reference.templates] if isinstance(reference.templates, str) else reference.templates
+    sentences = {"usual": (templates.TEMPLATES.get(dataset, templates.PHOTO),), "ensemble": templates.ensemble(dataset)}
+    chosen = sentences[reference.templates] if isinstance(reference.templates, str) else reference.templates
     return _text(reference.backbone, chosen, tuple(names), machine.device)
 
 

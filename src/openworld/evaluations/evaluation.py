@@ -44,9 +44,9 @@ class Spec:
         Args:
             cut: fields by their names; or an entry of a list by the name of the list without its s, such as `seed`.
         """
-        known = {each.name for each in fields(self)}
-        alone = {f"{name}s": (entry,) for name, entry in cut.items() if name not in known}
-        return replace(self, **alone | {name: value for name, value in cut.items() if name in known})
+        names = {each.name for each in fields(self)}
+        alone = {f"{name}s": (entry,) for name, entry in cut.items() if name not in names}
+        return replace(self, **alone | {name: value for name, value in cut.items() if name in names})
 
 
 def datasets_named(part: Any) -> Iterator[Any]:

@@ -43,8 +43,8 @@ def compare_runs(
     comparison = pair(ours, theirs, metric)
     if not isinstance(comparison, RunComparison):
         comparison = RunComparison((str(first), str(second)), comparison[0].first.metric, comparison)
-    known = {setting for setting, _, _ in comparison.changes}
-    settings = [change for change in differing_settings(*runs) if change[0] not in known]
+    changed = {setting for setting, _, _ in comparison.changes}
+    settings = [change for change in differing_settings(*runs) if change[0] not in changed]
     return replace(comparison, names=names or comparison.names, changes=(*comparison.changes, *settings))
 
 

@@ -75,8 +75,8 @@ class DatasetSpec(OwnData):
         """The classes that are neither base nor new, in label order."""
         if not (self.base and self.new):
             return ()
-        kept = set(self.classnames)
-        return tuple(name for name in replace(self, base=(), new=()).classnames if name not in kept)
+        names = set(self.classnames)
+        return tuple(name for name in replace(self, base=(), new=()).classnames if name not in names)
 
     @property
     def sides_in_words(self) -> str:
@@ -85,8 +85,8 @@ class DatasetSpec(OwnData):
 
     def count_classes(self) -> int:
         """Return how many classes it has; as published, so that it need not be there, or counted where it is."""
-        known = self.dataset in _CARDS and not self.says_classes
-        return _CARDS[self.dataset].classes if known else len(self.classnames)
+        is_card = self.dataset in _CARDS and not self.says_classes
+        return _CARDS[self.dataset].classes if is_card else len(self.classnames)
 
     def count_base(self) -> int:
         return len(self.split.base) if self.says_classes else (self.count_classes() + 1) // 2
@@ -102,8 +102,8 @@ class DatasetSpec(OwnData):
         """
         if self.dataset not in _CARDS or self.says_classes:
             return len(self.images(part).load())
-        known = _CARDS[self.dataset].pictures
-        whole = known.get(part) or _TRAIN_PER_TEST * known["test"]
+        count = _CARDS[self.dataset].pictures
+        whole = count.get(part) or _TRAIN_PER_TEST * count["test"]
         variant = (self.domain or "").rpartition(" ")[2]
         if variant.startswith("imagenetv2"):
             return round(_V2_SHARE * whole)
@@ -218,11 +218,11 @@ def cached_here(maxsize: int) -> Callable[[Callable], Callable]:
 
     def keep(function: Callable) -> Callable:
         # One relative path names other images in another folder.
-        kept = lru_cache(maxsize)(lambda place, *arguments: function(*arguments))
+        cached = lru_cache(maxsize)(lambda place, *arguments: function(*arguments))
 
         @wraps(function)
         def look_up(*arguments):
-            return kept((os.getcwd(), os.environ.get(VARIABLE)), *arguments)
+            return cached((os.getcwd(), os.environ.get(VARIABLE)), *arguments)
 
         return look_up
 

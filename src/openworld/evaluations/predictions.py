@@ -68,11 +68,11 @@ def prediction_rows(tables: Mapping[str, Sequence[Table]], classnames: Sequence[
         ]
         mistakes[entity] = [pairs[(pairs[:, 1] >= 0) & (pairs[:, 0] != pairs[:, 1])] for pairs in named]
     every = [pairs for own in mistakes.values() for pairs in own]
-    found, counts = np.unique(np.concatenate(every), axis=0, return_counts=True) if every else ((), ())
+    distinct, counts = np.unique(np.concatenate(every), axis=0, return_counts=True) if every else ((), ())
     for entity, own in told.items():
         sizes = [np.bincount(np.asarray(table["label"]), minlength=len(classnames)) for table in own]
         for place_of_pair in np.argsort(-np.asarray(counts), kind="stable")[:PAIRS]:
-            label, name = found[place_of_pair]
+            label, name = distinct[place_of_pair]
             shares = [
                 float((pairs == (label, name)).all(axis=1).sum() / size[label])
                 for pairs, size in zip(mistakes[entity], sizes, strict=True)

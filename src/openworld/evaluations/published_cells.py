@@ -90,10 +90,10 @@ def _all_files(spec: CellsSpec) -> list[tuple[Path, int, int]]:
 
 def _files(folder: Path) -> list[tuple[Path, int, int]]:
     """(file, covariate level, semantic level) of every list in a folder, level by level."""
-    named = [(path, match) for path in folder.glob("cov_*_sem_*.txt") if (match := _NAME.fullmatch(path.name))]
-    if not named:
+    matches = [(path, match) for path in folder.glob("cov_*_sem_*.txt") if (match := _NAME.fullmatch(path.name))]
+    if not matches:
         raise OpenworldError(f"{folder} holds no list cov_I_sem_J.txt; give the folder of the lists of all cells.")
-    return sorted(((path, int(match[1]), int(match[2])) for path, match in named), key=lambda file: file[1:])
+    return sorted(((path, int(match[1]), int(match[2])) for path, match in matches), key=lambda file: file[1:])
 
 
 def _text(file: Path) -> str:

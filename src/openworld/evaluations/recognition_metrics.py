@@ -116,6 +116,6 @@ def rows_of(table: Table, rows: np.ndarray) -> dict[str, np.ndarray]:
 
 def openworld_auc_of(base: Table, new: Table, *, closed_set: bool = False) -> metrics.OpenworldAUC:
     """Return OpenworldAUC of the tables of the two sides, clustered by group."""
-    named = None if closed_set else new["correct"]
+    correct = None if closed_set else new["correct"]
     groups = {"base_groups": base["group"], "new_groups": new["group"]}
-    return metrics.openworld_auc(base["score"], base["correct"], new["score"], named, **groups)
+    return metrics.openworld_auc(base["score"], base["correct"], new["score"], correct, **groups)

@@ -118,16 +118,16 @@ def code_named(spec: Any) -> tuple[str, ...]:
     from openworld.backbones.names import is_function
     from openworld.classifiers.exported import MAY_RUN_CODE
 
-    named: dict[str, None] = {}
+    functions: dict[str, None] = {}
     for table in _tables_of(to_json(spec)):
         for name in (table.get("backbone"), table.get("architecture")):
             if isinstance(name, str) and is_function(name):
                 module = name.partition(":")[0].replace(".", "/")
                 here = next((file for file in (f"{module}.py", f"{module}/__init__.py") if Path(file).is_file()), "")
-                named[f"{name} from {f'./{here}' if here else 'an installed package'}"] = None
+                functions[f"{name} from {f'./{here}' if here else 'an installed package'}"] = None
             elif name in MAY_RUN_CODE:
-                named[f"{table.get('weights') or table.get('classifier')}, loaded by {name}"] = None
-    return tuple(named)
+                functions[f"{table.get('weights') or table.get('classifier')}, loaded by {name}"] = None
+    return tuple(functions)
 
 
 def _require_room_for_contexts(spec: Any, machine: Any) -> None:

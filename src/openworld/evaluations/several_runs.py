@@ -54,8 +54,8 @@ class SeveralRuns:
             raise unknown_name("metric of all these runs", metric, known)
         counts_last = sorted(known, key=lambda key: known[key].better == 0)
         for key in [metric] if metric else counts_last:
-            if found := self._means(key):
-                return found
+            if mean := self._means(key):
+                return mean
         raise OpenworldError(
             f"these runs have no {metric or 'number'} of the same thing; they name their methods apart."
         )
@@ -91,7 +91,7 @@ def average_runs(runs: Mapping[str, Path], metric: str = "") -> Report:
     """Return means over the data sets of several runs, with tests and ranks, as tables and a page."""
     several = SeveralRuns.read(runs)
     every = several.means(metric)
-    named, values = every[0].metric, {}
+    first_metric, values = every[0].metric, {}
     for means in every:
         for key, value in means.where.items():
             values.setdefault(key, set()).add(value)
@@ -101,15 +101,15 @@ def average_runs(runs: Mapping[str, Path], metric: str = "") -> Report:
     results = Results(several.evaluation, rows, tuple(test for means in every for test in means.tests))
     over, each = "Over the data sets", "Data set by data set"
     parts = (
-        Pivot("means", over, (named.key, MEAN_RANK.key), per=keys, note=MEANS),
+        Pivot("means", over, (first_metric.key, MEAN_RANK.key), per=keys, note=MEANS),
         Ranks("critical-difference", over, (MEAN_RANK.key,), per=keys),
         Pivot("ranks", over, (FRIEDMAN_P.key, CRITICAL_DIFFERENCE.key), per=keys, folded=True),
         Tests("pairs", over, per=(*keys, "over"), folded=True),
-        Pivot("data-sets", each, (named.key,), columns=(DATA_SET,), per=keys, terminal=True),
-        Bars("by-data-set", each, (named.key,), per=(*keys, DATA_SET)),
+        Pivot("data-sets", each, (first_metric.key,), columns=(DATA_SET,), per=keys, terminal=True),
+        Bars("by-data-set", each, (first_metric.key,), per=(*keys, DATA_SET)),
     )
-    layout = Layout(f"{several.evaluation} on {len(runs)} data sets", named.key, parts, keys, beside)
-    made = {"runs": ", ".join(str(folder) for folder in runs.values()), "metric": named.key}
+    layout = Layout(f"{several.evaluation} on {len(runs)} data sets", first_metric.key, parts, keys, beside)
+    made = {"runs": ", ".join(str(folder) for folder in runs.values()), "metric": first_metric.key}
     return layout.report(Brief(results, label="method", subtitle=tuple(runs)), made=made, found=several)
 
 

@@ -170,9 +170,9 @@ def divide_pool(spec: ShiftSpec, machine: Machine) -> DividedPool:
     """Return the pool of a run in levels; cuts are those of the whole pool, in-distribution classes in it."""
     pool = spec.ground.load_pool()
     if spec.ground.cells:
-        given = given_cells(spec.ground.cells)
-        levels = {"semantic": given.semantic, "covariate": given.covariate}
-        counts = {"semantic": given.shape[1], "covariate": given.shape[0]}
+        cells = given_cells(spec.ground.cells)
+        levels = {"semantic": cells.semantic, "covariate": cells.covariate}
+        counts = {"semantic": cells.shape[1], "covariate": cells.shape[0]}
         return DividedPool(levels, counts, pool=pool, rows=np.arange(len(pool.images)))
     # Degrees lack images that could not be read, so rows are places among all images of the pool.
     sizes = [len(images.load()) for images in spec.ground.tested]

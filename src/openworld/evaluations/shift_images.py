@@ -78,8 +78,8 @@ class ShiftGround(ShiftImages):
     def load_pool(self) -> Pool:
         """The pool as one image set, by all class names that occur in it."""
         if self.cells:
-            given = given_cells(self.cells)
-            return Pool(given.images, given.styles, given.style, self._known(given.images))
+            cells = given_cells(self.cells)
+            return Pool(cells.images, cells.styles, cells.style, self._known(cells.images))
         self.require_new()
         sets = [selection.load() for selection in self.tested]
         names = {normalise_class_name(name): name for images in sets for name in images.classnames}
@@ -100,8 +100,8 @@ class ShiftGround(ShiftImages):
         if self.sources[0].dataset in PUBLISHED:
             every = class_names(self.sources[0].dataset).wordnet_ids
             ids = tuple(every[place] for place in self._chosen or range(len(every))) if every else ()
-        known = {normalise_class_name(name) for name in self.names} | set(ids)
-        return np.array([normalise_class_name(name) in known for name in images.classnames], dtype=bool)[images.labels]
+        names = {normalise_class_name(name) for name in self.names} | set(ids)
+        return np.array([normalise_class_name(name) in names for name in images.classnames], dtype=bool)[images.labels]
 
     @property
     def _chosen(self) -> tuple[int, ...] | None:
@@ -115,8 +115,8 @@ class ShiftGround(ShiftImages):
         names = self.sources[0].classnames
         if not self.says_classes:
             return ClassSplit.of(names)
-        known = set(map(normalise_class_name, names))
-        new = [name for name in self.new if normalise_class_name(name) in known]
+        forms = set(map(normalise_class_name, names))
+        new = [name for name in self.new if normalise_class_name(name) in forms]
         if self.base or new:
             return ClassSplit.by_names(names, self.base, new if not self.base else ())
         every = np.arange(len(names))
@@ -131,18 +131,18 @@ class ShiftGround(ShiftImages):
             return entry.images(entry.part, **how)
         wanted = set(map(normalise_class_name, (*self.names, *self.new)))
         names = entry.images(entry.part).load().classnames
-        kept = tuple(place for place, name in enumerate(names) if normalise_class_name(name) in wanted)
-        if not kept:
+        places = tuple(place for place, name in enumerate(names) if normalise_class_name(name) in wanted)
+        if not places:
             raise OpenworldError(f"{entry} of the pool shows no base and no new class; leave it out, or correct names.")
-        return entry.images(entry.part, classes=kept, **how)
+        return entry.images(entry.part, classes=places, **how)
 
     @property
     def left_out(self) -> tuple[str, ...]:
         """The classes of the sources and the pool that are neither base nor new."""
         if not self.new:
             return ()
-        kept = set(map(normalise_class_name, (*self.names, *self.new)))
-        return tuple(name for key, name in self._every_name.items() if key not in kept)
+        names = set(map(normalise_class_name, (*self.names, *self.new)))
+        return tuple(name for key, name in self._every_name.items() if key not in names)
 
     def require_new(self) -> None:
         """Refuse a new class that neither the pool nor a source has."""

@@ -36,5 +36,5 @@ def shots_asked(shots: str | int, *datasets: str) -> str:
     >>> shots_asked(16, "emoji-concepts"), shots_asked(16, "my/pictures")
     ('16 shots', 'up to 16 shots')
     """
-    known = all(name in DATASETS for name in datasets)
-    return f"{'' if known else 'up to '}{shots} shots"
+    all_cards = all(name in DATASETS for name in datasets)
+    return f"{'' if all_cards else 'up to '}{shots} shots"

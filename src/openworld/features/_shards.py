@@ -159,7 +159,7 @@ def _on_cores(reading: SharedReading, batches: Sequence[range], cores: int) -> l
 
 def _beside_gpu(reading: SharedReading, batches: Sequence[range], cores: int) -> list[list[Arrays]]:
     """The arrays of every batch, encoded here while the cores prepare the next one."""
-    found, size = [], reading.batch_size(max(map(len, batches)))
+    encoded, size = [], reading.batch_size(max(map(len, batches)))
     with ThreadPoolExecutor(cores) as pool, ThreadPoolExecutor(1) as helper:
 
         def prepare(some: range) -> tuple[torch.Tensor, np.ndarray]:
@@ -169,8 +169,8 @@ def _beside_gpu(reading: SharedReading, batches: Sequence[range], cores: int) ->
         for following in (*batches[1:], None):
             ready = coming.result()
             coming = None if following is None else helper.submit(prepare, following)
-            found.append(reading.encode(*ready, size))
-    return found
+            encoded.append(reading.encode(*ready, size))
+    return encoded
 
 
 def batches_of(clip: DualEncoder, rows: range) -> list[range]:

@@ -352,15 +352,15 @@ def _read(store: FeatureStore, images: ImageSet, allow_corrupt: int) -> Features
             f"{unreadable} of {len(images)} images of {images.name!r} could not be read, {allow_corrupt} allowed; "
             f"repair them and delete {store.folder}, or allow as many."
         )
-    kept = np.flatnonzero(readable)
+    rows = np.flatnonzero(readable)
     arrays = {name: store.array(name) for name in ("views", "patches", "view_patches", "pixels", "view_pixels")}
     return Features(
-        embeddings=embeddings[kept],
-        labels=np.asarray(images.labels)[kept],
-        groups=np.asarray(images.groups)[kept],
-        rows=kept,
+        embeddings=embeddings[rows],
+        labels=np.asarray(images.labels)[rows],
+        groups=np.asarray(images.groups)[rows],
+        rows=rows,
         classnames=tuple(images.classnames),
         fingerprint=store.folder.name,
         base_count=images.base_count,
-        **{name: array if array is None or not unreadable else array.take(kept) for name, array in arrays.items()},
+        **{name: array if array is None or not unreadable else array.take(rows) for name, array in arrays.items()},
     )

@@ -24,7 +24,7 @@ def influence_spread(streams: tuple[ScoredStream, ...], of: str) -> np.ndarray:
             raise OpenworldError(f"no labels can be planned for {of}: by the proxies {side}; give proxies of both.")
     first = second = 0.0
     for probability, outcomes in _scenarios(streams, of):
-        psi = [stream.expectation.influence(of, given) for stream, given in zip(streams, outcomes, strict=True)]
+        psi = [stream.expectation.influence(of, outcome) for stream, outcome in zip(streams, outcomes, strict=True)]
         effect = psi[0] - psi[1] if len(psi) == 2 else psi[0]
         first = first + probability * effect
         second = second + probability * effect**2

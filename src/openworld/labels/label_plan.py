@@ -104,13 +104,13 @@ class LabelPlan:
                 raise OpenworldError(f"this plan has version {head['version']}, expected {VERSION}; use its openworld.")
             streams = []
             for prefix in (f"stream{place}." for place in range(head["streams"])):
-                given = {
+                fields = {
                     name.removeprefix(prefix): np.array(arrays[name]) for name in arrays if name.startswith(prefix)
                 }
-                expected = Outcomes(**{name: given.get(name) for name in EXPECTED})
-                streams.append(ScoredStream(given["scores"], expected, **{name: given.get(name) for name in NAMES}))
+                expected = Outcomes(**{name: fields.get(name) for name in EXPECTED})
+                streams.append(ScoredStream(fields["scores"], expected, **{name: fields.get(name) for name in NAMES}))
             drawn = {name: np.array(arrays[name]) for name in ("chosen", "inclusion", "stratum", "spread", "known")}
-            found = cls(
+            plan = cls(
                 tuple(streams),
                 head["of"],
                 PlanSettings(**head["settings"]),
@@ -120,9 +120,9 @@ class LabelPlan:
             )
         except (KeyError, TypeError, json.JSONDecodeError) as error:
             raise OpenworldError(f"these arrays are no stored plan of labels: {error}; make one by `plan`.") from error
-        if found.fingerprint != head["fingerprint"]:
+        if plan.fingerprint != head["fingerprint"]:
             raise OpenworldError("this plan is not as it was stored: scores, proxies or draw were changed; plan anew.")
-        return found
+        return plan
 
     def _head(self) -> dict:
         return {

@@ -276,8 +276,8 @@ def _variance_ratio(streams, q: np.ndarray, size: int, n: int, of: str, earlier:
     expected = [expected_at(stream, images) for stream in streams]
     psi, hat = (influences(of, models, softs, outcomes, images) for outcomes in (truth, expected))
     psi, hat = (part - np.average(part, weights=weights) for part in (psi, hat))
-    own = float(weights @ hat**2)
-    trust = np.clip(float(weights @ (psi * hat)) / own, 0, 1) if own > ROUNDING**2 else 0.0
+    variance = float(weights @ hat**2)
+    trust = np.clip(float(weights @ (psi * hat)) / variance, 0, 1) if variance > ROUNDING**2 else 0.0
     square = weights * (psi - trust * hat) ** 2
 
     plain = square * (size / n - 1)

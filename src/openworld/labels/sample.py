@@ -93,7 +93,7 @@ def read_batches(batches: Sequence[tuple[LabelPlan, LabelAnswers]]) -> tuple[Bat
             "it was planned on as `earlier`, in the same order."
         )
     answered: list[tuple[np.ndarray, tuple[Outcomes, ...]]] = []
-    found = []
+    batches_read = []
     for (plan, answers), weight in zip(batches, last.batch_weights, strict=True):
         if len(answers) != len(plan):
             raise OpenworldError(
@@ -103,8 +103,8 @@ def read_batches(batches: Sequence[tuple[LabelPlan, LabelAnswers]]) -> tuple[Bat
             raise OpenworldError(f"answers on {len(answers.base_right)} model(s) came, expected {len(plan.streams)}.")
         outcomes = tuple(answers.outcomes(model) for model in range(len(plan.streams)))
         answered.append((plan.chosen, outcomes))
-        found.append(_batch(plan, weight, answered))
-    return tuple(found)
+        batches_read.append(_batch(plan, weight, answered))
+    return tuple(batches_read)
 
 
 def pseudo_outcomes(batches: Sequence[Batch], model: int, trust: float) -> Outcomes:
@@ -169,9 +169,9 @@ def joined(parts: list[Outcomes]) -> Outcomes:
 
 def expected_at(stream: ScoredStream, images: np.ndarray) -> Outcomes:
     """Return the proxies of some images, float64[n] each; 0 where there is none."""
-    given = {name: getattr(stream.expected, name) for name in FIELDS}
+    columns = {name: getattr(stream.expected, name) for name in FIELDS}
     none = np.zeros(images.size)
-    return Outcomes(**{name: none if array is None else array[images] for name, array in given.items()})
+    return Outcomes(**{name: none if array is None else array[images] for name, array in columns.items()})
 
 
 def influences(quantity: str, models: Sequence[int], softs, given=None, images=None) -> np.ndarray:

@@ -209,10 +209,10 @@ def detector_terms(logits: Tensor, columns: Tensor, margin: float) -> Tensors:
     # Without pseudo base images a detector's terms are zero, without one of both kinds its hinge is.
     base, logs = columns >= 0, logits.log_softmax(dim=-1)
     entropies = -(logs.exp() * logs).sum(dim=-1)
-    known, unknown = _mean_over(entropies, base), _mean_over(entropies, ~base)
-    hinge = relu(margin + known - unknown) * base.any(dim=1) * (~base).any(dim=1)
+    base_entropy, unknown = _mean_over(entropies, base), _mean_over(entropies, ~base)
+    hinge = relu(margin + base_entropy - unknown) * base.any(dim=1) * (~base).any(dim=1)
     cross = _mean_over(cross_entropy(logits.mT, columns, ignore_index=-1, reduction="none"), base).mean()
-    means = {"base_entropy": known.mean(), "new_entropy": unknown.mean(), "hinge": hinge.mean()}
+    means = {"base_entropy": base_entropy.mean(), "new_entropy": unknown.mean(), "hinge": hinge.mean()}
     return {"detector_cross_entropy": cross, **means, "total": cross + hinge.mean()}
 
 

@@ -129,9 +129,9 @@ class GalLoP(PromptLearner):
 
     def _draws(self, generator: Generator) -> Iterator[Tensor]:
         """int64[batch size, kept]: the global contexts of each image, with replacement, as the released code draws."""
-        kept = max(self.global_contexts - int(self.dropout * self.global_contexts), 1)
+        count = max(self.global_contexts - int(self.dropout * self.global_contexts), 1)
         while True:
-            yield torch.randint(self.global_contexts, (self.schedule.batch_size, kept), generator=generator)
+            yield torch.randint(self.global_contexts, (self.schedule.batch_size, count), generator=generator)
 
 
 @dataclass(frozen=True)

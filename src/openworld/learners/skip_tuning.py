@@ -101,9 +101,11 @@ class SkipTuning(PromptLearner):
         tuned = clip.with_weights(parameters)
         image = self._encode_image(tuned, images)
         close = cosine_logits(image.detach(), prototypes, clip.logit_scale).scatter(1, labels[:, None], torch.inf)
-        kept = self.keep(close.amax(dim=0), int(images.draw))
-        text = widen(tuned.leave_text(entered.select(kept)))
-        return {"total": cross_entropy(cosine_logits(image, text, clip.logit_scale), torch.searchsorted(kept, labels))}
+        classes = self.keep(close.amax(dim=0), int(images.draw))
+        text = widen(tuned.leave_text(entered.select(classes)))
+        return {
+            "total": cross_entropy(cosine_logits(image, text, clip.logit_scale), torch.searchsorted(classes, labels))
+        }
 
     @property
     def loop(self) -> Loop:

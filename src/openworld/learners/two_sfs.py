@@ -144,8 +144,8 @@ class TwoSFS:
         """Rows of the classifier for names that it has learned, text features by the tuned tower for all others."""
         text = encode_names(self._tuned(clip, parameters), names.all, (self.template,))
         rows = torch.tensor(names.training_places(), device=text.device)
-        known = normalize(parameters[CLASSIFIER], dim=-1)[rows.clamp(min=0)]
-        return TextBank(torch.where(rows[:, None] < 0, text, known), len(names.base), clip.logit_scale)
+        classifier = normalize(parameters[CLASSIFIER], dim=-1)[rows.clamp(min=0)]
+        return TextBank(torch.where(rows[:, None] < 0, text, classifier), len(names.base), clip.logit_scale)
 
     def answer(self, clip: TwoTower, parameters: Tensors, images: Images, bank: TextBank) -> Answer:
         """Cosine logits by the tuned image tower over all names, and the log of the largest base softmax."""

@@ -137,11 +137,11 @@ class _Layout:
 
     def __init__(self, samples: Samples, of: str, codes: np.ndarray):
         self.of, plan = of, samples.design
-        named = samples.base_correct, samples.new_correct
+        outcomes = samples.base_correct, samples.new_correct
         if of == "auroc":
-            named = tuple(np.ones_like(side) for side in named)
-        self.base = _Row(samples.base_scores, named[0], codes[0], plan.base.weights)
-        self.new = _Row(samples.new_scores, named[1], codes[1], plan.new.weights)
+            outcomes = tuple(np.ones_like(side) for side in outcomes)
+        self.base = _Row(samples.base_scores, outcomes[0], codes[0], plan.base.weights)
+        self.new = _Row(samples.new_scores, outcomes[1], codes[1], plan.new.weights)
         self.below, self.upto = place(self.new.scores, self.base.scores)
         self.tied = not np.array_equal(self.below, self.upto)
 

@@ -197,8 +197,8 @@ def openworld_auc(
     base_scores, new_scores = as_scores(base_scores, "base_scores"), as_scores(new_scores, "new_scores")
     base_correct = as_correct(base_correct, "base_correct", base_scores.size)
     closed_set = new_correct is None
-    named = np.zeros(new_scores.size, bool) if closed_set else new_correct
-    new_correct = as_correct(named, "new_correct", new_scores.size)
+    correct = np.zeros(new_scores.size, bool) if closed_set else new_correct
+    new_correct = as_correct(correct, "new_correct", new_scores.size)
     sizes = base_scores.size, new_scores.size
     plan = design(sizes, (base_weights, new_weights), (base_groups, new_groups))
     samples = Samples(base_scores, base_correct, new_scores, new_correct, plan, closed_set)

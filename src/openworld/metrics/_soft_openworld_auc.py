@@ -189,22 +189,24 @@ class SoftOpenworldAUC:
         value = self.value_of(of)
         if value is None:
             raise OpenworldError(f"{of} has no influences: {self.reason or 'the images have no name among all names'}.")
-        given = self.outcomes if others is None else others
-        images = None if images is None else _places(images, given, len(self.outcomes))
+        outcomes_seen = self.outcomes if others is None else others
+        images = None if images is None else _places(images, outcomes_seen, len(self.outcomes))
         size = len(self.outcomes)
         base, new = self.n_base / size, self.n_new / size
         if of in ("openworld_auc", "auroc"):
             above, below = self._others(of)
             if images is not None:
                 above, below = above[images], below[images]
-            first, second = _pair(given, of)
-            return (first * below + second * above) / (base * new) - value * (given.base / base + given.new / new)
+            first, second = _pair(outcomes_seen, of)
+            return (first * below + second * above) / (base * new) - value * (
+                outcomes_seen.base / base + outcomes_seen.new / new
+            )
         if of == "base_accuracy":
-            return (given.base_right - value * given.base) / base
+            return (outcomes_seen.base_right - value * outcomes_seen.base) / base
         if of == "new_accuracy":
-            return (given.new_right - value * given.new) / new
-        part = given.base if of == "base_share" else given.right
-        return (part - value * (given.base + given.new)) / (base + new)
+            return (outcomes_seen.new_right - value * outcomes_seen.new) / new
+        part = outcomes_seen.base if of == "base_share" else outcomes_seen.right
+        return (part - value * (outcomes_seen.base + outcomes_seen.new)) / (base + new)
 
     def _others(self, of: str) -> tuple[np.ndarray, np.ndarray]:
         """Return G^a above and G^b below each image's score."""
@@ -244,9 +246,9 @@ def soft_openworld_auc(
     0.3333333333333333
     """
     scores = as_scores(scores, "scores")
-    given = outcomes(base_right, new_right, base, new, right)
-    require_length(given.base, "base", scores.size)
-    return of_outcomes(Ranking.of(scores), given)
+    outcomes_read = outcomes(base_right, new_right, base, new, right)
+    require_length(outcomes_read.base, "base", scores.size)
+    return of_outcomes(Ranking.of(scores), outcomes_read)
 
 
 def of_outcomes(ranking: Ranking, given: Outcomes) -> SoftOpenworldAUC:

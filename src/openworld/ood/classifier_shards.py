@@ -126,8 +126,8 @@ class ClassifierDetectors:
         model, chosen = classifier_model(self.classifier, machine), self.build_detectors()
         if not self.learns:
             return model.gather(chosen, None, machine)
-        known = self.training.load(machine) if stop is None else self.training.part(start, stop, machine)
-        return model.gather(chosen, known.images if len(known.rows) else None, machine, known.rows, start)
+        images = self.training.load(machine) if stop is None else self.training.part(start, stop, machine)
+        return model.gather(chosen, images.images if len(images.rows) else None, machine, images.rows, start)
 
     def build(self, machine: Machine) -> None:
         """Fit them, and keep those that a file can hold; the others are named in the manifest."""
@@ -182,8 +182,8 @@ class ClassifierDetectors:
         def probabilities(places: np.ndarray) -> np.ndarray:
             return model.probabilities(shown.images, shown.rows[places])
 
-        known = {label: scores[label] for label in fitted}
-        return ImageAnswers(shown.rows, known, predictions, probabilities=probabilities)
+        scores_of = {label: scores[label] for label in fitted}
+        return ImageAnswers(shown.rows, scores_of, predictions, probabilities=probabilities)
 
 
 @dataclass(frozen=True)

@@ -59,8 +59,8 @@ def _tests(groups: Sequence["_Group"]) -> tuple[Comparison, ...]:
             ]
             blocks.append(correlation(tuple(means.values())))
     # Groups share the test images alone; taken as if they shared nothing, which claims less.
-    known = blocks and all(block is not None for block in blocks)
-    joint = block_diag(*blocks) if known else None
+    have_blocks = blocks and all(block is not None for block in blocks)
+    joint = block_diag(*blocks) if have_blocks else None
     return (*tests, *against_chance(rows, joint))
 
 
@@ -154,9 +154,9 @@ def tests_of_best(
     values: Mapping[Any, float | None], compare: Callable[[Any, Any], Comparison]
 ) -> Iterable[Comparison]:
     """Return the tests of the best of several against every other, corrected as some of all pairs."""
-    known = [each for each in values if values[each] is not None]
-    ranked = sorted(known, key=lambda each: -round(values[each], SAME_DIGITS))
-    return correct_for_many((compare(ranked[0], other) for other in ranked[1:]), among=comb(len(known), 2))
+    measured = [each for each in values if values[each] is not None]
+    ranked = sorted(measured, key=lambda each: -round(values[each], SAME_DIGITS))
+    return correct_for_many((compare(ranked[0], other) for other in ranked[1:]), among=comb(len(measured), 2))
 
 
 def _value(number: float | None, ends: Sequence[float] | None) -> Value:

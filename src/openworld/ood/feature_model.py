@@ -106,8 +106,8 @@ class FeatureModel(JudgedModel):
         columns = columns_of(images)
         if columns is None:
             raise OpenworldError(f"{images.name} are images; where the others are features, give features of them too.")
-        parts = {own: torch.from_numpy(columns[name]) for name, own in (("features", "features"), ("logits", "outputs"))
-                 if name in columns}  # fmt: skip
+        places = {"features": "features", "logits": "outputs"}
+        parts = {part: torch.from_numpy(columns[name]) for name, part in places.items() if name in columns}
         return Activations(**parts, head=self.head)
 
 

@@ -184,8 +184,8 @@ class ModelsSpec(Spec):
         if model.own:
             return in_folder(model.own, label=model.label, seed=self.seed)
         if model.weights:
-            named = {"label": model.label, "seed": self.seed, "architecture": model.architecture}
-            return in_folder(model.weights.format(seed=self.seed), **named)
+            facts = {"label": model.label, "seed": self.seed, "architecture": model.architecture}
+            return in_folder(model.weights.format(seed=self.seed), **facts)
         recipe = model.trained_by(self.ground.sources[0].dataset)
         training = Training(model.label, model.architecture, recipe, self.seed, self.ground.training, self.threads)
         return Checkpoint(model.label, self.seed, recipe.epochs, training)
@@ -196,9 +196,9 @@ class ModelsSpec(Spec):
         if model.own:
             return held(model.own)
         if self.classifier:
-            found = classifier_model(self.classifier, machine)
-            require_names(model, found.classnames, names)
-            return found
+            judged_model = classifier_model(self.classifier, machine)
+            require_names(model, judged_model.classnames, names)
+            return judged_model
         words = model.words and model.words.without(names)
         if self.learner:
             fitted = self.learner.load(machine)

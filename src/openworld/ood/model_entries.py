@@ -60,8 +60,8 @@ class DetectorSpec:
     @property
     def grid(self) -> dict[str, tuple]:
         """Candidates of each setting that is searched where there are validation sets."""
-        own = self.choose or {}
-        return own | published_grid(self.build(), fixed={*self.settings, *own})
+        settings = self.choose or {}
+        return settings | published_grid(self.build(), fixed={*self.settings, *settings})
 
     def build(self) -> Any:
         """Return the detector itself."""

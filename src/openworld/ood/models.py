@@ -142,9 +142,9 @@ class ClassifierModel(JudgedModel):
     def offers(self) -> frozenset[str]:
         if self.watched is None:
             return frozenset({"logits"})
-        shown = {"logits", "features", "head", "gradient", "images", "samples"}
-        shown |= {"maps"} if self.watched.last_stage else set()
-        return frozenset(shown | ({"layers", "layer gradients"} if self.watched.layers else set()))
+        needs = {"logits", "features", "head", "gradient", "images", "samples"}
+        needs |= {"maps"} if self.watched.last_stage else set()
+        return frozenset(needs | ({"layers", "layer gradients"} if self.watched.layers else set()))
 
     @property
     def usual(self) -> tuple[str, ...]:
@@ -222,9 +222,9 @@ class ClassifierModel(JudgedModel):
     def _batches(self, images: ImageSet, rows: np.ndarray, doing: str, labels=None) -> Iterator[tuple]:
         done = 0
         for pixels, _ in self.classifier.batches(images, rows, device=self.device):
-            own = None if labels is None else torch.from_numpy(labels[rows[done : done + len(pixels)]])
+            targets = None if labels is None else torch.from_numpy(labels[rows[done : done + len(pixels)]])
             done += len(pixels)
-            yield pixels, own
+            yield pixels, targets
             self.progress(doing, done, len(rows))
 
     def _logits(self, batches: Iterable) -> Iterator[Activations]:

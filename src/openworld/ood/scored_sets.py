@@ -241,13 +241,13 @@ def read_detectors(
 ) -> tuple[Columns, dict[str, np.ndarray]]:
     """Return the columns of a schema, and the scores float64[n] by detector of all others; `only` these, () for all."""
     about = {name for column in schema.columns for name in (column.name, *column.also)}
-    found = {column.removeprefix(SCORE_COLUMN): column for column in file.columns if column not in about}
-    unknown = next((wanted for wanted in only if wanted not in found), None)
+    column_of = {column.removeprefix(SCORE_COLUMN): column for column in file.columns if column not in about}
+    unknown = next((wanted for wanted in only if wanted not in column_of), None)
     if unknown is not None:
-        raise unknown_name("detector", unknown, found)
-    if "group" in file.columns and not found:
+        raise unknown_name("detector", unknown, column_of)
+    if "group" in file.columns and not column_of:
         raise OpenworldError(f"{file.path} has no column of scores; give one per detector, larger = in-distribution.")
-    detectors = {label: column for label, column in found.items() if not only or label in only}
+    detectors = {label: column for label, column in column_of.items() if not only or label in only}
     columns = open_table(file, schema.plus(*map(TableColumn, detectors.values()))).whole()
     return columns, {label: sign * columns.pop(column) for label, column in detectors.items()}
 

@@ -107,8 +107,8 @@ def score(task: ModelsSpec, machine: Machine) -> ModelScores:
             searches = tried.choose(validation.scores, outside, refused=refused, groups=(first, others))
             fitted = tried.chosen(fitted, searches)
             places = {search.detector: tried.labels_of(search.detector)[search.chosen] for search in searches}
-            known = {label: validation.scores[places.get(label, label)] for label in fitted}
-            validation = replace(validation, scores=known)
+            scores_of = {label: validation.scores[places.get(label, label)] for label in fitted}
+            validation = replace(validation, scores=scores_of)
     warnings = [*model.notes, *model.weaknesses({label: each.detector for label, each in fitted.items()})]
     warnings += [text for each in fitted.values() for text in each.warnings]
     warnings += [f"{label} is left out: {reason}" for label, reason in left_out.items()]
@@ -131,12 +131,12 @@ def _joined(parts: Sequence[ImageAnswers], sizes: Sequence[int]) -> ImageAnswers
 
     def probabilities(places: np.ndarray) -> np.ndarray:
         of_part = np.searchsorted(ends, places, side="right")
-        known = []
+        columns = []
         for part in np.unique(of_part):
             before = ends[part] - len(parts[part].rows)
-            known.append(parts[part].probabilities(places[of_part == part] - before))
+            columns.append(parts[part].probabilities(places[of_part == part] - before))
         # Part by part now: the ranks of a stable sort by part say where each stands, in the order that was asked for.
-        return np.concatenate(known)[np.argsort(np.argsort(of_part, kind="stable"), kind="stable")]
+        return np.concatenate(columns)[np.argsort(np.argsort(of_part, kind="stable"), kind="stable")]
 
     return ImageAnswers(
         np.concatenate([start + part.rows for start, part in zip(starts, parts, strict=False)]),

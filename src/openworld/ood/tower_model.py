@@ -85,10 +85,10 @@ class TowerModel(JudgedModel):
     def fingerprint(self) -> str:
         if not self.learner:
             return self.clip.fingerprint
-        own = hashlib.sha256(self.clip.fingerprint.encode())
+        digest = hashlib.sha256(self.clip.fingerprint.encode())
         for content in self.learner.files().values():
-            own.update(content)
-        return own.hexdigest()
+            digest.update(content)
+        return digest.hexdigest()
 
     @property
     def offers(self) -> frozenset[str]:

@@ -66,7 +66,7 @@ class BackboneCheck:
     def lines(self) -> tuple[str, ...]:
         """Everything in words, a line each."""
         family = {"clip": "CLIP", "siglip": "SigLIP", "": "dual encoder"}[self.family]
-        shown, image, text = self.zero_shot, f"{self.pixels} x {self.pixels} pixels", []
+        tally, image, text = self.zero_shot, f"{self.pixels} x {self.pixels} pixels", []
         if self.image:
             token = "class token" if self.image["class_token"] else "no class token"
             image += (
@@ -85,8 +85,8 @@ class BackboneCheck:
             "embeddings": f"{self.joint_dimension} numbers; cosines are multiplied by {self.logit_scale:.4g}",
             "files": ", ".join(self.files) or "the library's own",
             "fingerprint": self.fingerprint[:16],
-            "zero-shot": f"{shown.right} of {shown.pictures} embedded images named right among {shown.classes} names "
-            f"({100 * shown.low:.0f} to {100 * shown.high:.0f} %; by chance {100 / shown.classes:.3g} %)",
+            "zero-shot": f"{tally.right} of {tally.pictures} embedded images named right among {tally.classes} names "
+            f"({100 * tally.low:.0f} to {100 * tally.high:.0f} %; by chance {100 / tally.classes:.3g} %)",
             "speed": f"{self.seconds_per_picture:.3g} s an image",
         }
         head = f"{self.name}: {family}, run by {self.run_by}, {self.parameters / 1e6:,.1f} M weights"
@@ -130,7 +130,7 @@ def check_backbone(
         tokenizer=kind | ({} if clip.tokenizer is None else {"positions": clip.tokenizer.positions}),
         files=tuple(dict.fromkeys(str(path) for need in whole.needs for path in need.found)) if whole else (),
         fingerprint=clip.fingerprint,
-        learners={own: lacking(clip, learner.published("")) for own, learner in all_learners().items()},
+        learners={published: lacking(clip, learner.published("")) for published, learner in all_learners().items()},
         methods={
             "zero-shot names, predict, estimate and its references": None,
             "detectors on embeddings, shift taught by class names": None,

@@ -48,8 +48,8 @@ def target_images(where: str | ImageSet, classnames: Sequence[str]) -> tuple[Ima
     path = Path(where)
     if not path.is_dir():
         return labelled_images(where), True
-    named = set(map(readable_class_name, _folders(path)))
-    if (named and named <= set(classnames)) or (path / "classnames.txt").is_file():
+    names = set(map(readable_class_name, _folders(path)))
+    if (names and names <= set(classnames)) or (path / "classnames.txt").is_file():
         return labelled_images(where), True
     files = unlabelled_folder.find_pictures([path])
     return unlabelled_folder.load(files, path.resolve().name, path), False  # other images under the same names

@@ -79,8 +79,8 @@ class Installation:
 
 def installation() -> Installation:
     """Look at the packages, the devices and the folders of this machine; nothing is changed."""
-    found = filter(None, map(_REQUIREMENT.match, requires("openworld") or ()))
-    packages = [Package(one[1], one[2], one[3] or "", installed_version(one[1])) for one in found]
+    requirements = filter(None, map(_REQUIREMENT.match, requires("openworld") or ()))
+    packages = [Package(one[1], one[2], one[3] or "", installed_version(one[1])) for one in requirements]
     needed = sorted((one for one in packages if one.extra not in DEVELOPERS), key=lambda package: bool(package.extra))
     return Installation(tuple(needed), _devices(), _places())
 
@@ -102,8 +102,8 @@ def _places() -> dict[str, str]:
     from openworld.features import default_cache
 
     cache, data = default_cache(), os.environ.get("OPENWORLD_DATA")
-    named = [f"${name}" for name in VARIABLES if os.environ.get(name)]
-    moved_by = f"{named[0]} says where" if named else "$OPENWORLD_CACHE moves it, or $XDG_CACHE_HOME"
+    variables = [f"${name}" for name in VARIABLES if os.environ.get(name)]
+    moved_by = f"{variables[0]} says where" if variables else "$OPENWORLD_CACHE moves it, or $XDG_CACHE_HOME"
     return {
         "Cache": f"{cache}{'' if cache.exists() else ', not there yet'} (openworld cache lists it; {moved_by})",
         "Data sets": data or "$OPENWORLD_DATA is not set; give --data, or a folder of your own",

@@ -67,8 +67,8 @@ def find_model(
         return GivenEncoder(embeddings_of(what))
     if hasattr(type(what), "preprocess_fingerprint") or is_encoder(what):
         return encoder_of(what, "" if isinstance(what, tuple) else name)
-    if isinstance(what, nn.Module) and (found := from_timm(what, classnames, name)):
-        return found
+    if isinstance(what, nn.Module) and (classifier := from_timm(what, classnames, name)):
+        return classifier
     if hasattr(what, "predict_proba"):
         raise OpenworldError(f"{name} reads rows of numbers, not images; give source and target as embeddings [N, D].")
     raise OpenworldError(f"the model came as {name}, {EXPECTED}.")
@@ -76,12 +76,12 @@ def find_model(
 
 def find_encoder(what: Any, device: str = "cpu") -> DualEncoder:
     """Return the two-tower model that somebody names or has, as `find_model` does; refuse the other kinds."""
-    found = find_model(what, device=device)
-    if isinstance(found, Classifier):
-        raise OpenworldError(f"{found.architecture} embeds no sentences; give a two-tower model as the backbone.")
-    if isinstance(found, FittedLearner):
-        raise OpenworldError(f"{found.learner.name} is a fitted learner; give its backbone, {found.clip.name}.")
-    return found
+    encoder = find_model(what, device=device)
+    if isinstance(encoder, Classifier):
+        raise OpenworldError(f"{encoder.architecture} embeds no sentences; give a two-tower model as the backbone.")
+    if isinstance(encoder, FittedLearner):
+        raise OpenworldError(f"{encoder.learner.name} is a fitted learner; give its backbone, {encoder.clip.name}.")
+    return encoder
 
 
 def _by_name(
@@ -104,8 +104,8 @@ def _by_name(
         raise without_function(name, function, "--architecture {}")
     chosen = function if function in architectures else next(iter(architectures), None)
     # Only a state dict, or a file that says what builds it, can be built in another way than it says.
-    found = load_classifier(name, architecture=chosen if function or is_checkpoint(name) else None)
-    return named_classes(found, classnames, name)
+    classifier = load_classifier(name, architecture=chosen if function or is_checkpoint(name) else None)
+    return named_classes(classifier, classnames, name)
 
 
 def require_building(architectures: Sequence[str], models: Sequence[Any]) -> None:

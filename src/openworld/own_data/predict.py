@@ -71,18 +71,18 @@ def _of_run(folder: Path, unit: str) -> SavedLearner:
 
     store = RunStore(folder)
     records = store.records(partial=True)
-    kept = {record.name: record for record in records if "learner/learner.json" in record.attachments}
+    records_of = {record.name: record for record in records if "learner/learner.json" in record.attachments}
     damaged = store.damaged()
-    if damaged and (unit in damaged or not (unit or kept)):
+    if damaged and (unit in damaged or not (unit or records_of)):
         reason = damaged.get(unit) or next(iter(damaged.values()))
         raise OpenworldError(f"a record of {folder} is damaged: {reason} Start the run again to mend it.")
-    if not kept:
+    if not records_of:
         raise OpenworldError(f"{folder} kept no fitted learner; say `keep_learners = true` in its spec and run it.")
-    if unit not in kept and (unit or len(kept) + len(damaged) > 1):
-        held = f"no fitted learner of the name {unit!r}" if unit else f"{len(kept)} fitted learners"
+    if unit not in records_of and (unit or len(records_of) + len(damaged) > 1):
+        held = f"no fitted learner of the name {unit!r}" if unit else f"{len(records_of)} fitted learners"
         held += f" and {len(damaged)} damaged record(s)" if damaged else ""
-        raise OpenworldError(f"{folder} holds {held}; choose one with --unit: {'; '.join(kept)}.")
-    record = kept[unit or next(iter(kept))]
+        raise OpenworldError(f"{folder} holds {held}; choose one with --unit: {'; '.join(records_of)}.")
+    record = records_of[unit or next(iter(records_of))]
     resolved, metrics = store.description()["resolved"], record.metrics
     # Where there are several targets, what it was tuned on is the source and comes first among them.
     resolved, metrics = resolved.get("source", resolved), metrics.get("targets", [metrics])[0]
@@ -262,7 +262,7 @@ def _text(found: PredictedImages) -> tuple[str, ...]:
     inputs, count = found.inputs, len(found.predictions)
     caption = f"Percent, over all names. Baseness: how much it looks like a base class; place 1 of {count} the most."
     if inputs.threshold is not None:
-        flagged = sum(looks(own, inputs.threshold)[0] == "new" for own in found.predictions)
+        flagged = sum(looks(prediction, inputs.threshold)[0] == "new" for prediction in found.predictions)
         caption += (
             f" Looks new: below the threshold {100 * inputs.threshold:.4g}, {flagged} of {count}; then so called "
             "among the new names alone, else among the base names alone."
@@ -377,13 +377,13 @@ def true_classes(inputs: PredictionInputs) -> tuple[list[str], list[str]]:
         classes = [readable_class_name(path.resolve().parent.name) for path in inputs.paths]
     else:
         classes = [inputs.dataset.classnames[label] for label in inputs.dataset.labels]
-    known = {normalise_class_name(name): ("new", name) for name in inputs.new_names}
-    known |= {normalise_class_name(name): ("base", name) for name in inputs.fitted.classnames}
-    odd = list(dict.fromkeys(name for name in classes if normalise_class_name(name) not in known))
+    class_of = {normalise_class_name(name): ("new", name) for name in inputs.new_names}
+    class_of |= {normalise_class_name(name): ("base", name) for name in inputs.fitted.classnames}
+    odd = list(dict.fromkeys(name for name in classes if normalise_class_name(name) not in class_of))
     if odd:
         raise OpenworldError(
             f"{len(odd)} of the classes that images are labelled with are neither base nor new names, first "
             f"{odd[0]!r}; images lie in a folder named after their class: rename it, or add the class with --new."
         )
-    pairs = [known[normalise_class_name(name)] for name in classes]
+    pairs = [class_of[normalise_class_name(name)] for name in classes]
     return [side for side, _ in pairs], [name for _, name in pairs]

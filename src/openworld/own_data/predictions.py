@@ -50,8 +50,8 @@ def read_predictions(path: Path, model: str = "model") -> Columns:
     table.setdefault("part", Coded.constant("test", count))
     untested = set(runs.names) - set(runs[table["part"] == "test"].present)
     if untested:
-        own, seed = min(untested)
-        raise OpenworldError(f"{own!r}, seed {seed}, has validation images alone; give test images of it too.")
+        run, seed = min(untested)
+        raise OpenworldError(f"{run!r}, seed {seed}, has validation images alone; give test images of it too.")
     table["id"] = _identify(table, runs)
     table["group"] = _numbered(table["group"]) if "group" in table else table["id"]
     return table
@@ -81,7 +81,7 @@ def _require_columns(present: Sequence[str], path: Path) -> None:
 
 def _closed_set(table: Columns, runs: Coded, unnamed: dict[str, np.ndarray]) -> np.ndarray:
     """Return bool[N], whether a row is of a model that names base images alone: all its new images lack a name."""
-    found = np.zeros(len(table["side"]), bool)
+    closed = np.zeros(len(table["side"]), bool)
     for column, empty in unnamed.items():
         if not empty.any():
             continue
@@ -93,8 +93,8 @@ def _closed_set(table: Columns, runs: Coded, unnamed: dict[str, np.ndarray]) -> 
                     f"first in row {np.flatnonzero(empty & own)[0]} (from 0); fill those entries in, or leave it empty "
                     "for all new images and no other, if the classifier knows base names alone."
                 )
-            found |= own & empty.any() & empty[own].any()
-    return found
+            closed |= own & empty.any() & empty[own].any()
+    return closed
 
 
 def _numbered(values: np.ndarray | Coded) -> np.ndarray:

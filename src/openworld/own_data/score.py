@@ -79,7 +79,7 @@ def run_unit(
     else:
         chosen = _rows_of_run(read_predictions(Path(path), model), None)
     closed_set = bool(chosen.pop("closed_set").any())
-    named = "label" in chosen
+    has_labels = "label" in chosen
     classes, chosen = _number_classes(chosen)
     outputs = _by_part(chosen)
     tested = outputs["images"]
@@ -100,7 +100,7 @@ def run_unit(
     }
     numbers = recognition_rows(tested, model, closed_set=closed_set)
     kept = rows_of_unit("recognition", numbers, seed=seed, shared=image_counts(tested))
-    if named:
+    if has_labels:
         outputs = {name: with_names(columns, classes) for name, columns in outputs.items()}
     return UnitResult(outputs=outputs, metrics=facts, attachments=kept)
 
@@ -131,9 +131,9 @@ def _rows_of_run(table: Columns, own: np.ndarray | None) -> Columns:
     if own is not None or (ids[1:] < ids[:-1]).any():
         own = np.arange(len(ids)) if own is None else own
         own = own[np.argsort(ids[own], kind="stable")]
-    kept = [name for name in table if name not in ("model", "seed")]
+    names = [name for name in table if name not in ("model", "seed")]
     chosen = {}
-    for name in kept:
+    for name in names:
         same = name == "group" and table["group"] is ids
         values = table[name] if name == "id" else table.pop(name)
         chosen[name] = chosen["id"] if same and "id" in chosen else values if own is None else values[own]

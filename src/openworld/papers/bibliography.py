@@ -43,8 +43,8 @@ def entries() -> Mapping[str, Mapping[str, Any]]:
 
 def keys_of(kind: str, name: str) -> tuple[str, ...] | None:
     """Return the keys of a name's entries; None where it is not ours."""
-    known = methods()[kind].get(name)
-    return None if known is None else tuple(known)
+    keys = methods()[kind].get(name)
+    return None if keys is None else tuple(keys)
 
 
 def bibtex(keys: Iterable[str]) -> str:
@@ -56,9 +56,9 @@ def names_used(spec: Any) -> Iterator[tuple[str, str]]:
     """Yield (kind, name) of everything that a resolved spec names, in its order."""
     if isinstance(spec, Mapping):
         for key, value in spec.items():
-            named = [value] if isinstance(value, str) else value
-            if key in KEYS and isinstance(named, list | tuple) and all(isinstance(name, str) for name in named):
-                yield from ((KEYS[key], name) for name in named if name)
+            names = [value] if isinstance(value, str) else value
+            if key in KEYS and isinstance(names, list | tuple) and all(isinstance(name, str) for name in names):
+                yield from ((KEYS[key], name) for name in names if name)
             else:
                 yield from names_used(value)
     elif isinstance(spec, list | tuple):

@@ -81,8 +81,8 @@ def _tables(paper: str) -> Iterator[PaperTable]:
         }
         for place, dataset in enumerate(each):
             number = str(int(first) + place) if dataset else first
-            own = lists | ({"datasets": (dataset,)} if dataset else {})
-            yield PaperTable(paper, number, title.format(each=dataset), **own, **table)
+            facts = lists | ({"datasets": (dataset,)} if dataset else {})
+            yield PaperTable(paper, number, title.format(each=dataset), **facts, **table)
 
 
 TABLES: dict[str, dict[str, PaperTable]] = {

@@ -112,14 +112,14 @@ class Figure:
             axes: one `Axes` for a figure of one chart, else at least as many as it has charts, such as
                 `plt.subplots(2, 2)[1]`; those that are left over stay as they are.
         """
-        given = [axes] if hasattr(axes, "plot") else list(getattr(axes, "flat", axes))
-        if len(given) < len(self.charts):
+        axes_drawn = [axes] if hasattr(axes, "plot") else list(getattr(axes, "flat", axes))
+        if len(axes_drawn) < len(self.charts):
             titles = ", ".join(repr(chart.title) for chart in self.charts)
             raise OpenworldError(
-                f"the figure {self.name!r} came with {len(given)} axes, expected one for each of its "
+                f"the figure {self.name!r} came with {len(axes_drawn)} axes, expected one for each of its "
                 f"{len(self.charts)} charts: {titles}."
             )
-        for panel, chart in zip(given, self.charts, strict=False):
+        for panel, chart in zip(axes_drawn, self.charts, strict=False):
             chart.draw(panel, self.styles)
 
     def save(self, path: str | Path) -> Path:

@@ -58,8 +58,8 @@ def unit_facts(records: Sequence[Record]) -> Pairs:
     for record in records:
         by_learner.setdefault(record.metrics["learner"], []).append(record)
     took = {
-        learner: spent([record.metrics.get("epochs") for record in own], [record.seconds for record in own])
-        for learner, own in by_learner.items()
+        learner: spent([record.metrics.get("epochs") for record in rows], [record.seconds for record in rows])
+        for learner, rows in by_learner.items()
     }
     seeds = " ".join(map(str, sorted({record.metrics["seed"] for record in records})))
     return ("seeds", seeds), ("records", str(len(records))), *((name, words) for name, words in took.items() if words)
@@ -75,8 +75,8 @@ def spent(epochs: Iterable[int | None], seconds_of: Iterable[Mapping[str, float]
     for stages in seconds_of:
         for stage, value in stages.items():
             total[stage] = total.get(stage, 0.0) + value
-    known = sorted({count for count in epochs if count})
-    parts = [f"{' or '.join(map(str, known))} epochs"] if known else []
+    counts = sorted({count for count in epochs if count})
+    parts = [f"{' or '.join(map(str, counts))} epochs"] if counts else []
     if total:
         parts.append(", ".join(f"{stage} {seconds(value)}" for stage, value in sorted(total.items())) + " in all")
     return "; ".join(parts)

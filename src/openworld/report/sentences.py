@@ -59,20 +59,20 @@ def leads(found: Standing, what: str, number: str, noun: str = "others", most: s
         lead = f"{found.names[0]} has the {most} {what}, {number}"
     if not count:
         return lead
-    known = sorted((test for test in found.tests if test.p is not None), key=lambda test: test.p)
+    tests = sorted((test for test in found.tests if test.p is not None), key=lambda test: test.p)
     it_is, verb = ("they are", "are") if several else ("it is", "is")
-    if not known:
+    if not tests:
         reasons = listed(sorted({test.reason for test in found.tests if test.reason}))
         named = found.others[0] if count == 1 else f"the {count} others"
         return f"{lead}, but no difference from {named} is tested{f' ({reasons})' if reasons else ''}"
     if len(found.beaten) == count:
         named = found.others[0] if count == 1 else "both others" if count == 2 else f"all {count} others"
-        return f"{lead}, and {verb} better than {named} ({_p_over(known[-1])})"
+        return f"{lead}, and {verb} better than {named} ({_p_over(tests[-1])})"
     if not found.beaten:
         named = found.others[0] if count == 1 else "either other" if count == 2 else f"any of the {count} others"
-        return f"{lead}, but {it_is} not shown to differ from {named} ({_p_over(known[0])})"
+        return f"{lead}, but {it_is} not shown to differ from {named} ({_p_over(tests[0])})"
     level = {name: "" for name in found.others if name not in found.beaten}
-    level |= {test.other: f" ({_p_over(test)})" for test in known if test.other in level}
+    level |= {test.other: f" ({_p_over(test)})" for test in tests if test.other in level}
     open_tests = few([f"{name}{p}" for name, p in level.items()], noun)
     return f"{lead}; {it_is} better than {few(found.beaten, noun)}, but no difference is shown from {open_tests}"
 

@@ -20,15 +20,15 @@ def standalone(drawn: Markup, styles: dict[str, SeriesStyle]) -> str:
     head, _, body = str(drawn).partition(">")
     sheet = re.sub(r"/\*.*?\*/", "", asset("page.css"), flags=re.DOTALL)
     sheet = re.sub(r"@media[^{]*\{(?:[^{}]*\{[^{}]*\})*[^{}]*\}", "", sheet)  # what holds on every screen and in print
-    known = dict(re.findall(r"(--[\w-]+):\s*([^;]+);", sheet[: sheet.index("}")]))
+    colours = dict(re.findall(r"(--[\w-]+):\s*([^;]+);", sheet[: sheet.index("}")]))
     inks = {series.css_class: series.light for series in styles.values()}
-    inks |= {name: _resolve(ink, known) for name, ink in re.findall(r"\.([\w-]+) \{ --ink: ([^;]+); \}", sheet)}
+    inks |= {name: _resolve(ink, colours) for name, ink in re.findall(r"\.([\w-]+) \{ --ink: ([^;]+); \}", sheet)}
     inks = {name: ink for name, ink in inks.items() if name in body}
-    rules, definitions = [*_rules(sheet, body, known, inks)], shapes()
+    rules, definitions = [*_rules(sheet, body, colours, inks)], shapes()
     if any("url(#hatch" in rule for rule in rules):
         definitions += hatches()
-        rules += _rules(sheet, hatches(), known, {})
-    paper = element("rect", width="100%", height="100%", fill=known["--paper"])
+        rules += _rules(sheet, hatches(), colours, {})
+    paper = element("rect", width="100%", height="100%", fill=colours["--paper"])
     start = head.replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" ', 1)
     style = "\n".join([FONT, *rules])
     return f"{start}><style>\n{style}\n</style><defs>{definitions}</defs>{paper}{body}\n"

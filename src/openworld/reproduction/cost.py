@@ -89,8 +89,8 @@ def cost(plan: ReproductionPlan, limit: int | None = None) -> PlanCost:
 
 def plain_plan(plan: ReproductionPlan, cost: PlanCost) -> dict:
     """Return the runs with their specs, and the cost, as plain values for JSON."""
-    shown = ("name", "tables", "figures", "datasets", "methods", "spec")
-    runs = [{key: getattr(run, key) for key in shown} for run in plan.runs]
+    keys = ("name", "tables", "figures", "datasets", "methods", "spec")
+    runs = [{key: getattr(run, key) for key in keys} for run in plan.runs]
     parts = ("paper", "tables", "left_out", "remarks", "figures", "figures_left_out")
     return to_json({key: getattr(plan, key) for key in parts} | {"runs": runs, "cost": asdict(cost)}, "plan")
 

@@ -89,13 +89,13 @@ def data_plan(
     """Return what to download for tables and figures of a paper; naming neither means all of both."""
     if paper in PAPERS and not tables and not figures:
         tables, figures = tuple(published_tables(paper)), (ALL,) if FIGURES[paper] else ()
-    folder, known = None if root is None else Path(root).expanduser(), cards()
+    folder, data_cards = None if root is None else Path(root).expanduser(), cards()
     made = plan(paper, tuple(tables), ReproductionSetup(str(folder or "")), figures=tuple(figures))
     further = getattr(PAPERS[paper], "further_downloads", lambda run: {})
     runs_of: dict[str, list] = {}
     instead: dict[str, str] = {}
     for run in made.runs:
-        read = dict.fromkeys(with_needs(entry.dataset for entry in run.data if entry.dataset in known), "")
+        read = dict.fromkeys(with_needs(entry.dataset for entry in run.data if entry.dataset in data_cards), "")
         for name, why in (further(run) | read).items():
             runs_of.setdefault(name, []).append(run)
             instead[name] = why and instead.get(name, why)  # what one run cannot do without is needed
@@ -106,8 +106,10 @@ def data_plan(
             tuple(number for number in getattr(made, kind) if any(number in getattr(run, kind) for run in runs))
             for kind in ("tables", "figures")
         )
-        state = UNKNOWN if folder is None else THERE if _is_there(known[name], folder) else MISSING
-        entries.append(DataSetPlan(known[name], known[name].title, for_tables, for_figures, state, instead[name]))
+        state = UNKNOWN if folder is None else THERE if _is_there(data_cards[name], folder) else MISSING
+        entries.append(
+            DataSetPlan(data_cards[name], data_cards[name].title, for_tables, for_figures, state, instead[name])
+        )
 
     backbones = (name for run in made.runs for name in evaluation_of(run.spec).backbones(run.spec))
     models = (model for run in made.runs for model in getattr(run.spec, "models", ()))

@@ -101,9 +101,9 @@ def further_downloads(run: PlannedRun) -> dict[str, str]:
     """Return what a run reads where it is on disk: data set -> what it takes the place of."""
     spec = run.spec
     source, made = spec.sources[0].dataset, bool(spec.corruptions) and not spec.corrupted_files
-    found = {CORRUPTED[source]: "corruptions made here"} if made and source in CORRUPTED else {}
+    downloads = {CORRUPTED[source]: "corruptions made here"} if made and source in CORRUPTED else {}
     tiny = "ImageNet's images of the 200 classes of ImageNet-R"
-    return found | ({TINY: tiny, CORRUPTED[TINY]: "corruptions made here"} if source == STANDS_IN else {})
+    return downloads | ({TINY: tiny, CORRUPTED[TINY]: "corruptions made here"} if source == STANDS_IN else {})
 
 
 def plan_runs(tables: Sequence[PaperTable], setup: ReproductionSetup) -> Iterator[PlannedRun]:
@@ -114,23 +114,23 @@ def plan_runs(tables: Sequence[PaperTable], setup: ReproductionSetup) -> Iterato
         if len(world.models) * len(setup.seeds) == 1:
             lacking.add("GDE")  # which needs a second classifier
         every = [name for name in METHODS if name not in lacking]
-        kept = [name for name in every if setup.keeps(name, METHODS[name])] if rows else []
+        names = [name for name in every if setup.keeps(name, METHODS[name])] if rows else []
         fewer = () if set(rows) == set(world.rows) else rows
         world = world.with_rows(rows)
         wanted = [
             table.number
             for table in tables
             if {*rows, world.title} & {*table.datasets} or setup.embedded
-            if set(kept) & {number.method for number in published_numbers(PAPER, table.number)}
+            if set(names) & {number.method for number in published_numbers(PAPER, table.number)}
         ]
         if wanted:
             named = {world.sources[0].dataset: world.title} | {row: row for row in world.rows}
             titles = {} if setup.embedded else named  # what stands in keeps its own names
             files = "-published-corruptions" if world.corruption_row and world.corrupted_files else ""
             epochs = ("epochs", *setup.checkpoints) if setup.checkpoints else ()
-            suffix = setup.suffix(*fewer, *epochs, *(() if kept == every else kept))
+            suffix = setup.suffix(*fewer, *epochs, *(() if names == every else names))
             name = f"{world.name}{files}{suffix}"
-            yield PlannedRun(name, _spec(world, kept, setup), titles, {label: label for label in kept}, tuple(wanted))
+            yield PlannedRun(name, _spec(world, names, setup), titles, {label: label for label in names}, tuple(wanted))
 
 
 def _worlds(setup: ReproductionSetup) -> tuple[SourceWorld, ...]:
@@ -141,10 +141,10 @@ def _rows(world: SourceWorld, setup: ReproductionSetup) -> tuple[str, ...]:
     """The rows of a source that are made: those asked for, or of a source asked for those whose data are on disk."""
     if not setup.datasets:
         return world.rows
-    named = tuple(row for row in world.rows if row in setup.datasets)
+    rows = tuple(row for row in world.rows if row in setup.datasets)
     if world.title not in setup.datasets:
-        return world.with_rows(named).rows if named else ()
-    there = tuple(row for row in world.rows if row in named or not world.needs(row) & {*setup.missing})
+        return world.with_rows(rows).rows if rows else ()
+    there = tuple(row for row in world.rows if row in rows or not world.needs(row) & {*setup.missing})
     return there or world.rows
 
 
@@ -154,13 +154,13 @@ def _checkpoints(model: ModelSpec, setup: ReproductionSetup) -> ModelSpec:
     if wrong:
         raise OpenworldError(f"a checkpoint is {wrong[0]!r}, expected an epoch, or {LAST}.")
     asked_for = {model.checkpoints[-1] if word == LAST else int(word) for word in setup.checkpoints}
-    kept = tuple(epoch for epoch in model.checkpoints if not asked_for or epoch in asked_for)
-    if not kept:
+    epochs = tuple(epoch for epoch in model.checkpoints if not asked_for or epoch in asked_for)
+    if not epochs:
         raise OpenworldError(
             f"{model.label} has no checkpoint after epoch {listed(setup.checkpoints)}; it is judged after epochs "
             f"{listed(tuple(map(str, model.checkpoints)))}. Give one of these, or {LAST}."
         )
-    return replace(model, checkpoints=kept)
+    return replace(model, checkpoints=epochs)
 
 
 def _has_siglip(setup: ReproductionSetup) -> bool:
@@ -175,9 +175,9 @@ def _spec(world: SourceWorld, methods: Sequence[str], setup: ReproductionSetup) 
         if entry.label.endswith("fixed tau"):  # one over the reference's own logit scale
             scale = logit_scale(SIGLIP if entry.reference == "SigLIP" else setup.backbone)
             estimators[place] = replace(entry, settings=entry.settings | {"tau": round(1 / scale, 6)})
-    named = {entry.reference for entry in entries}
+    names = {entry.reference for entry in entries}
     known = {"CLIP": setup.backbone, "SigLIP": SIGLIP, "dirichlet": ""}
-    references = [ReferenceSpec(name, backbone) for name, backbone in known.items() if name in named]
+    references = [ReferenceSpec(name, backbone) for name, backbone in known.items() if name in names]
     return AccuracyEstimationSpec(
         sources=world.sources,
         shots=world.shots,

@@ -138,41 +138,41 @@ def further_downloads(run: PlannedRun) -> dict[str, str]:
 
 def plan_runs(tables: Sequence[PaperTable], setup: ReproductionSetup) -> Iterator[PlannedRun]:
     """One run per division, which every table of it is read from, and one of decomposed features."""
-    kept, suffix = _kept(setup)
-    same = {name: name for name in kept}
-    for name, title in _TITLES.items() if kept else ():
+    names, suffix = _kept(setup)
+    same = {name: name for name in names}
+    for name, title in _TITLES.items() if names else ():
         wanted = tuple(table.number for table in tables if title in table.datasets)
         if not wanted:
             continue
         if not setup.embedded:
-            yield PlannedRun(f"{name}{suffix}", _published(name, kept, setup), {"given cells": title}, same, wanted)
+            yield PlannedRun(f"{name}{suffix}", _published(name, names, setup), {"given cells": title}, same, wanted)
         elif name == "imagenet21k":
-            yield PlannedRun(f"emoji{suffix}", _drawn(kept, setup), {}, same, wanted)
+            yield PlannedRun(f"emoji{suffix}", _drawn(names, setup), {}, same, wanted)
         else:
-            yield PlannedRun(f"rendered{suffix}", _rendered(kept, setup), {}, same, wanted, twin=_twin(setup))
+            yield PlannedRun(f"rendered{suffix}", _rendered(names, setup), {}, same, wanted, twin=_twin(setup))
     if _DECOMPOSED in [table.number for table in tables]:
         yield from _halves_runs(setup)
 
 
 def generated_runs(setup: ReproductionSetup) -> Iterator[PlannedRun]:
     """The run that holds generated images against real ones at equal degree: both in one pool, measured alike."""
-    kept, suffix = _kept(setup)
-    if kept and setup.embedded:
+    names, suffix = _kept(setup)
+    if names and setup.embedded:
         real = (PoolSpec(name, style) for name in DRAWN for style in (STYLE, *NEW_STYLES))
         spec = replace(
-            _rendered(kept, setup),
+            _rendered(names, setup),
             cells=None,
             pool=(*real, PoolSpec(FOLDER, style="rendered", generated=True)),
             images=None if setup.quick == 1 else FEWEST_MIXED,
             decomposition=DecompositionSpec(setup.backbone, taught_by="pictures"),
         )
-        same = {name: name for name in kept}
+        same = {name: name for name in names}
         yield PlannedRun(f"real-and-rendered{suffix}", spec, {}, same, twin=_twin(setup))
 
 
 def _kept(setup: ReproductionSetup) -> tuple[list[str], str]:
-    kept = [name for name, detector in DETECTORS.items() if setup.keeps(name, detector)]
-    return kept, setup.suffix(*(() if len(kept) == len(DETECTORS) else kept))
+    names = [name for name, detector in DETECTORS.items() if setup.keeps(name, detector)]
+    return names, setup.suffix(*(() if len(names) == len(DETECTORS) else names))
 
 
 def _published(name: str, kept: Sequence[str], setup: ReproductionSetup) -> OODDetectionSpec:
@@ -226,11 +226,11 @@ def _twin(setup: ReproductionSetup) -> RenderedTwin:
 def _halves_runs(setup: ReproductionSetup) -> Iterator[PlannedRun]:
     """The run of decomposed features; of whole features alone PCA's, which is the quickest."""
     every = [*HALVES, WHOLE]
-    kept = [name for name in every if setup.keeps(name, METHODS[name])]
-    if not kept:
+    names = [name for name in every if setup.keeps(name, METHODS[name])]
+    if not names:
         return
-    halves = [HALVES[name] for name in HALVES if name in kept] or [HALVES["PCA"]]
-    same, parts = {name: name for name in kept}, () if kept == every else kept
+    halves = [HALVES[name] for name in HALVES if name in names] or [HALVES["PCA"]]
+    same, parts = {name: name for name in names}, () if names == every else names
     if setup.embedded:
         yield PlannedRun(f"halves{setup.suffix(*parts)}", _embedded_halves(halves, setup), {}, same, (_DECOMPOSED,))
         return

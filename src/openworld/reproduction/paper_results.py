@@ -42,10 +42,10 @@ def _numbers(wanted: PaperTable, rows: Sequence[PaperRow], cells: Mapping[str, S
     numbers = [number for number in numbers if number.setting != SOURCE_SETTING or SOURCE_SETTING in settings]
     # Data sets beyond the table's are left out where any of its own is among them; where none is, all are taken.
     numbers = [number for number in numbers if number.dataset in wanted.datasets] or numbers
-    named = [number for number in numbers if number.method in methods]
+    numbers_of = [number for number in numbers if number.method in methods]
     if wanted.rows == "setting":
-        return named or numbers
-    numbers = named if wanted.methods == "printed" else numbers
+        return numbers_of or numbers
+    numbers = numbers_of if wanted.methods == "printed" else numbers
 
     if not wanted.averages:
         return numbers
@@ -75,16 +75,16 @@ def _by_task(wanted: PaperTable, rows: Sequence[PaperRow], cells: Mapping[str, S
 
 def _of_task(rows: Sequence[PaperRow], cells: Sequence[Cells], metrics: Sequence[str]) -> Iterator[PaperResult]:
     """Every number of one task, data set by data set; of two kinds of rows for one place the first that is declared."""
-    found: dict[tuple[str, ...], PaperResult] = {}
+    results: dict[tuple[str, ...], PaperResult] = {}
     for declared in cells:
         for metric in metrics:
             key = declared.keys.get(metric, METRICS[metric].key)
             for row in rows:
                 if row.result.metric.key == key and declared.has(row):
                     number = paper_result(row, metric, declared.setting.format(**row.result.where))
-                    found.setdefault((row.dataset, number.setting, row.method, metric), number)
+                    results.setdefault((row.dataset, number.setting, row.method, metric), number)
     order = {(row.dataset, row.method): place for place, row in reversed(list(enumerate(rows)))}
-    yield from sorted(found.values(), key=lambda number: order[number.dataset, number.method])
+    yield from sorted(results.values(), key=lambda number: order[number.dataset, number.method])
 
 
 def _by_method(numbers: Sequence[PaperResult]) -> list[list[PaperResult]]:

@@ -57,8 +57,8 @@ class ReproductionPlan:
 
     @property
     def downloads(self) -> tuple[str, ...]:
-        named = dict.fromkeys(image_set.dataset for run in self.runs for image_set in run.data)
-        return tuple(name for name in (*PUBLISHED, *SHIFTED) if name in named)
+        datasets = dict.fromkeys(image_set.dataset for run in self.runs for image_set in run.data)
+        return tuple(name for name in (*PUBLISHED, *SHIFTED) if name in datasets)
 
     @property
     def units(self) -> int:
@@ -118,11 +118,11 @@ def plan(
     _require_fitting(module, setup)
 
     every = module.default_tables(setup) if hasattr(module, "default_tables") else tuple(published_tables(paper))
-    named = tables or (() if figures else every)
-    known = {table.number: table for table in (find_table(paper, number) for number in named)}
-    own = module.belonging(setup) if hasattr(module, "belonging") else ()
-    chosen, left_out = choose_tables(known.values(), setup.datasets, own, named=bool(tables))
-    drawn, figures_left_out = _find_figures(paper, figures, setup, own)
+    wanted = tables or (() if figures else every)
+    tables_of = {table.number: table for table in (find_table(paper, number) for number in wanted)}
+    data = module.belonging(setup) if hasattr(module, "belonging") else ()
+    chosen, left_out = choose_tables(tables_of.values(), setup.datasets, data, named=bool(tables))
+    drawn, figures_left_out = _find_figures(paper, figures, setup, data)
     runs = runs_with_figures(module.plan_runs, chosen, drawn, setup)
 
     made, drawn_from = _read_from(runs)
@@ -204,14 +204,14 @@ def spellings(paper: str, setup: ReproductionSetup) -> dict[str, str]:
 
 def find_table(paper: str, number: str) -> PaperTable:
     """A table of a paper by number; "8" and "9" of OpenworldAUC are one."""
-    known = published_tables(paper)
-    for table in known.values():
+    tables = published_tables(paper)
+    for table in tables.values():
         if number == table.number or number in table.number.split("-"):
             return table
     reason = PAPERS[paper].ABSENT.get(number)
     if reason:
         raise OpenworldError(f"Table {number} of {paper} cannot be made: {reason}.")
-    raise unknown_name(f"table of {paper}", number, known)
+    raise unknown_name(f"table of {paper}", number, tables)
 
 
 def in_words(tables: Iterable[str], figures: Iterable[str] = ()) -> str:
@@ -232,9 +232,9 @@ def in_words(tables: Iterable[str], figures: Iterable[str] = ()) -> str:
 
 def _require_fitting(module: ModuleType, setup: ReproductionSetup) -> None:
     """Refuse methods that a paper does not have, and settings that are another paper's."""
-    known = names_of(module.METHODS)
+    names = names_of(module.METHODS)
     for name in setup.learners:
-        if name.casefold() not in known:
+        if name.casefold() not in names:
             spellings = [name for pair in module.METHODS.items() for name in (pair[0], pair[1].label)]
             raise unknown_name(f"method of {module.PAPER}", name, dict.fromkeys(spellings))
 

@@ -71,8 +71,8 @@ class ReproductionSetup:
         return tuple(sentences)
 
     def settled(self, defaults: PaperDefaults) -> "ReproductionSetup":
-        named = self.backbone or (EMBEDDED if self.embedded else defaults.backbone)
-        return replace(self, backbone=named, seeds=self.seeds or defaults.seeds, defaults=defaults)
+        backbone = self.backbone or (EMBEDDED if self.embedded else defaults.backbone)
+        return replace(self, backbone=backbone, seeds=self.seeds or defaults.seeds, defaults=defaults)
 
     @property
     def embedded(self) -> bool:
@@ -100,8 +100,8 @@ class ReproductionSetup:
         return DatasetSpec(NAMES[title], published_names=shared)
 
     def titles(self, data: Iterable[DatasetSpec]) -> dict[str, str]:
-        known = {} if self.embedded else {name: title for title, name in NAMES.items()}
-        return {str(image_set): known[image_set.dataset] for image_set in data if image_set.dataset in known}
+        title_of = {} if self.embedded else {name: title for title, name in NAMES.items()}
+        return {str(image_set): title_of[image_set.dataset] for image_set in data if image_set.dataset in title_of}
 
     def learner(self, learner: LearnerSpec, dataset: str, published: PublishedTask) -> LearnerSpec:
         """A learner with the settings that suit the backbone, its own over them, and epochs divided by `quick`."""

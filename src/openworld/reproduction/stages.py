@@ -54,7 +54,7 @@ class Departure:
 def departures(runs: Sequence[PlannedRun], folder: Path, name: str, device: str) -> tuple[Departure, ...]:
     """Return every stage of finished runs of zero-shot CLIP that departs, in the order of STAGES."""
     clip = backbone(name, device)
-    found = [Departure("weights", (), what) for what in wrong_weights(check_backbone(name, device=device))]
+    departures_found = [Departure("weights", (), what) for what in wrong_weights(check_backbone(name, device=device))]
     for run in runs:
         titles = []
         for entry in run.data:
@@ -65,15 +65,15 @@ def departures(runs: Sequence[PlannedRun], folder: Path, name: str, device: str)
                 ("names", wrong_names(entry.dataset, images.classnames)),
                 ("preprocessing", wrong_pixels(clip.preprocess, images)),
             ):
-                found += [Departure(stage, (title,), f"{title}: {what}") for what in wrong]
+                departures_found += [Departure(stage, (title,), f"{title}: {what}") for what in wrong]
         for record in RunStore(folder / run.name).records():
             task = read_protocol(record.unit.arguments["task"])
             dataset = task.image_sets["train"].sources[0].dataset
             ours, expected = tuple(task.learner.settings["templates"]), (TEMPLATES.get(dataset, PHOTO),)
             if ours != expected:
                 what = f"names of {dataset} stand in {list(ours)}, CoOp's in {list(expected)}"
-                found.append(Departure("sentences", tuple(titles), what))
-    return tuple(sorted(dict.fromkeys(found), key=lambda departure: STAGES.index(departure.stage)))
+                departures_found.append(Departure("sentences", tuple(titles), what))
+    return tuple(sorted(dict.fromkeys(departures_found), key=lambda departure: STAGES.index(departure.stage)))
 
 
 def wrong_counts(dataset: str, images) -> Iterator[str]:

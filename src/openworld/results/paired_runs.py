@@ -47,10 +47,10 @@ def pair_results(first: Results, second: Results, metric: str = "") -> tuple[Pai
     Raises:
         OpenworldError: an unknown metric, or no number that both have.
     """
-    known = first.metrics()
-    metric = metric or next((key for key, of in known.items() if of.better), next(iter(known)))
-    if metric not in known:
-        raise unknown_metric("this pair of runs", metric, known)
+    metrics = first.metrics()
+    metric = metric or next((key for key, of in metrics.items() if of.better), next(iter(metrics)))
+    if metric not in metrics:
+        raise unknown_metric("this pair of runs", metric, metrics)
     theirs = {row.key: row for row in second.where(metric=metric)}
     paired = [(row, theirs[row.key]) for row in first.where(metric=metric) if row.key in theirs]
     if not paired:

@@ -75,9 +75,9 @@ def judge(
     """Hold every number that a requirement is about against it."""
     checks = []
     for requirement in requirements:
-        known = results.metrics()
-        if requirement.metric not in known:
-            raise unknown_metric("this run", requirement.metric, known)
+        metrics = results.metrics()
+        if requirement.metric not in metrics:
+            raise unknown_metric("this run", requirement.metric, metrics)
         if entity and entity not in results.entities:
             raise unknown_name("learner, detector or method of this run", entity, results.entities)
         numbers = results.where(entity=entity or None, metric=requirement.metric, **(where or {}))

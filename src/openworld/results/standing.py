@@ -78,16 +78,16 @@ def standing(
     >>> standing({"CoOp": 0.4, "GMoP": 0.5, "TCP": 0.5}).names
     ('GMoP', 'TCP')
     """
-    known = {name: round(better * value, SAME_DIGITS) for name, value in values.items() if value is not None}
-    if not known:
+    rounded = {name: round(better * value, SAME_DIGITS) for name, value in values.items() if value is not None}
+    if not rounded:
         return None
-    names = tuple(name for name in known if known[name] == max(known.values()))
-    others = tuple(name for name in known if name not in names)
+    names = tuple(name for name in rounded if rounded[name] == max(rounded.values()))
+    others = tuple(name for name in rounded if name not in names)
     tests = []
     for other in others if compare is not None else ():
         found = [test for test in (compare(name, other) for name in names) if test is not None]
         tests += sorted(found, key=lambda test: 2.0 if test.p is None else test.p)[-1:]
-    return Standing(names, others, tuple(tests), tuple(name for name in values if name not in known))
+    return Standing(names, others, tuple(tests), tuple(name for name in values if name not in rounded))
 
 
 def over_images(area: Value) -> Interval | None:

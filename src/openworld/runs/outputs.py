@@ -103,12 +103,12 @@ def require_folder(
         if _same(folder, given) or (given.name in KEPT and _same(folder, given.parent)):
             raise OpenworldError(f"{title} holds {given}, which the same command reads; give another folder.")
     _require_writable(title, folder)
-    found = list(kinds_in(folder))
-    others = [kind for kind in found if kind not in own]
-    there = pages is not None and not found and any((folder / name).exists() for name in _PAGE)
+    kinds = list(kinds_in(folder))
+    others = [kind for kind in kinds if kind not in own]
+    there = pages is not None and not kinds and any((folder / name).exists() for name in _PAGE)
     if there and _evaluation(folder) not in pages:
         others = ["the page of another command"]
-    if alone is not None and not found and folder.exists():
+    if alone is not None and not kinds and folder.exists():
         foreign = sorted(name for name in os.listdir(folder) if name not in alone and not name.startswith("."))
         others += [f"other files, first {name}" for name in foreign[:1]]
     if others:
@@ -190,8 +190,8 @@ def _evaluation(folder: Path) -> str:
 
 def _paths(inputs: Iterable[Any]) -> Iterator[Path]:
     """Yield those of the inputs that are paths, or columns that came from a file; text may be any other name."""
-    for given in inputs:
-        place = getattr(given, "path", given)
+    for path in inputs:
+        place = getattr(path, "path", path)
         if isinstance(place, Path) or (isinstance(place, str) and place and os.path.lexists(place)):
             yield Path(place)
 

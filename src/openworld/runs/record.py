@@ -164,17 +164,17 @@ def _stamps(record: Record) -> tuple | None:
 
 def require_names(kind: str, names: Iterable[str]) -> None:
     """Refuse names that could leave the record's folder, hide in it, or collide on another file system."""
-    known: dict[str, str] = {}
+    name_of: dict[str, str] = {}
     for name in names:
         parts = str(name).split("/") if kind == "attachment" else [str(name)]
         if not all(_NAME.fullmatch(part) for part in parts):
             raise OpenworldError(
                 f"{kind} name {name!r} is not allowed: letters, digits and _ . + - only, no leading dot."
             )
-        if known.setdefault(name.casefold(), name) != name:
-            raise OpenworldError(f"{kind} names {known[name.casefold()]!r} and {name!r} differ in case only.")
-    for folded, name in known.items():
-        if any(other.startswith(folded + "/") for other in known):
+        if name_of.setdefault(name.casefold(), name) != name:
+            raise OpenworldError(f"{kind} names {name_of[name.casefold()]!r} and {name!r} differ in case only.")
+    for folded, name in name_of.items():
+        if any(other.startswith(folded + "/") for other in name_of):
             raise OpenworldError(f"{kind} name {name!r} is also the folder of another one.")
 
 

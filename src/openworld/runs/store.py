@@ -114,11 +114,11 @@ class RunStore:
             if count > 1:
                 raise OpenworldError(f"{count} units are named {name!r}; a name stands for one unit of a run.")
         with self._lock("run"):
-            known = self.planned()
-            before, wanted = {entry["name"]: entry["key"] for entry in known}, {unit.name: unit.key for unit in units}
+            planned = self.planned()
+            before, wanted = {entry["name"]: entry["key"] for entry in planned}, {unit.name: unit.key for unit in units}
             wanted = wanted if before.keys() <= wanted.keys() else before | wanted
             entries = [{"name": name, "key": key} for name, key in wanted.items()]
-            if entries != known:
+            if entries != planned:
                 write_file(self.folder / "plan.json", readable_json(entries))
 
     def planned(self) -> list[dict[str, str]]:

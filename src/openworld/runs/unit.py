@@ -105,8 +105,8 @@ class Unit:
             raise OpenworldError(f"cannot import {module_name} ({error}).") from error
         function = getattr(module, name, None)
         if not callable(function):
-            known = [option for option, entry in vars(module).items() if callable(entry) and option[0] != "_"]
-            raise unknown_name(f"function of {module_name}", name, known)
+            options = [option for option, entry in vars(module).items() if callable(entry) and option[0] != "_"]
+            raise unknown_name(f"function of {module_name}", name, options)
         return function
 
     def run(self) -> UnitResult:

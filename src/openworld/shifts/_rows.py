@@ -71,9 +71,9 @@ def sum_in_order(values: Tensor) -> Tensor:
     """Return sums over the last axis of float[..., D], by halving it; overwrites the values."""
     width = values.shape[-1]  # halved, so that no library chooses the order
     while width > 1:
-        kept = (width + 1) // 2
-        values[..., : width - kept] += values[..., kept:width]
-        width = kept
+        half = (width + 1) // 2
+        values[..., : width - half] += values[..., half:width]
+        width = half
     return values[..., 0]
 
 

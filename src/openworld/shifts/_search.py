@@ -54,10 +54,10 @@ class SearchReference:
     def room(self, name: str, rows: int, columns: int) -> Tensor:
         """Return an uninitialised [rows, columns], the same memory at every call of a name."""
         # Memory that is new at every block of queries took 10 % of the time, in page faults.
-        kept = self.scratch.get(name)
-        if kept is None or kept.numel() < rows * columns:
-            kept = self.scratch[name] = self.given.new_empty(rows * columns, dtype=self.dtype)
-        return kept[: rows * columns].view(rows, columns)
+        buffer = self.scratch.get(name)
+        if buffer is None or buffer.numel() < rows * columns:
+            buffer = self.scratch[name] = self.given.new_empty(rows * columns, dtype=self.dtype)
+        return buffer[: rows * columns].view(rows, columns)
 
 
 Candidates = tuple[Tensor, Tensor]

@@ -91,7 +91,7 @@ class AppearanceEncoder:
 
         embedding = self.clip.image(pixels, edit=remember)
         rows = [patches[depth].float() for depth in self.depths]
-        statistics = [part for own in rows for part in (own.mean(dim=1), own.std(dim=1, correction=0))]
+        statistics = [part for numbers in rows for part in (numbers.mean(dim=1), numbers.std(dim=1, correction=0))]
         length = (self.share / len(statistics)) ** 0.5
         return torch.cat([unit(embedding) * (1 - self.share) ** 0.5, *(unit(part) * length for part in statistics)], 1)
 

@@ -121,10 +121,10 @@ class Decomposition:
 
         tensors = {name: getattr(self, name) for name in (*HALVES, "semantic_centre", "covariate_centre")}
         # Clones, because safetensors refuses tensors that share memory, as the two centres of PCA do.
-        kept = {
+        arrays = {
             name: tensor.detach().cpu().contiguous().clone() for name, tensor in tensors.items() if tensor is not None
         }
-        return save(kept, metadata={"about": json.dumps(dict(self.about), sort_keys=True)})
+        return save(arrays, metadata={"about": json.dumps(dict(self.about), sort_keys=True)})
 
     @property
     def _bases(self) -> tuple[Tensor, Tensor]:

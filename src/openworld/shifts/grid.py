@@ -118,8 +118,8 @@ def axis_levels(
     levels = {}
     for axis, share in quantiles.items():
         try:
-            given = (cuts or {}).get(axis)
-            levels[axis] = equal_width_levels(degrees[axis], share, count) if given is None else Levels(given)
+            edges = (cuts or {}).get(axis)
+            levels[axis] = equal_width_levels(degrees[axis], share, count) if edges is None else Levels(edges)
         except OpenworldError as error:
             raise OpenworldError(
                 f"the {things} cannot be divided into {axis} levels: {error} Or give more, or such as differ."

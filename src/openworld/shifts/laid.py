@@ -237,7 +237,7 @@ class LAID:
             return turned(start, free) if by_construction else free
 
         optimizer = torch.optim.Adam([free], lr=self.learning_rate)
-        stretch, kept, history = -(-self.steps // REMEMBERED), [], []
+        stretch, losses, history = -(-self.steps // REMEMBERED), [], []
         for count in range(1, self.steps + 1):
             batch = Triplets(*(unit(part) for part in vars(next(batches)).values()))
             now = matrix()
@@ -245,13 +245,13 @@ class LAID:
             optimizer.zero_grad()
             terms["total"].backward()
             optimizer.step()
-            kept.append({name: term.detach() for name, term in terms.items()})
-            if len(kept) == stretch or count == self.steps:
-                means = {name: float(torch.stack([step[name] for step in kept]).mean()) for name in kept[0]}
+            losses.append({name: term.detach() for name, term in terms.items()})
+            if len(losses) == stretch or count == self.steps:
+                means = {name: float(torch.stack([step[name] for step in losses]).mean()) for name in losses[0]}
                 if not all(mean < float("inf") for mean in means.values()):  # said so that NaN is caught too
                     raise OpenworldError("LAID diverged: a loss is not finite; lower the learning rate.")
                 history.append({"step": count, **means})
-                kept = []
+                losses = []
         return matrix().detach(), history
 
     def _shares(self, matrix: Tensor, texts: Tensor, labels: Tensor, templates: Tensor, seed: int) -> dict | None:

@@ -82,13 +82,13 @@ def decomposed_nearest_mean(
     [('whole', 1.0), ('semantic', 1.0), ('covariate', 1.0)]
     """
     features = as_rows(images, "images", width=decomposition.width)
-    known = as_rows(reference, "reference", width=decomposition.width).to(features.device)
-    ids = as_labels(reference_labels, "reference_labels", len(known))
+    rows = as_rows(reference, "reference", width=decomposition.width).to(features.device)
+    ids = as_labels(reference_labels, "reference_labels", len(rows))
     there = np.unique(ids)
     missing = np.flatnonzero(there != np.arange(there.size))
     if missing.size or not there.size:
         raise OpenworldError(f"class {missing[0] if missing.size else 0} has no reference image; give one of each.")
-    return _table(decomposition, features, labels, known, int(ids.max()) + 1, groups, ids)
+    return _table(decomposition, features, labels, rows, int(ids.max()) + 1, groups, ids)
 
 
 def _table(

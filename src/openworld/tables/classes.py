@@ -48,8 +48,8 @@ class FileClasses:
         places = order_of(self.names, names, where, other) if self.names and names else None
         if places is None:
             return self
-        own = self.order or range(len(places))
-        return replace(self, names=tuple(names), order=tuple(own[place] for place in places))
+        order = self.order or range(len(places))
+        return replace(self, names=tuple(names), order=tuple(order[place] for place in places))
 
 
 def class_columns(
@@ -61,11 +61,13 @@ def class_columns(
         matrix = column.partition(":")[0]
         if is_matrix(matrix):
             matrices[matrix] = (*matrices.get(matrix, ()), column)
-    named = {matrix: tuple(name.partition(":")[2] for name in own if ":" in name) for matrix, own in matrices.items()}
-    for matrix, names in named.items():
+    names_of = {
+        matrix: tuple(name.partition(":")[2] for name in own if ":" in name) for matrix, own in matrices.items()
+    }
+    for matrix, names in names_of.items():
         if names and len(names) != len(matrices[matrix]):
             raise OpenworldError(f"{file.path} has {matrix} as a table and as columns of single classes; keep one.")
-    return matrices, {matrix: names for matrix, names in named.items() if names}
+    return matrices, {matrix: names for matrix, names in names_of.items() if names}
 
 
 def classes_of(

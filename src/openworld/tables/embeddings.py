@@ -51,8 +51,8 @@ class Embeddings:
     @property
     def classes(self) -> np.ndarray:
         """float32[C, S, D], of every class name in S sentences, or in one."""
-        found = self._wanted("class_embeddings", "of class names [C, D]")
-        return found if found.ndim == 3 else found[:, None]
+        vectors = self._wanted("class_embeddings", "of class names [C, D]")
+        return vectors if vectors.ndim == 3 else vectors[:, None]
 
     @property
     def classnames(self) -> tuple[str, ...] | None:
@@ -79,8 +79,8 @@ class Embeddings:
     @property
     def logit_scale(self) -> float:
         """What cosines are multiplied by."""
-        given = self.columns.get("logit_scale")
-        return USUAL_SCALE if given is None else float(given.ravel()[0])
+        scale = self.columns.get("logit_scale")
+        return USUAL_SCALE if scale is None else float(scale.ravel()[0])
 
     @cached_property
     def content(self) -> str:

@@ -40,8 +40,8 @@ def columns_of(table: Any, name: str = "the table") -> Columns:
             "pyarrow or datasets."
         )
     require_once(column_names(table), name)
-    own = table if isinstance(table, Mapping) else getattr(table, "column_names", None) or table.columns
-    columns = {str(one): as_column(table[one], f"column {one} of {name}") for one in own}
+    names = table if isinstance(table, Mapping) else getattr(table, "column_names", None) or table.columns
+    columns = {str(one): as_column(table[one], f"column {one} of {name}") for one in names}
     single = next((one for one, column in columns.items() if not column.ndim), None)
     if single is not None:
         raise OpenworldError(f"column {single} of {name} is a single value, expected one entry per image.")
@@ -130,8 +130,8 @@ def require_filled(values: Any, what: str, first: int = 0) -> None:
 
 def _rows(rows: Sequence[int], first: int) -> str:
     """Say in which rows of a file something is, counted from 0."""
-    shown = ", ".join(str(first + row) for row in rows[:3]) + (", ..." if len(rows) > 3 else "")
-    return f"{len(rows)} row(s), first row {shown} (from 0)"
+    listing = ", ".join(str(first + row) for row in rows[:3]) + (", ..." if len(rows) > 3 else "")
+    return f"{len(rows)} row(s), first row {listing} (from 0)"
 
 
 def require_one_length(where: Path | str, lengths: Mapping[str, int]) -> None:

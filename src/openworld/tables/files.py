@@ -163,7 +163,7 @@ def _npz(path: Path) -> ScoreFile:
 
     with opened(name for name in ABOUT if name in infos) as said:
         values = {name: (member[:WHOLE].tolist(), member.single) for name, member in said.items()}
-    about = {name: json.dumps(own[0] if single else own) for name, (own, single) in values.items()}
+    about = {name: json.dumps(value[0] if single else value) for name, (value, single) in values.items()}
     return _file(path, tuple(infos), about, opened)
 
 
@@ -248,8 +248,8 @@ def _parquet(path: Path) -> ScoreFile:
     with parquet.ParquetFile(path) as file:
         schema = file.schema_arrow
     require_once(schema.names, path)
-    own = schema.metadata or {}
-    about = {name: own[name.encode()].decode() for name in ABOUT if name.encode() in own}
+    metadata = schema.metadata or {}
+    about = {name: metadata[name.encode()].decode() for name in ABOUT if name.encode() in metadata}
 
     def read(wanted: Sequence[str], numbers: int, scores: Sequence[str]) -> Iterator[Columns]:
         # Reading ahead would hold the columns of the whole file in memory.
@@ -291,20 +291,20 @@ def _json_lines(path: Path) -> ScoreFile:
     lines = [line for line in read_text(path).splitlines() if line.strip()]
 
     def parse(row: int) -> dict[str, Any]:
-        found = parse_json(lines[row], lambda pairs: _unique(pairs, f"row {row} of {path}"))
-        if not isinstance(found, dict) or (row and found.keys() != first.keys()):
+        value = parse_json(lines[row], lambda pairs: _unique(pairs, f"row {row} of {path}"))
+        if not isinstance(value, dict) or (row and value.keys() != first.keys()):
             expected = f"the columns {', '.join(first)}" if row else "an object of columns"
             raise OpenworldError(f"row {row} (from 0) of {path} is {lines[row][:60]}, expected {expected}.")
-        return found
+        return value
 
     first = parse(0) if lines else {}
 
     def opened(wanted: Iterable[str]) -> AbstractContextManager:
         columns: dict[str, list] = {name: [] for name in wanted}
         for row in range(len(lines)):
-            found = parse(row)
+            row_values = parse(row)
             for name, entries in columns.items():
-                entries.append(found[name])
+                entries.append(row_values[name])
         return nullcontext({name: as_column(own, f"column {name} of {path}") for name, own in columns.items()})
 
     return ScoreFile(path, tuple(first), {}, _in_blocks(path, opened))

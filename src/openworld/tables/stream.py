@@ -226,8 +226,8 @@ def _answers(name: str, columns: Mapping[str, Any], names: StreamNames, path: Pa
     if logits is None:
         return places
     largest = logits.max(axis=1)
-    own = np.take_along_axis(logits, np.maximum(places, 0)[:, None], axis=1)[:, 0]
-    against = np.flatnonzero((places < 0) | (own < largest - _SAME * np.maximum(1, np.abs(largest))))
+    own_logits = np.take_along_axis(logits, np.maximum(places, 0)[:, None], axis=1)[:, 0]
+    against = np.flatnonzero((places < 0) | (own_logits < largest - _SAME * np.maximum(1, np.abs(largest))))
     if against.size:
         raise OpenworldError(
             f"column {name} of {path} is not the name of the largest logit in {against.size} row(s), first in row "
@@ -237,12 +237,12 @@ def _answers(name: str, columns: Mapping[str, Any], names: StreamNames, path: Pa
 
 
 def _per_image(columns: Mapping[str, Any], name: str) -> dict[str, np.ndarray]:
-    found = {part: columns[part] for part in PER_IMAGE if part in columns}
-    ids = found.get("id")
+    columns_found = {part: columns[part] for part in PER_IMAGE if part in columns}
+    ids = columns_found.get("id")
     if ids is not None and len(set(ids.tolist())) < len(ids):
         again = int(np.setdiff1d(np.arange(len(ids)), np.unique(ids, return_index=True)[1])[0])
         raise OpenworldError(f"id {ids[again]!r} of {name} comes again in row {again}; an id is one image.")
-    return found
+    return columns_found
 
 
 def _require_parts(proxies: Mapping[str, np.ndarray], name: str) -> None:

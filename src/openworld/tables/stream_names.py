@@ -41,7 +41,7 @@ def ordered_classes(
 ) -> tuple[tuple[str, ...], tuple[str, ...], dict[str, np.ndarray]]:
     """Return base names and new names of a file's matrices, and the place of each among the columns of each matrix."""
     # Refuses matrices of which nobody says which columns are of base classes.
-    file, named = layout.file, layout.classes.named
+    file, matrix_names = layout.file, layout.classes.named
     matrices = {name: columns[name].shape[1] for name in layout.matrices}
     logits = {"logits", "base_logits", "new_logits"} & set(matrices)
     if matrices and not logits:
@@ -59,7 +59,7 @@ def ordered_classes(
     orders = {}
     for matrix, width in matrices.items():
         wanted = halves.get(matrix, every).tolist()
-        own = list(named.get(matrix, halves.get(matrix, names)))
+        own = list(matrix_names.get(matrix, halves.get(matrix, names)))
         if width != len(own):
             raise OpenworldError(
                 f"{matrix} of {file.path} has {width} columns, expected a number for each of {len(own)} names."
@@ -78,10 +78,10 @@ def ordered_classes(
 
 def _all_names(layout: FileLayout, matrices: Mapping[str, int], base_names: Sequence[str] | None) -> np.ndarray:
     """Return the names of all classes, in the order of `logits`; numbers as text where there are none."""
-    file, named = layout.file, layout.classes.named
-    halves = [named[half] for half in ("base_logits", "new_logits") if half in named]
-    if "logits" in named:
-        names = named["logits"]
+    file, matrix_names = layout.file, layout.classes.named
+    halves = [matrix_names[half] for half in ("base_logits", "new_logits") if half in matrix_names]
+    if "logits" in matrix_names:
+        names = matrix_names["logits"]
     elif len(halves) == 2:
         names = [*halves[0], *halves[1]]
     elif listed := listed_names(file):
@@ -103,9 +103,12 @@ def _which_are_base(
     layout: FileLayout, matrices: Mapping[str, int], names: np.ndarray, base_names: Sequence[str] | None
 ) -> np.ndarray:
     """bool[C], which of the names are of base classes; at least one is, and at least one is not."""
-    file, named = layout.file, layout.classes.named
+    file, matrix_names = layout.file, layout.classes.named
     said: dict[str, np.ndarray] = {}
-    for who, chosen in (("the base names given", base_names), ("the columns base_logits", named.get("base_logits"))):
+    for who, chosen in (
+        ("the base names given", base_names),
+        ("the columns base_logits", matrix_names.get("base_logits")),
+    ):
         if chosen is not None:
             forms = {normalise_class_name(str(name)): str(name) for name in chosen}
             there = [normalise_class_name(name) for name in names.tolist()]
@@ -174,8 +177,8 @@ class StreamNames:
 
 
 def _places(names: Coded, places: dict[str, int]) -> np.ndarray:
-    found = np.array([places.get(normalise_class_name(name), -1) for name in names.names], np.int64)
-    return found[names.codes] if len(found) else np.empty(0, np.int64)
+    codes = np.array([places.get(normalise_class_name(name), -1) for name in names.names], np.int64)
+    return codes[names.codes] if len(codes) else np.empty(0, np.int64)
 
 
 def stream_labels(

@@ -55,8 +55,8 @@ class Schema:
 
     def plus(self, *columns: TableColumn) -> "Schema":
         """Return it with further columns, or others of the same names; one without a name is none."""
-        named = {column.name: column for column in (*self.columns, *columns) if column.name}
-        return replace(self, columns=tuple(named.values()))
+        by_name = {column.name: column for column in (*self.columns, *columns) if column.name}
+        return replace(self, columns=tuple(by_name.values()))
 
     def only(self, *names: str) -> "Schema":
         """Return it with some of its columns alone."""
@@ -118,7 +118,9 @@ class TypedTable:
 
     def ordered(self, classnames: Sequence[str] | None, other: str) -> "TypedTable":
         """Return it with the classes in the order of those names, where both sides have some; refuse other names."""
-        moved = (replace(own, classes=own.classes.ordered(classnames, self.name, other)) for own in self.layouts)
+        moved = (
+            replace(layout, classes=layout.classes.ordered(classnames, self.name, other)) for layout in self.layouts
+        )
         return replace(self, layouts=tuple(moved))
 
     def blocks(self, names: Sequence[str] | None = None) -> Iterator[TableRows]:
@@ -139,7 +141,7 @@ class TypedTable:
                 for block in _blocks(layout, group, self.schema, WHOLE if by_row else None):
                     for name in group:
                         parts[name].append(block.columns[name])
-        columns = {name: _joined(name, own) for name, own in parts.items() if own}
+        columns = {name: _joined(name, arrays) for name, arrays in parts.items() if arrays}
         if not columns:
             raise OpenworldError(f"{self.layouts[0].file.path} has columns and no row; it needs a row per image.")
         require_one_length(self.name, {name: len(columns.get(name, ())) for name in parts})
@@ -167,17 +169,17 @@ def _layout(file: ScoreFile, schema: Schema, classnames: Sequence[str] | None) -
     """Find the columns of a schema in a file; refuse those that lack, come under two names, or exclude each other."""
     matrices = [column.name for column in schema.columns if column.kind == "matrix"]
     series = schema.series or ":"  # which begins no name of a matrix
-    own, named = class_columns(file, lambda name: name in matrices or name.startswith(series))
-    columns = {matrix: TableColumn(matrix, "matrix") for matrix in own}
+    columns_found, named = class_columns(file, lambda name: name in matrices or name.startswith(series))
+    columns = {matrix: TableColumn(matrix, "matrix") for matrix in columns_found}
     for column in schema.columns:
         there = [name for name in (column.name, *column.also) if name in file.columns and column.kind != "matrix"]
         if len(there) > 1:
             raise OpenworldError(f"{file.path} has both {' and '.join(sorted(there))}; keep one.")
         if there:
-            columns[column.name], own[column.name] = column, (there[0],)
+            columns[column.name], columns_found[column.name] = column, (there[0],)
     for name in file.columns if schema.others else ():
-        if name not in {one for names in own.values() for one in names}:
-            columns[name], own[name] = TableColumn(name, schema.others), (name,)
+        if name not in {one for names in columns_found.values() for one in names}:
+            columns[name], columns_found[name] = TableColumn(name, schema.others), (name,)
 
     help_page = f" (see {schema.where} --help)" if schema.where else ""
     lacking = [column.name for column in schema.columns if column.needed and column.name not in columns]
@@ -191,12 +193,12 @@ def _layout(file: ScoreFile, schema: Schema, classnames: Sequence[str] | None) -
 
     classes = FileClasses()
     if matrices and schema.alike:
-        there = {name: own[name] for name in own if columns[name].kind == "matrix"}
+        there = {name: columns_found[name] for name in columns_found if columns[name].kind == "matrix"}
         classes, ordered = classes_of(file, there, named, classnames)
-        own |= ordered
-    used = {name for names in own.values() for name in names}
+        columns_found |= ordered
+    used = {name for names in columns_found.values() for name in names}
     unused = tuple(name for name in file.columns if name not in used and name != "classnames")
-    return FileLayout(file, columns, own, replace(classes, named=named), unused)
+    return FileLayout(file, columns, columns_found, replace(classes, named=named), unused)
 
 
 def _blocks(
@@ -212,24 +214,26 @@ def _blocks(
     for block in file.blocks(wanted, numbers, scores=scores, filled=filled, absent=schema.absent):
         count = len(next(iter(block.values()), ()))
         place = f"{file.path.name}, row {row:,}"
-        found, classes = {}, LARGEST_LABEL
+        columns_found, classes = {}, LARGEST_LABEL
         for column in sorted(columns, key=lambda column: column.kind == "label"):
             own = called[column.name]
             what = f"column {own[0]} of {file.path}"
             if column.kind == "matrix":
-                found[column.name] = _matrix(block, layout, column.name, what)
-                classes = found[column.name].shape[1]
+                columns_found[column.name] = _matrix(block, layout, column.name, what)
+                classes = columns_found[column.name].shape[1]
             elif column.kind == "label":
                 try:
-                    found[column.name] = labels_as_numbers(block[own[0]], layout.classes, classes, what)
+                    columns_found[column.name] = labels_as_numbers(block[own[0]], layout.classes, classes, what)
                 except OpenworldError as error:
                     raise OpenworldError(f"{place} ({count:,} rows from there): {error}") from error
             else:
-                found[column.name] = _typed(block[own[0]], column.kind, what, file.path.suffix.lower() == ".csv")
+                columns_found[column.name] = _typed(
+                    block[own[0]], column.kind, what, file.path.suffix.lower() == ".csv"
+                )
             if column.choices:
-                found[column.name] = _chosen(found[column.name], column, what)
+                columns_found[column.name] = _chosen(columns_found[column.name], column, what)
         row += count
-        yield TableRows(found, place, count)
+        yield TableRows(columns_found, place, count)
 
 
 def _matrix(block: Columns, layout: FileLayout, name: str, what: str) -> np.ndarray:

@@ -87,8 +87,8 @@ def calls_repeat(estimator) -> None:
     first, second = (_estimate(estimator, source, target, seed=3, resamples=40) for _ in range(2))
     assert to_json(first) == to_json(second), "the same call gives the same answer"
     assert _near(_estimate(estimator, source, target, seed=4, resamples=40).raw_error, first.raw_error), "seed"
-    for kept, outputs in zip(before, (source, target), strict=True):
-        assert np.array_equal(kept, outputs.logits), "inputs are not changed"
+    for copy, outputs in zip(before, (source, target), strict=True):
+        assert np.array_equal(copy, outputs.logits), "inputs are not changed"
 
 
 def target_labels_are_not_looked_at(estimator) -> None:

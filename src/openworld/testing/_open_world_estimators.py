@@ -114,16 +114,16 @@ def labels_of_the_stream_are_not_looked_at(estimator) -> None:
     fitted, stream = _fitted(estimator), small_open_world(1)
     others = {"labels": (stream.labels + 1) % (BASE + NEW), "base_right": ~stream.base_right}
     lying, blind = replace(stream, **others), replace(stream, **dict.fromkeys(others))
-    found = [_numbers(fitted.estimate(outputs)) for outputs in (stream, lying, blind)]
-    assert found[0] == found[1] == found[2], "labels of the stream are looked at"
+    numbers = [_numbers(fitted.estimate(outputs)) for outputs in (stream, lying, blind)]
+    assert numbers[0] == numbers[1] == numbers[2], "labels of the stream are looked at"
 
 
 def a_given_share_is_kept(estimator) -> None:
     """`new_share` is the share of the estimate, and more new images than base ones may be said to be there."""
     fitted, stream = _fitted(estimator), small_open_world(1)
     for share in (0.2, 0.5, 0.8):
-        found = fitted.estimate(stream, new_share=share).new_share
-        assert abs(found - share) < 1e-6, f"{found} where {share} is given"
+        share_found = fitted.estimate(stream, new_share=share).new_share
+        assert abs(share_found - share) < 1e-6, f"{share_found} where {share} is given"
     for share in (0.0, 1.0, 1.5):
         require_refused(lambda: fitted.estimate(stream, new_share=share), f"new_share={share}")  # noqa: B023
 
@@ -157,8 +157,8 @@ def one_new_name_tells_nothing(estimator) -> None:
         replace(one, logits=one.logits[:, :5], new_logits=None, reference=one.reference[:, :5], labels=labels)
         for one, labels in ((validation, validation.labels), (stream, None))
     ]
-    found = estimator.fit(cut[0]).estimate(cut[1])
-    assert found.new_accuracy is None and found.openworld_auc is None, "one new name"
+    estimate = estimator.fit(cut[0]).estimate(cut[1])
+    assert estimate.new_accuracy is None and estimate.openworld_auc is None, "one new name"
 
 
 OPEN_WORLD_ESTIMATOR_CHECKS: dict[str, Callable] = by_name(

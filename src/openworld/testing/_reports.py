@@ -171,12 +171,12 @@ def _same_in_csv(table: Table) -> None:
     assert len(rows) == len(table.rows) + 1, f"{len(rows)} lines of CSV for {len(table.rows)} rows"
     assert {len(row) for row in rows} == {len(rows[0])}, "lines of CSV differ in length"
     for place, fields in enumerate(rows[1:]):
-        known = {float(field) for field in fields[1:] if is_number(field)}
+        numbers = {float(field) for field in fields[1:] if is_number(field)}
         for at, column in enumerate(table.columns):
             content = table.cell(place, at).content
             value = content.value if isinstance(content, Value) else getattr(content, "difference", None)
             if isinstance(content, Value | Comparison) and value is not None and column.show != "interval":
-                assert value in known, f"{value} of {column.heading} is not in {fields}"
+                assert value in numbers, f"{value} of {column.heading} is not in {fields}"
 
 
 TABLE_CHECKS = (_same_on_a_terminal, _same_in_markdown, _same_in_latex, _same_on_the_page, _same_in_csv)

@@ -60,9 +60,9 @@ class GivenEncoder(ForeignEncoder):
     def _index(self, name: str) -> int:
         place = self._place.get(normalise_class_name(name))
         if place is None:
-            known = ", ".join(list(self._place)[:5])
+            examples = ", ".join(list(self._place)[:5])
             raise OpenworldError(
-                f"{self.name} has no embedding of {str(name)!r}; it knows {len(self._place)} class names ({known}, "
+                f"{self.name} has no embedding of {str(name)!r}; it knows {len(self._place)} class names ({examples}, "
                 "...), and cannot embed others."
             )
         return place

@@ -58,14 +58,14 @@ def encoder_of(given: Any, name: str = "") -> TwoTower | ForeignEncoder:
                 f"{name} came without its processor, which prepares images and reads sentences; give (model, "
                 "AutoProcessor.from_pretrained(...)), or (model, image_processor, tokenizer)."
             )
-        found = model_of(model, pictures, tokenizer, name)
+        encoder = model_of(model, pictures, tokenizer, name)
     elif len(parts) == 2:
-        found = _of_open_clip(model, *parts, name)
+        encoder = _of_open_clip(model, *parts, name)
     elif parts:
         raise OpenworldError(f"{name} came with {type(parts[0]).__name__} alone; {EXPECTED}.")
     else:
-        found = _of_object(model, name)
-    return OwnEncoder(name, found)
+        encoder = _of_object(model, name)
+    return OwnEncoder(name, encoder)
 
 
 def load(name: str) -> TwoTower | ForeignEncoder:

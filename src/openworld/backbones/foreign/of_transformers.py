@@ -67,14 +67,14 @@ class _Pictures:
     # side by side): all numbers of an image are then laid in one row, and taken apart again for the model.
     def __init__(self, processor, module: nn.Module):
         self.processor, self.module = processor, module
-        given = self._processed(Image.new("RGB", (96, 64)))
-        self.layout = {name: (tensor.shape[1:], tensor.dtype) for name, tensor in given.items()}
+        sample = self._processed(Image.new("RGB", (96, 64)))
+        self.layout = {name: (tensor.shape[1:], tensor.dtype) for name, tensor in sample.items()}
 
     def prepare(self, image: Image.Image) -> np.ndarray:
-        given = {name: tensor[0].numpy() for name, tensor in self._processed(image).items()}
-        if len(given) == 1:
-            return next(iter(given.values())).astype(np.float32)
-        return np.concatenate([array.astype(np.float32).ravel() for array in given.values()])
+        tensors = {name: tensor[0].numpy() for name, tensor in self._processed(image).items()}
+        if len(tensors) == 1:
+            return next(iter(tensors.values())).astype(np.float32)
+        return np.concatenate([array.astype(np.float32).ravel() for array in tensors.values()])
 
     def embed(self, pixels: Tensor) -> Tensor:
         if len(self.layout) == 1:

@@ -116,9 +116,9 @@ def zoomed(pixels: np.ndarray, factor: float) -> np.ndarray:
     for axis in (0, 1):
         size = pixels.shape[axis]
         # The middle ceil(size / factor) pixels, spread end to end, the excess cut off.
-        kept = math.ceil(size / factor)
-        spread = round(kept * factor)
-        places = (size - kept) // 2 + ((spread - size) // 2 + np.arange(size)) * (kept - 1) / (spread - 1)
+        inner = math.ceil(size / factor)
+        spread = round(inner * factor)
+        places = (size - inner) // 2 + ((spread - size) // 2 + np.arange(size)) * (inner - 1) / (spread - 1)
         lower = np.minimum(places.astype(int), size - 2)
         share = (places - lower).reshape([-1 if one == axis else 1 for one in range(pixels.ndim)])
         pixels = pixels.take(lower, axis) * (1 - share) + pixels.take(lower + 1, axis) * share

@@ -61,13 +61,13 @@ def _nearby(height: int, width: int, reach: int, draws: Draws) -> np.ndarray:
     rows = np.arange(reach + 1, height - reach + 1)[:, None]
     columns = np.arange(reach + 1, width - reach + 1)
     steps = np.floor(draws.uniform(-reach, reach, size=(2, len(rows), len(columns)))).astype(int)
-    own = (rows * width + columns).ravel()
+    places = (rows * width + columns).ravel()
     partner = ((rows + steps[0]) * width + columns + steps[1]).ravel()
     source = np.arange(height * width)
-    source[own] = partner
+    source[places] = partner
     inside, ahead = np.zeros((2, height * width), dtype=bool)
-    inside[own] = True
-    ahead[own] = (partner > own) & inside[partner]
+    inside[places] = True
+    ahead[places] = (partner > places) & inside[partner]
     while ahead.any():
         following = np.flatnonzero(ahead)
         target = source[following]

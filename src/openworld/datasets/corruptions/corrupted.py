@@ -47,8 +47,8 @@ class Corruption:
         side = nearest_side(*pixels.shape[:2]) if side is None else side
         if side not in SIDES:
             raise OpenworldError(f"side is {side!r}; parameters are published for the sides 32, 64 and 224.")
-        found = self.formula(pixels / 255, draws, *self.parameters[side][severity - 1])
-        return as_levels(found)
+        filtered = self.formula(pixels / 255, draws, *self.parameters[side][severity - 1])
+        return as_levels(filtered)
 
 
 def nearest_side(height: int, width: int) -> int:

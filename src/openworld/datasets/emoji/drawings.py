@@ -53,10 +53,10 @@ def numbers() -> dict[tuple[str, str], int]:
 @lru_cache(maxsize=1)
 def styles_of() -> dict[str, frozenset[str]]:
     """Concept id -> the styles it is drawn in."""
-    found: dict[str, set[str]] = {}
+    names_of: dict[str, set[str]] = {}
     for style, concept in numbers():
-        found.setdefault(concept, set()).add(style)
-    return {concept: frozenset(styles) for concept, styles in found.items()}
+        names_of.setdefault(concept, set()).add(style)
+    return {concept: frozenset(styles) for concept, styles in names_of.items()}
 
 
 @lru_cache(maxsize=1024)

@@ -68,12 +68,12 @@ def load(
             for name, own in classes.items()
         }
     # A row is label, part number, drawing and variation, class by class.
-    found = numbers()
+    label_list = numbers()
     table = [
-        (label, PARTS.index(part), found[style, concept.id], variation)
+        (label, PARTS.index(part), label_list[style, concept.id], variation)
         for label, own in enumerate(classes.values())
         for concept in own
-        if (style, concept.id) in found
+        if (style, concept.id) in label_list
         for variation in range(1 if clean else VARIATIONS[part])
     ]
     rows = np.array(table, dtype=np.int64).reshape(-1, 4)
@@ -131,10 +131,10 @@ def _classes_of(level: str, smallest: int, largest: int) -> dict[str, tuple[Conc
 
 def _by(chosen, level: str) -> dict[str, list[Concept]]:
     """Concepts by group or subgroup, each list shuffled once and for all by a hash of the code points."""
-    found: dict[str, list[Concept]] = {}
+    members_of: dict[str, list[Concept]] = {}
     for concept in chosen:
-        found.setdefault(getattr(concept, level), []).append(concept)
-    return {name: sorted(own, key=lambda c: hashlib.sha256(c.id.encode()).digest()) for name, own in found.items()}
+        members_of.setdefault(getattr(concept, level), []).append(concept)
+    return {name: sorted(own, key=lambda c: hashlib.sha256(c.id.encode()).digest()) for name, own in members_of.items()}
 
 
 def _has_every_style(concept: Concept) -> bool:

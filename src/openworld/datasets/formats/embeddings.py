@@ -41,10 +41,10 @@ def load(
 def rows_of(given: Embeddings, part: str, domain: str = "") -> np.ndarray:
     """Return the rows int64[n] of a part, and of a domain if one is named; none where there are none."""
     count = len(given.images)
-    kept = np.isin(given.columns.get("split", np.full(count, "test")), PARTS[part])
+    chosen = np.isin(given.columns.get("split", np.full(count, "test")), PARTS[part])
     if domain:
-        kept &= given.columns.get("domain", np.full(count, "")) == domain
-    return np.flatnonzero(kept)
+        chosen &= given.columns.get("domain", np.full(count, "")) == domain
+    return np.flatnonzero(chosen)
 
 
 def image_set(given: Embeddings, rows: np.ndarray | None = None, domain: str = "") -> ImageSet:

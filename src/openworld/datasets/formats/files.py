@@ -65,13 +65,13 @@ def sizes_of(folder: Path, paths: Iterable[str]) -> list[int]:
     sizes = []
     for path in paths:
         try:
-            found = os.stat(os.path.join(folder, path))
+            status = os.stat(os.path.join(folder, path))
         except OSError as error:
             if error.errno not in (errno.ENOENT, errno.ENOTDIR, errno.ELOOP):
                 raise
             sizes.append(MISSING)
         else:
-            sizes.append(found.st_size if stat.S_ISREG(found.st_mode) else MISSING)
+            sizes.append(status.st_size if stat.S_ISREG(status.st_mode) else MISSING)
     return sizes
 
 

@@ -119,11 +119,11 @@ def _enter(root: Path, domain: str | None, part: str | None) -> Path:
         raise unknown_name("part", part, PARTS)
     top = root
     for wanted in ((domain,) if domain else (), PARTS.get(part, ())):
-        found = next((top / name for name in wanted if (top / name).is_dir()), None)
-        if wanted and found is None:
+        folder = next((top / name for name in wanted if (top / name).is_dir()), None)
+        if wanted and folder is None:
             there = ", ".join(sorted(_subfolders(top))) or "none"
             raise OpenworldError(f"{top} has no folder {' or '.join(wanted)}; its folders are: {there}.")
-        top = found or top
+        top = folder or top
     return top
 
 
@@ -160,14 +160,14 @@ def _class_names(root: Path, top: Path) -> dict[str, str]:
 
 def _pictures(root: Path, folder: Path) -> list[Path]:
     """Return the image files of a class folder; no link may lead out of it and of the root."""
-    found = sorted(f for f in folder.iterdir() if f.suffix.lower() in FORMATS and not f.name.startswith("."))
+    files = sorted(f for f in folder.iterdir() if f.suffix.lower() in FORMATS and not f.name.startswith("."))
     inside = [os.path.realpath(place) for place in (root, folder)]
-    for file in found:
+    for file in files:
         # Path.resolve raises on a link to itself, os.path.realpath does not.
         if file.is_symlink() and not any(Path(os.path.realpath(file)).is_relative_to(place) for place in inside):
             raise OpenworldError(f"{file} is a link that leaves {root}; copy what it points to, or load that folder.")
         require_plain(file)
-    return found
+    return files
 
 
 def content_of_files(root: Path, paths: Sequence[Path]) -> str:

@@ -45,10 +45,10 @@ def load(
         if split is None:
             raise OpenworldError(f"{repository} has no split {' or '.join(PARTS[part])}; it has {', '.join(names)}.")
         if _is_saved(repository):
-            found = library.load_from_disk(repository)[split]
+            split_data = library.load_from_disk(repository)[split]
         else:
-            found = library.load_dataset(repository, configuration or None, split=split)
-    return from_dataset(found, name.removeprefix(PREFIX), shots=shots, seed=seed)
+            split_data = library.load_dataset(repository, configuration or None, split=split)
+    return from_dataset(split_data, name.removeprefix(PREFIX), shots=shots, seed=seed)
 
 
 def splits(name: str) -> tuple[str, ...]:
@@ -135,13 +135,13 @@ def _with_reasons(repository: str) -> Iterator[None]:
 
 
 def _only_column(dataset, kind: type, what: str, name: str) -> str:
-    found = [column for column, feature in dataset.features.items() if isinstance(feature, kind)]
-    if len(found) != 1:
+    columns = [column for column, feature in dataset.features.items() if isinstance(feature, kind)]
+    if len(columns) != 1:
         raise OpenworldError(
-            f"{name} has {len(found)} columns of {what} (its columns: {', '.join(dataset.features)}), expected one; "
+            f"{name} has {len(columns)} columns of {what} (its columns: {', '.join(dataset.features)}), expected one; "
             f"keep or cast one with `select_columns` or `cast_column` and give it to `hub.from_dataset`."
         )
-    return found[0]
+    return columns[0]
 
 
 def _sizes(pictures, column: str) -> Iterator[tuple[str, int]]:

@@ -45,13 +45,13 @@ def load(
         raise unknown_name("part", part, PARTS)
     columns = _read(path)
     names, labels = _classes(path, columns)
-    own = _rows_of(path, columns, part, domain)
+    part_rows = _rows_of(path, columns, part, domain)
     folder = Path(root or path.parent)
-    paths = tuple(_below(columns["path"][row], folder, path) for row in own)
+    paths = tuple(_below(columns["path"][row], folder, path) for row in part_rows)
     groups = None
     if "group" in columns:
-        groups = np.unique(np.array(columns["group"], dtype=str), return_inverse=True)[1].astype(np.int64)[own]
-    rows = ImageRows(paths, labels[own], groups)
+        groups = np.unique(np.array(columns["group"], dtype=str), return_inverse=True)[1].astype(np.int64)[part_rows]
+    rows = ImageRows(paths, labels[part_rows], groups)
     drawn = draw_shots(rows.labels, shots, seed)
     return replace(image_set(path.stem, folder, names, rows, drawn), domain=domain or "")
 
@@ -133,10 +133,10 @@ def _rows_in(path: Path, columns: dict[str, list[str]], domain: str | None) -> l
 
 def _rows_of(path: Path, columns: dict[str, list[str]], part: str, domain: str | None) -> np.ndarray:
     split = columns.get("split", ["test"] * len(columns["path"]))
-    known = {name for names in PARTS.values() for name in names}
-    odd = next((value for value in split if value not in known), None)
+    words = {name for names in PARTS.values() for name in names}
+    odd = next((value for value in split if value not in words), None)
     if odd is not None:
-        raise OpenworldError(f"{path} has the split {odd!r}; expected {', '.join(sorted(known))}.")
+        raise OpenworldError(f"{path} has the split {odd!r}; expected {', '.join(sorted(words))}.")
     rows = _rows_in(path, columns, domain)
     own = np.array([row for row in rows if split[row] in PARTS[part]], dtype=np.int64)
     if not own.size:

@@ -31,13 +31,13 @@ class NumberedList:
     @property
     def folders(self) -> tuple[str, ...] | None:
         """The folder that all images of a class lie in, class by class; None where classes are not told by folders."""
-        found = dict(zip(self.numbers.tolist(), (Path(path).parent.name for path in self.paths), strict=True))
+        name_of = dict(zip(self.numbers.tolist(), (Path(path).parent.name for path in self.paths), strict=True))
         told = all(
-            found[number] == Path(path).parent.name
+            name_of[number] == Path(path).parent.name
             for number, path in zip(self.numbers.tolist(), self.paths, strict=True)
         )
-        whole = sorted(found) == list(range(len(found))) and len(set(found.values())) == len(found)
-        return tuple(found[number] for number in range(len(found))) if told and whole else None
+        whole = sorted(name_of) == list(range(len(name_of))) and len(set(name_of.values())) == len(name_of)
+        return tuple(name_of[number] for number in range(len(name_of))) if told and whole else None
 
 
 def read(path: Path) -> NumberedList:
@@ -74,8 +74,8 @@ def listed(images: ImageSet, path: str | Path) -> np.ndarray:
             f"{len(missing):,} of the {len(wanted):,} images that {path} lists are not among the {len(names):,} of "
             f"{images.name!r}, such as {files.first(missing)}; complete the folder, or give the list of this data set."
         )
-    kept = set(wanted)
-    return np.array([place for place, name in enumerate(names) if name in kept], dtype=np.int64)
+    numbers = set(wanted)
+    return np.array([place for place, name in enumerate(names) if name in numbers], dtype=np.int64)
 
 
 def _require_once(names: Sequence[str], who: str) -> None:

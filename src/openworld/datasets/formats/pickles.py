@@ -26,16 +26,16 @@ def read_pickle(path: Path) -> dict[str, Any]:
         for operation, number, _ in pickletools.genops(held):
             if operation.name in ("PUT", "BINPUT", "LONG_BINPUT") and int(number) > len(held):
                 raise OpenworldError(f"notes a value under the number {number}; do not trust it, get it again.")
-        found = _PlainUnpickler(io.BytesIO(held), encoding="latin1").load()
+        content = _PlainUnpickler(io.BytesIO(held), encoding="latin1").load()
     except FileNotFoundError:
         raise OpenworldError(f"there is no file {path}.") from None
     except OpenworldError as error:
         raise OpenworldError(f"{path} {error}") from None
     except Exception as error:  # a damaged pickle is a damaged program: it may fail in any way
         raise OpenworldError(f"{path} cannot be read as a pickle ({error}); get it again.") from error
-    if not isinstance(found, dict) or not all(isinstance(key, str) for key in found):
+    if not isinstance(content, dict) or not all(isinstance(key, str) for key in content):
         raise OpenworldError(f"{path} holds no dict with text for keys, as CIFAR's files do; get it again.")
-    return {key: value.array if isinstance(value, _Array) else value for key, value in found.items()}
+    return {key: value.array if isinstance(value, _Array) else value for key, value in content.items()}
 
 
 class _NumberType:

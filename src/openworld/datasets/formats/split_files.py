@@ -44,8 +44,8 @@ class Split:
         new = np.array([label_of.get(wordnet_id, -1) for wordnet_id in self.wordnet_ids], dtype=np.int64)
         rows = self.parts[part]
         labels = new[rows.labels]
-        kept = np.flatnonzero(labels >= 0)
-        return ImageRows(tuple(rows.paths[index] for index in kept.tolist()), labels[kept])
+        labelled = np.flatnonzero(labels >= 0)
+        return ImageRows(tuple(rows.paths[index] for index in labelled.tolist()), labels[labelled])
 
 
 def read_split_file(path: Path) -> Split:
@@ -102,19 +102,21 @@ _AGAIN = "get the file again."
 def _entries(path: Path) -> dict[str, list]:
     text = _read_text(path)
     try:
-        found = parse_json(text)
+        content = parse_json(text)
     except ValueError as error:
         raise OpenworldError(f"{path} is no JSON ({error}); {_AGAIN}") from error
-    if not isinstance(found, dict) or set(found) != set(FILE_PARTS.values()):
-        came = f"the parts {', '.join(map(str, found))}" if isinstance(found, dict) else f"a {type(found).__name__}"
+    if not isinstance(content, dict) or set(content) != set(FILE_PARTS.values()):
+        came = (
+            f"the parts {', '.join(map(str, content))}" if isinstance(content, dict) else f"a {type(content).__name__}"
+        )
         raise OpenworldError(f"{path} holds {came or 'nothing'}, expected train, val and test; {_AGAIN}")
-    for key, own in found.items():
+    for key, own in content.items():
         if not isinstance(own, list):
             raise OpenworldError(f"{path}, {key} is {own!r}, expected a list of [path, label, class name]; {_AGAIN}")
         bad = next((place for place, entry in enumerate(own) if not _is_entry(entry)), None)
         if bad is not None:
             raise OpenworldError(f"{path}, {key}[{bad}] is {own[bad]!r}, expected [path, label, class name]; {_AGAIN}")
-    return found
+    return content
 
 
 def _is_entry(entry) -> bool:

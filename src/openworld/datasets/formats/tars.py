@@ -101,15 +101,15 @@ def _shards(pattern: str, part: str) -> list[Path]:
         raise unknown_name("part", part, PARTS)
     if "{part}" not in pattern and part != "test":
         raise OpenworldError(f"{pattern} does not say where part {part!r} lies; put {{part}} into it.")
-    found: dict[str, list[str]] = {}
+    files: dict[str, list[str]] = {}
     for name in PARTS[part]:
-        found = {one: sorted(glob.glob(one)) for one in _expand(pattern.replace("{part}", name))}
-        if any(found.values()):
+        files = {one: sorted(glob.glob(one)) for one in _expand(pattern.replace("{part}", name))}
+        if any(files.values()):
             break
-    missing = [one for one, paths in found.items() if not paths]
+    missing = [one for one, paths in files.items() if not paths]
     if missing:
         raise OpenworldError(f"no file matches {first(missing)} (part {part!r}); complete the shards or mend the path.")
-    shards = [Path(path) for paths in found.values() for path in paths]
+    shards = [Path(path) for paths in files.values() for path in paths]
     for shard in shards:
         require_plain(shard)
     return shards
@@ -118,26 +118,26 @@ def _shards(pattern: str, part: str) -> list[Path]:
 def _expand(pattern: str) -> list[str]:
     """Return every pattern that {000..012} and {a,b} stand for, up to _MOST_SHARDS."""
     try:
-        found = list(islice(_braces(pattern), _MOST_SHARDS + 1))
+        patterns = list(islice(_braces(pattern), _MOST_SHARDS + 1))
     except RecursionError:
-        found = []
-    if not 0 < len(found) <= _MOST_SHARDS:
+        patterns = []
+    if not 0 < len(patterns) <= _MOST_SHARDS:
         raise OpenworldError(
             f"the braces of {first([pattern])[:200]!r} stand for none or more than {_MOST_SHARDS:,} shards; write them "
             "as {000..012} or {a,b}, or name the shards with *."
         )
-    return found
+    return patterns
 
 
 def _braces(pattern: str) -> Iterator[str]:
-    found = re.search(r"\{(?:(\d{1,18})\.\.(\d{1,18})|([^{}]*,[^{}]*))\}", pattern)
-    if not found:
+    match = re.search(r"\{(?:(\d{1,18})\.\.(\d{1,18})|([^{}]*,[^{}]*))\}", pattern)
+    if not match:
         yield pattern
         return
-    low, high, listed = found.groups()
+    low, high, listed = match.groups()
     each = listed.split(",") if listed else (f"{n:0{len(low)}d}" for n in range(int(low), int(high) + 1))
     for one in each:
-        yield from _braces(pattern[: found.start()] + one + pattern[found.end() :])
+        yield from _braces(pattern[: match.start()] + one + pattern[match.end() :])
 
 
 def _samples(shard: Path) -> list[TarSample]:
@@ -158,7 +158,7 @@ def _samples(shard: Path) -> list[TarSample]:
     if alone:
         lacks = "label (.cls)" if alone[0] in pictures else "image"
         raise OpenworldError(f"{shard} holds {len(alone)} sample(s) that are not whole: {alone[0]} has no {lacks}.")
-    return [TarSample(shard, own.name, own.offset_data, own.size, labels[key]) for key, own in pictures.items()]
+    return [TarSample(shard, entry.name, entry.offset_data, entry.size, labels[key]) for key, entry in pictures.items()]
 
 
 def _members(shard: Path, file) -> list[tarfile.TarInfo]:

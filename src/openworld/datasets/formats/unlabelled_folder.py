@@ -15,13 +15,13 @@ from openworld.datasets.image_set import ImageSet
 
 def find_pictures(paths: Sequence[Path]) -> list[Path]:
     """Return the files among `paths`, and every image in and below the folders among them, each once."""
-    found = [file for path in paths for file in (_below(path) if path.is_dir() else [path])]
-    for file in found:
+    files = [file for path in paths for file in (_below(path) if path.is_dir() else [path])]
+    for file in files:
         require_plain(file)
         if not file.exists():
             raise OpenworldError(f"there is no file or folder {file}.")
         require_text(str(file))
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(files))
 
 
 def load(paths: Sequence[Path], name: str = "these pictures", root: Path | None = None) -> ImageSet:
@@ -44,7 +44,7 @@ def load(paths: Sequence[Path], name: str = "these pictures", root: Path | None 
 
 def _below(folder: Path) -> list[Path]:
     """Images in and below a folder by name, those of linked folders too, hidden ones left out as by all readers."""
-    found, hidden, seen, folders, links = [], [], set(), [str(folder)], []
+    files, hidden, seen, folders, links = [], [], set(), [str(folder)], []
     while folders or links:
         place = folders.pop() if folders else links.pop(0)
         real = os.path.realpath(place)
@@ -62,9 +62,9 @@ def _below(folder: Path) -> list[Path]:
             elif entry.is_dir():
                 (links if entry.is_symlink() else folders).append(entry.path)
             elif is_image:
-                found.append(Path(entry.path))
-    if not found:
+                files.append(Path(entry.path))
+    if not files:
         if hidden:
             raise OpenworldError(f"{folder} holds no image but hidden ones ({hidden[0]}, ...); rename them.")
         raise OpenworldError(f"{folder} holds no image ending in {', '.join(FORMATS)}.")
-    return sorted(found)
+    return sorted(files)

@@ -223,13 +223,13 @@ def alike(
         "near-duplicate": lambda name: {bare(name), joined(name)},
         "synonym": wordnet.meanings if wordnet else lambda name: (),
     }
-    found: set[tuple[int, int]] = set()
+    pairs: set[tuple[int, int]] = set()
     for kind in keys:
         for pair in sharing(names, others, keys[kind]):
             one, other = names[pair[0]], others[pair[1]]
-            if pair in found:
+            if pair in pairs:
                 continue
-            found.add(pair)
+            pairs.add(pair)
             if kind == "duplicate":
                 severity, likeness = "error", "are the same name"
             elif kind == "synonym":

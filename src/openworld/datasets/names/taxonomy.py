@@ -37,16 +37,16 @@ def path_and_wup(classes: Sequence[Hashable], parents: Parents) -> tuple[np.ndar
     """Path and Wu-Palmer similarity, float64[C, C] each."""
     above = []  # of each class, it and all above it, with the fewest steps to each: level by level
     for node in classes:
-        found, level, distance = {}, {node}, 0
+        distances, level, distance = {}, {node}, 0
         while level:
-            found |= dict.fromkeys(level, distance)
-            level, distance = {up for one in level for up in parents(one)} - found.keys(), distance + 1
-        above.append(found)
+            distances |= dict.fromkeys(level, distance)
+            level, distance = {up for one in level for up in parents(one)} - distances.keys(), distance + 1
+        above.append(distances)
     ancestors = sorted(set().union(*above), key=str)
     column = {node: number for number, node in enumerate(ancestors)}
     steps = np.full((len(classes), len(ancestors)), np.inf)  # inf where a node is no ancestor
-    for row, found in zip(steps, above, strict=True):
-        row[[column[node] for node in found]] = list(found.values())
+    for row, distances in zip(steps, above, strict=True):
+        row[[column[node] for node in distances]] = list(distances.values())
     depth_of: dict[Hashable, int] = {}
     depths = np.array([_depth(node, parents, depth_of, ()) for node in ancestors])
 

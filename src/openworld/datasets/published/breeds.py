@@ -74,12 +74,12 @@ class Hierarchy:
 
     def leaves(self, node: str) -> list[str]:
         """Classes at or below a node, in the order of their ids; nothing below a class counts."""
-        found, level = {node} & self.classes, {node}
+        leaves_below, level = {node} & self.classes, {node}
         while level:
             below = {child for one in level for child in self.children(one)}
-            found |= below & self.classes
+            leaves_below |= below & self.classes
             level = below - self.classes
-        return sorted(found)
+        return sorted(leaves_below)
 
     def at_level(self, level: int, below: str) -> list[str]:
         """Nodes whose longest way from the root has `level` edges, at or below a node, in the order of their ids."""
@@ -120,11 +120,11 @@ def _split(node: str, half: int, hierarchy: Hierarchy) -> tuple[tuple[str, ...],
     # The target takes what the source leaves while it has room; a lone class goes to the source as long as that has.
     source: list[str] = []
     target: list[str] = []
-    for own in sorted(map(hierarchy.leaves, below), key=len, reverse=True):
+    for leaves in sorted(map(hierarchy.leaves, below), key=len, reverse=True):
         free = half - len(source)
-        share = min(len(own) // 2, free) if len(own) > 1 else min(1, free)
-        source += own[:share]
-        target += own[share:][: half - len(target)]
+        share = min(len(leaves) // 2, free) if len(leaves) > 1 else min(1, free)
+        source += leaves[:share]
+        target += leaves[share:][: half - len(target)]
     if not len(source) == len(target) == half or set(source) & set(target):
         raise OpenworldError(f"the classes below {node} cannot be shared out as BREEDS does; get its files again.")
     return tuple(source), tuple(target)

@@ -145,9 +145,9 @@ class DatasetCard:
 
     def folder_in(self, root: Path) -> Path:
         """Return its folder below the folder of all data sets: the first place that is there, else the usual one."""
-        found = next((root / place for place in (*self.also, self.folder) if (root / place).is_dir()), None)
+        folder = next((root / place for place in (*self.also, self.folder) if (root / place).is_dir()), None)
         at_root = bool(self.loose) and (root / self.loose).is_file()
-        return found or (root if at_root else root / self.folder)
+        return folder or (root if at_root else root / self.folder)
 
     def of_group(self, group: str) -> tuple[str, ...]:
         """Return the names of a benchmark's sets of a group."""
@@ -209,26 +209,26 @@ BENCHMARKS: dict[str, DatasetCard] = {name: card for name, card in cards().items
 
 
 def find(name: str) -> DatasetCard:
-    known = PUBLISHED | SHIFTED | BENCHMARKS
-    if name not in known:
-        raise unknown_name("data set to download", name, known)
-    return known[name]
+    cards_by_name = PUBLISHED | SHIFTED | BENCHMARKS
+    if name not in cards_by_name:
+        raise unknown_name("data set to download", name, cards_by_name)
+    return cards_by_name[name]
 
 
 def find_root(root: str | Path | None) -> Path:
     """Return the folder of all data sets: `root`, or what `$OPENWORLD_DATA` names."""
-    named = root or os.environ.get(VARIABLE)
-    if not named:
+    folder = root or os.environ.get(VARIABLE)
+    if not folder:
         raise OpenworldError(
             f"where the data sets lie was not said; name their folder: --data of openworld run, --root of openworld "
             f"data, root in Python, or {VARIABLE} in the environment."
         )
-    return Path(named).expanduser()
+    return Path(folder).expanduser()
 
 
 def with_needs(names: Iterable[str]) -> tuple[str, ...]:
     """Return the names with all that they need, each once, what is needed before what needs it."""
-    found: dict[str, None] = {}
+    every: dict[str, None] = {}
     for name in names:
-        found |= dict.fromkeys((*with_needs(cards()[name].needs), name))
-    return tuple(found)
+        every |= dict.fromkeys((*with_needs(cards()[name].needs), name))
+    return tuple(every)

@@ -42,11 +42,11 @@ def read_class_folders(folder: Path, images: Path, layout: ClassFolders, parts: 
     """Return the images of `parts`, by class folder; `folder` or its sibling "imagenet" names the classes."""
     names, remarks = read_names(find_listing(folder))
     ids = list(names)
-    found = {part: class_folders(images / layout.places[part]) for part in parts}
+    folders = {part: class_folders(images / layout.places[part]) for part in parts}
     if layout.subset:
-        ids = sorted(set(ids).intersection(*map(set, found.values())))
+        ids = sorted(set(ids).intersection(*map(set, folders.values())))
     called = {str(place) if layout.numbered else wordnet_id: place for place, wordnet_id in enumerate(ids)}
-    for part, own in found.items():
+    for part, own in folders.items():
         place = images / layout.places[part]
         missing, unknown = [one for one in called if one not in set(own)], [one for one in own if one not in called]
         if missing:
@@ -66,10 +66,10 @@ def read_class_folders(folder: Path, images: Path, layout: ClassFolders, parts: 
 
 def find_listing(folder: Path) -> Path:
     """classnames.txt of a data set; a variant of ImageNet without one shares that of "imagenet" beside it."""
-    own, shared = folder / LISTING, folder.parent / "imagenet" / LISTING
-    if not own.is_file() and not shared.is_file():
-        raise OpenworldError(f"there is no file {own}.")
-    return own if own.is_file() else shared
+    listing, shared = folder / LISTING, folder.parent / "imagenet" / LISTING
+    if not listing.is_file() and not shared.is_file():
+        raise OpenworldError(f"there is no file {listing}.")
+    return listing if listing.is_file() else shared
 
 
 def read_names(path: Path) -> tuple[dict[str, str], dict[str, str]]:
@@ -97,10 +97,10 @@ def class_folders(place: Path) -> list[str]:
     if not place.is_dir():
         raise OpenworldError(f"there is no folder {place}.")
     with os.scandir(place) as entries:
-        found = sorted(entry.name for entry in entries if entry.is_dir() and not entry.name.startswith("."))
-    if not found:
+        names = sorted(entry.name for entry in entries if entry.is_dir() and not entry.name.startswith("."))
+    if not names:
         raise OpenworldError(f"{place} holds no class folders{_instead(place)}.")
-    return found
+    return names
 
 
 def _instead(place: Path) -> str:
@@ -119,7 +119,7 @@ def image_rows(images: Path, place: str, called: dict[str, int]) -> ImageRows:
     for name, label in called.items():
         with os.scandir(images / place / name) as entries:
             names = sorted(entry.name for entry in entries if not entry.name.startswith("."))
-        own = [file for file in names if os.path.splitext(file)[1].lower() in FORMATS]
-        paths += [f"{place}/{name}/{file}".lstrip("/") for file in own]
-        labels += [label] * len(own)
+        files = [file for file in names if os.path.splitext(file)[1].lower() in FORMATS]
+        paths += [f"{place}/{name}/{file}".lstrip("/") for file in files]
+        labels += [label] * len(files)
     return ImageRows(tuple(paths), np.array(labels, dtype=np.int64))

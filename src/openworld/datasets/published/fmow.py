@@ -44,7 +44,7 @@ def read(card: DatasetCard, root: Path, region: str, part: str) -> ImageSet:
     countries = _rows(folder / "country_code_mapping.csv", ("alpha-3", "region")) if region else ()
     regions = {row["alpha-3"]: row["region"] for row in countries}
     labels = {name: label for label, name in enumerate(NAMES)}
-    listing, paths, found = folder / "rgb_metadata.csv", [], []
+    listing, paths, labelled = folder / "rgb_metadata.csv", [], []
     for number, row in enumerate(_rows(listing, _COLUMNS)):
         if row["split"] != split:
             continue
@@ -58,8 +58,8 @@ def read(card: DatasetCard, root: Path, region: str, part: str) -> ImageSet:
         if row["category"] not in labels:
             raise OpenworldError(f"{listing}, row {number} has the unknown class {row['category']!r}; get it again.")
         paths.append(f"images/rgb_img_{number}.png")
-        found.append(labels[row["category"]])
-    return files.image_set(card.name, folder, NAMES, ImageRows(tuple(paths), np.array(found, dtype=np.int64)))
+        labelled.append(labels[row["category"]])
+    return files.image_set(card.name, folder, NAMES, ImageRows(tuple(paths), np.array(labelled, dtype=np.int64)))
 
 
 def _rows(path: Path, columns: tuple[str, ...]) -> Iterator[dict[str, str]]:

@@ -76,7 +76,7 @@ def read_breeds(card: DatasetCard, root: Path, domain: str, part: str) -> ImageS
 
     def choose(split: Split) -> tuple[Sequence[str], Mapping[str, int]]:
         chosen = breeds.superclasses(breeds.TASKS[card.name], breeds.Hierarchy(card.folder_in(root)))
-        label_of = {own: label for label, one in enumerate(chosen) for own in getattr(one, side)}
+        label_of = {name: label for label, one in enumerate(chosen) for name in getattr(one, side)}
         return [one.name for one in chosen], label_of
 
     return _of_variant(card.name, variant or "imagenet", root, part, choose)
@@ -84,8 +84,8 @@ def read_breeds(card: DatasetCard, root: Path, domain: str, part: str) -> ImageS
 
 def read_c(card: DatasetCard, root: Path, domain: str, part: str) -> ImageSet:
     folder = card.folder_in(root)
-    found = _corrupted(folder, domain)
-    return files.image_set(card.name, folder, found.classnames, found.parts[part])
+    images = _corrupted(folder, domain)
+    return files.image_set(card.name, folder, images.classnames, images.parts[part])
 
 
 def read_tiny(card: DatasetCard, root: Path, domain: str, part: str) -> ImageSet:
@@ -123,9 +123,9 @@ def read_ids(folder: Path) -> tuple[str, ...]:
 
 
 def _tiny_training(folder: Path, ids: Sequence[str]) -> ImageRows:
-    found = class_folders(folder / "train")
-    if set(found) != set(ids):
-        odd = sorted(set(found) ^ set(ids))
+    folders = class_folders(folder / "train")
+    if set(folders) != set(ids):
+        odd = sorted(set(folders) ^ set(ids))
         raise OpenworldError(
             f"{folder / 'train'} and wnids.txt differ in {len(odd)} class(es), such as {files.first(odd, 1)}; extract "
             "the archive again."
@@ -136,7 +136,7 @@ def _tiny_training(folder: Path, ids: Sequence[str]) -> ImageRows:
 def _tiny_test(folder: Path, ids: Sequence[str]) -> ImageRows:
     """A line per image: file, WordNet id, and a box; images that were sorted into class folders are found there."""
     labels = {wordnet_id: label for label, wordnet_id in enumerate(ids)}
-    found = []
+    rows = []
     for line in read_lines(folder / _ANNOTATIONS):
         file, wordnet_id = (*line.split("\t"), "", "")[:2]
         if wordnet_id not in labels:
@@ -144,9 +144,9 @@ def _tiny_test(folder: Path, ids: Sequence[str]) -> ImageRows:
         require_below(file, str(folder / _ANNOTATIONS))
         places = ("images", f"{wordnet_id}/images")
         place = next((place for place in places if (folder / "val" / place).is_dir()), wordnet_id)
-        found.append((labels[wordnet_id], f"val/{place}/{file}"))
-    found.sort()
-    return ImageRows(tuple(path for _, path in found), np.array([label for label, _ in found], dtype=np.int64))
+        rows.append((labels[wordnet_id], f"val/{place}/{file}"))
+    rows.sort()
+    return ImageRows(tuple(path for _, path in rows), np.array([label for label, _ in rows], dtype=np.int64))
 
 
 def _tiny_names(ids: Sequence[str], folder: Path) -> list[str]:

@@ -31,10 +31,10 @@ def read(name: str, root: str | Path | None, domain: str, part: str = TESTED) ->
             f"(scripts/download/download.py of {CODE}) and extract it into {place}, or name OpenOOD's data folder as "
             "--root (root in Python and in a spec)."
         )
-    found = numbered_list.read(path)
+    listed = numbered_list.read(path)
     names = class_names(name, place) if card.group == "id" else ()
     try:
-        return numbered_list.image_set(found, name, place / card.images, names)
+        return numbered_list.image_set(listed, name, place / card.images, names)
     except OpenworldError as error:
         raise OpenworldError(
             f"{card.title} of {name}: {error} Get {card.archive} (OpenOOD's scripts/download/download.py at {CODE} "
@@ -56,7 +56,7 @@ def find(name: str, domain: str, part: str = TESTED) -> ListedSet:
 
 
 def list_of(card: ListedSet, place: Path) -> Path:
-    paths = [place / LISTS / own for own in card.lists]
+    paths = [place / LISTS / name for name in card.lists]
     return next((path for path in paths if path.is_file()), paths[0])
 
 

@@ -150,10 +150,10 @@ def read_cifar_c(folder: Path, condition: str) -> PixelTable:
 def read_array(path: Path) -> np.ndarray:
     """Return an array of a .npy file, left on disk until it is looked at."""
     with reading(path, "an array", ValueError):
-        found = np.load(path, mmap_mode="r", allow_pickle=False)
-    if not isinstance(found, np.ndarray) or not found.ndim:
+        array = np.load(path, mmap_mode="r", allow_pickle=False)
+    if not isinstance(array, np.ndarray) or not array.ndim:
         raise OpenworldError(f"{path} holds no array; get it again.")
-    return found
+    return array
 
 
 def read_mnist(folder: Path, part: str) -> PixelTable:

@@ -62,9 +62,9 @@ def smooth(pixels: np.ndarray, size: float) -> np.ndarray:
 def few_colours(pixels: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
     """The colour number of each pixel, int[H, W], and float64[n, 3], n at most `count`, the brightest first."""
     picture = Image.fromarray((np.clip(pixels, 0, 1) * 255 + 0.5).astype(np.uint8))
-    found = np.asarray(picture.quantize(count, Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE))
-    used, numbers = np.unique(found, return_inverse=True)
-    numbers = numbers.reshape(found.shape)
+    quantized = np.asarray(picture.quantize(count, Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE))
+    used, numbers = np.unique(quantized, return_inverse=True)
+    numbers = numbers.reshape(quantized.shape)
     colours = means(pixels, numbers, len(used))
     order = np.argsort(-luma(colours), kind="stable")
     return np.argsort(order, kind="stable")[numbers], colours[order]  # the inverse of the order numbers anew
@@ -205,13 +205,13 @@ def _papercut(pixels: np.ndarray, draws: Draws) -> np.ndarray:
     """Sheets of coloured paper, the darker above the brighter, each with a shadow on those below."""
     step = unit(pixels)
     numbers, colours = few_colours(smooth(pixels, 5 * step), 7)
-    found = np.broadcast_to(colours[0], pixels.shape).copy()
+    paper = np.broadcast_to(colours[0], pixels.shape).copy()
     for number in range(1, len(colours)):
         sheet = (numbers >= number).astype(float)
         shadow = ndimage.gaussian_filter(ndimage.shift(sheet, 1.5 * step, order=1, mode="nearest"), 1.2 * step)
-        found *= 1 - 0.5 * shadow[..., None]
-        found = np.where(sheet[..., None] > 0, vivid(colours[number], 1.3), found)
-    return found * (1 + 0.02 * tooth(numbers.shape, 0.4 * step, draws)[..., None])
+        paper *= 1 - 0.5 * shadow[..., None]
+        paper = np.where(sheet[..., None] > 0, vivid(colours[number], 1.3), paper)
+    return paper * (1 + 0.02 * tooth(numbers.shape, 0.4 * step, draws)[..., None])
 
 
 def _pixel_art(pixels: np.ndarray, draws: Draws) -> np.ndarray:
@@ -254,13 +254,13 @@ _CANVAS = np.array([0.95, 0.92, 0.84])
 def _pointillism(pixels: np.ndarray, draws: Draws) -> np.ndarray:
     """Two layers of dots, their colours a little off, on bare canvas."""
     step = unit(pixels)
-    found = np.broadcast_to(_CANVAS, pixels.shape)
+    canvas = np.broadcast_to(_CANVAS, pixels.shape)
     for _ in range(2):
         points = scattered(pixels.shape[:2], 2.4 * step, draws)
         paints = vivid(colours_at(pixels, points, 0.5 * step), 1.4) + draws.normal(0, 0.07, points.shape[:1] + (3,))
         distances, numbers = nearest_points(points, pixels.shape[:2])
-        found = np.where(distances < 1.25 * step, paints[numbers[..., 0]], found)
-    return found
+        canvas = np.where(distances < 1.25 * step, paints[numbers[..., 0]], canvas)
+    return canvas
 
 
 def _watercolour(pixels: np.ndarray, draws: Draws) -> np.ndarray:
@@ -283,8 +283,8 @@ def _oil_paint(pixels: np.ndarray, draws: Draws) -> np.ndarray:
     spread = (ndimage.uniform_filter(pixels**2, (side, side, 1)) - mean**2).sum(axis=2)
     moves = [(down, right) for down in (-away, away) for right in (-away, away)]
     calmest = np.argmin([_moved(spread, move) for move in moves], axis=0)
-    found = np.choose(calmest[..., None], [_moved(mean, move) for move in moves])
-    return vivid(found, 1.3)
+    painted = np.choose(calmest[..., None], [_moved(mean, move) for move in moves])
+    return vivid(painted, 1.3)
 
 
 def _moved(values: np.ndarray, move: tuple[int, int]) -> np.ndarray:

@@ -302,8 +302,8 @@ def require_finite(values: Tensor, what: str, then: str) -> None:
 
 def _check(values: Tensor, name: str, dimensions: int) -> Tensor:
     if not isinstance(values, Tensor) or values.dim() != dimensions:
-        named = {"outputs": "[N, C]", "sampled": "[N, R, C]"}
-        axes = named.get(name, {1: "[N]", 2: "[N, D]", 3: "[N, P, E]", 4: "[N, channels, height, width]"}[dimensions])
+        shapes = {"outputs": "[N, C]", "sampled": "[N, R, C]"}
+        axes = shapes.get(name, {1: "[N]", 2: "[N, D]", 3: "[N, P, E]", 4: "[N, channels, height, width]"}[dimensions])
         shape = [str(list(values.shape))] if hasattr(values, "shape") else []
         kind = [] if isinstance(values, Tensor) else [type(values).__name__]
         raise OpenworldError(f"{name} came as {' '.join(kind + shape)}, expected a torch tensor of shape {axes}.")

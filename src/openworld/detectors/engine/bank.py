@@ -88,9 +88,9 @@ class Bank:
         ranks = _rank_in_class(rows.labels, rows.draws)
         # By rank within the class, then by draw: every class keeps as many as the rarest can match, then more.
         order = np.lexsort((rows.draws.cpu().numpy(), ranks))[: self.rows]
-        kept = torch.from_numpy(np.sort(order)).to(rows.features.device)
-        labels = None if rows.labels is None else rows.labels[kept]
-        return Rows(rows.features[kept], labels, rows.draws[kept], rows.first, rows.offered)
+        places = torch.from_numpy(np.sort(order)).to(rows.features.device)
+        labels = None if rows.labels is None else rows.labels[places]
+        return Rows(rows.features[places], labels, rows.draws[places], rows.first, rows.offered)
 
 
 def _join(first: Rows, second: Rows) -> Rows:

@@ -97,11 +97,11 @@ class FitStatistics:
         fitted, refused = {}, {}
         for label, totals in self._totals_by_label().items():
             try:
-                own = self._fit(label, totals)
+                learned = self._fit(label, totals)
                 # A bank that several settings read is held once.
-                alike = (other.state for other in fitted.values() if type(other.detector) is type(own.detector))
-                same = (state for state in alike if _is_same(state, own.state))
-                fitted[label] = replace(own, state=next(same, own.state))
+                alike = (other.state for other in fitted.values() if type(other.detector) is type(learned.detector))
+                same = (state for state in alike if _is_same(state, learned.state))
+                fitted[label] = replace(learned, state=next(same, learned.state))
             except OpenworldError as error:
                 refused[label] = str(error)
         return fitted, refused

@@ -92,7 +92,7 @@ class WatchedModel:
         if self.channels_last and pixels.dim() == 4 and pixels.device.type == "cpu":
             pixels = pixels.contiguous(memory_format=torch.channels_last)
         several = {how: sampled_logits(self.module, self.members, images.detach(), how) for how in samplings}
-        kept = {"images": images.detach().contiguous(), "model": self} if keep_images else {}
+        extras = {"images": images.detach().contiguous(), "model": self} if keep_images else {}
         layer_gradients = layer_gradients and bool(layers)
         differentiated = bool(perturbations) or layer_gradients
         std = self._deviations(pixels) if in_pixels else None
@@ -110,7 +110,7 @@ class WatchedModel:
             for how in dict.fromkeys(perturbations):
                 moved[how] = self._forward(how.move(pixels, gradients[how.direction], std), False)[0]
         caught = {name: Layer(part.detach(), slopes.get(name)) for name, part in left.items()}
-        parts = {"perturbed": moved, "layers": caught, "sampled": several, **kept}
+        parts = {"perturbed": moved, "layers": caught, "sampled": several, **extras}
         return Activations(features.detach(), self.head, logits.detach(), labels, stage_maps, **parts)
 
     def require(
@@ -228,10 +228,10 @@ def watch(
 
 
 def _require_modules(module: nn.Module, names: Sequence[str]) -> None:
-    known = [name for name, _ in module.named_modules() if name]
+    modules = [name for name, _ in module.named_modules() if name]
     for name in names:
-        if name not in known:
-            raise unknown_name("layer", name, known)
+        if name not in modules:
+            raise unknown_name("layer", name, modules)
 
 
 @torch.no_grad()

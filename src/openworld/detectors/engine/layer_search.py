@@ -73,9 +73,9 @@ def find_head(module: nn.Module, images: Tensor, name: str | None) -> str:
     """Name of the linear layer that gives the logits; raises where there is none, or where `name` is not it."""
     with recorded(module, lambda _, part: isinstance(part, nn.Linear)) as calls:
         logits = logits_of(run(module, images))
-    known = [call.name for call in calls]
-    if name is not None and name not in known:
-        raise unknown_name("linear layer", name, known)
+    layers = [call.name for call in calls]
+    if name is not None and name not in layers:
+        raise unknown_name("linear layer", name, layers)
     if not calls:
         raise OpenworldError(_no_head(module))
     call = calls[-1] if name is None else next(call for call in calls if call.name == name)
@@ -83,7 +83,7 @@ def find_head(module: nn.Module, images: Tensor, name: str | None) -> str:
         raise OpenworldError(
             f"the linear layer {call.name!r} gives {list(call.left.shape)}, but it is not what the model returns "
             f"({list(logits.shape)}): something follows it, or there are several heads. Name the layer with head=..., "
-            f"one of {', '.join(known[-5:])}, or wrap the model so that its forward returns that layer's output."
+            f"one of {', '.join(layers[-5:])}, or wrap the model so that its forward returns that layer's output."
         )
     layer = module.get_submodule(call.name)
     if not torch.allclose(linear(call.entered, layer.weight, layer.bias), call.left, rtol=1e-3, atol=1e-4):

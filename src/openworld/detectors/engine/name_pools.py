@@ -73,12 +73,12 @@ def require_words(detector: Any, words: WordList | None, where: str, setting: st
             f"CSP needs adjectives beside the nouns of {where}; give 'wordnet', or a folder with nouns.txt and "
             "adjectives.txt."
         )
-    kept = sum(int(SHARE * len(part)) for part in (words.nouns, words.adjectives))
-    if kept < detector.groups:
+    limit = sum(int(SHARE * len(part)) for part in (words.nouns, words.adjectives))
+    if limit < detector.groups:
         raise OpenworldError(
             f"{detector.name} cuts the {100 * SHARE:g} % of words that are furthest from the classes into "
             f"{detector.groups} groups, and of the {len(words.nouns) + len(words.adjectives)} of {where} these are "
-            f"{kept}; give more words, or set {setting} to {max(1, kept)} or less."
+            f"{limit}; give more words, or set {setting} to {max(1, limit)} or less."
         )
 
 
@@ -94,15 +94,15 @@ def encoder_of(clip: DualEncoder, template: str) -> Encode:
 
 def _readable(names: Sequence[str], sentence: str, encode: Encode) -> Tensor:
     """Encode names but those that are too long: halves are tried, until one name is left."""
-    found, waiting, refusal = [], [names], None
+    lists, waiting, refusal = [], [names], None
     while waiting:
         part = waiting.pop()
         try:
-            found.append(encode(part, sentence))
+            lists.append(encode(part, sentence))
         except OpenworldError as error:
             refusal = error
             half = len(part) // 2
             waiting += [part[half:], part[:half]] if half else []
-    if not found:
+    if not lists:
         raise refusal
-    return torch.cat(found)
+    return torch.cat(lists)

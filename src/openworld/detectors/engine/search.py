@@ -92,12 +92,12 @@ class DetectorCandidates:
             groups = first, others
         found = []
         for label in (label for label in self.trials if label not in self.unable(refused)):
-            given = self.given[label]
+            tried = self.given[label]
             trials, usual = [], None
-            defaults = {field.name: field.default for field in fields(given) if field.default is not MISSING}
+            defaults = {field.name: field.default for field in fields(tried) if field.default is not MISSING}
             for place, (name, (settings, detector)) in enumerate(self.trials[label].items()):
                 unsaid = {setting: defaults[setting] for setting in settings if setting in defaults}
-                usual = place if detector == replace(given, **unsaid) else usual
+                usual = place if detector == replace(tried, **unsaid) else usual
                 trials.append(_trial(settings, name, known, strange, refused, groups))
             worth = [-1.0 if trial.auroc is None else trial.auroc for trial in trials]
             found.append(SettingsSearch(label, tuple(trials), int(np.argmax(worth)), usual))

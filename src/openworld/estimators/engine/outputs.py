@@ -67,7 +67,9 @@ class Outputs:
                 )
         if self.reference is not None:
             arrays["reference"] = _alike(self.reference, "reference", logits.shape)
-        arrays["partners"] = tuple(_alike(own, f"partners[{i}]", logits.shape) for i, own in enumerate(self.partners))
+        arrays["partners"] = tuple(
+            _alike(partner, f"partners[{i}]", logits.shape) for i, partner in enumerate(self.partners)
+        )
         if self.slices is not None:
             slices = _rows(self.slices, "slices", n, "a column for each of D >= 1 groups")
             if not np.isin(slices, (-1, 0, 1)).all():

@@ -46,20 +46,20 @@ def transport(probabilities: np.ndarray, quotas: np.ndarray, rows: np.ndarray | 
             f"quotas {quotas.tolist()} do not fit probabilities of shape {(n, probabilities.shape[1])}; expected one "
             "number of images per class, adding up to the images."
         )
-    rows, given = np.arange(n) if rows is None else rows, np.flatnonzero(quotas)
-    p = probabilities[np.ix_(rows, given)]
-    assigned, prices = p.argmax(axis=1), np.zeros(len(given))
-    _raise_prices(p, quotas[given], assigned, prices)
-    _Paths(p, quotas[given], assigned, prices).settle()
+    rows, classes = np.arange(n) if rows is None else rows, np.flatnonzero(quotas)
+    p = probabilities[np.ix_(rows, classes)]
+    assigned, prices = p.argmax(axis=1), np.zeros(len(classes))
+    _raise_prices(p, quotas[classes], assigned, prices)
+    _Paths(p, quotas[classes], assigned, prices).settle()
     likelihood = p[np.arange(n), assigned]
     every = np.zeros(len(quotas))
-    if len(given) < len(quotas):
+    if len(classes) < len(quotas):
         profits = likelihood - (prices - prices.min())[assigned]
         for start in range(0, n, BLOCK):  # a few images at a time, which stay in the processor's cache
             part = slice(start, start + BLOCK)
             np.maximum(every, (probabilities[rows[part]] - profits[part, None]).max(axis=0), out=every)
-    every[given] = prices - prices.min()
-    return TransportPlan(given[assigned], likelihood, every)
+    every[classes] = prices - prices.min()
+    return TransportPlan(classes[assigned], likelihood, every)
 
 
 def quotas(marginal: np.ndarray, n: int) -> np.ndarray:

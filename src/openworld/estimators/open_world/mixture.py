@@ -49,8 +49,8 @@ class Mixture:
         if share == 1:
             return OpenWorldEstimate(new_share=0.0)
         against = auroc(known, stream.scores).value
-        found = (against - share / 2) / (1 - share)
-        return OpenWorldEstimate(auroc=found, new_share=1 - share, details={"auroc_against_stream": against})
+        area = (against - share / 2) / (1 - share)
+        return OpenWorldEstimate(auroc=area, new_share=1 - share, details={"auroc_against_stream": against})
 
 
 @checked

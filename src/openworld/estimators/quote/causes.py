@@ -256,7 +256,7 @@ def _other_logits(outputs: Outputs) -> np.ndarray:
 def _distances(rows: np.ndarray, known: np.ndarray, *, own: bool = False) -> np.ndarray:
     """Return mean cosine distances to the nearest known rows; `own`: rows are these, and none is its own neighbour."""
     step = -(-len(known) // ROWS)
-    known, found = known[::step], np.empty(len(rows))
+    known, nearest = known[::step], np.empty(len(rows))
     size = max(1, BLOCK // len(known))
     for start in range(0, len(rows), size):
         distances = 1 - rows[start : start + size] @ known.T
@@ -264,5 +264,5 @@ def _distances(rows: np.ndarray, known: np.ndarray, *, own: bool = False) -> np.
             places = np.arange(start, start + len(distances))
             distances[places[places % step == 0] - start, places[places % step == 0] // step] = np.inf
         wanted = max(1, min(NEIGHBOURS, len(known) - own))
-        found[start : start + size] = np.partition(distances, wanted - 1, axis=1)[:, :wanted].mean(axis=1)
-    return found
+        nearest[start : start + size] = np.partition(distances, wanted - 1, axis=1)[:, :wanted].mean(axis=1)
+    return nearest

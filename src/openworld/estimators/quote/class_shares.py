@@ -51,8 +51,8 @@ def explain_by_shares(source: Outputs, target: Outputs, *, seed: int = 0) -> Sha
     p, confidence = probabilities(source.logits, temperature), confidences(source.logits, temperature)
     by_class = class_weights(source.labels, probabilities(target.logits, temperature))
     weights = by_class[source.labels] / by_class[source.labels].sum()
-    own, other = vectors_of(source, temperature), vectors_of(target, temperature)
-    between = pairwise(np.concatenate([own[OUTPUTS], other[OUTPUTS]]))
+    source_vectors, other = vectors_of(source, temperature), vectors_of(target, temperature)
+    between = pairwise(np.concatenate([source_vectors[OUTPUTS], other[OUTPUTS]]))
     uniform, of_target = np.full(source.n, 1 / source.n), np.full(target.n, 1 / target.n)
     before, after = energy(between, np.float32([np.r_[first, -of_target] for first in (uniform, weights)]))
 
@@ -69,9 +69,9 @@ def explain_by_shares(source: Outputs, target: Outputs, *, seed: int = 0) -> Sha
     beyond = before - np.mean(left)
     shares = np.bincount(source.labels, minlength=source.classes) / source.n
     less = []
-    for name in (name for name in own if name in other and name.startswith((REFERENCE, PARTNER))):
+    for name in (name for name in source_vectors if name in other and name.startswith((REFERENCE, PARTNER))):
         # standard deviations by which the share of ones is lower than among weighted ones
-        there, here = float(weights @ own[name][:, 0]), float(other[name].mean())
+        there, here = float(weights @ source_vectors[name][:, 0]), float(other[name].mean())
         variance = there * (1 - there) * float((weights**2).sum()) + here * (1 - here) / target.n
         less.append((there - here) / sqrt(variance) if variance else 0.0)
     return ShareExplanation(

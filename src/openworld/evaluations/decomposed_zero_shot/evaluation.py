@@ -64,9 +64,9 @@ def accuracies(
     for (row, tables), rank in product(by_row.items(), RANKS):
         where, metric, values = {"part": PARTS[part], "images": row}, METRICS[rank], {}
         for name, table in tables.items():
-            found, values[name] = getattr(table[part], rank), Value(None, reason=FEW_CLASSES)
-            if found is not None:
-                values[name] = Value(found.value, interval_of(found.interval, "images", found.n))
+            share, values[name] = getattr(table[part], rank), Value(None, reason=FEW_CLASSES)
+            if share is not None:
+                values[name] = Value(share.value, interval_of(share.interval, "images", share.n))
         if len(values) == 1:  # several sets show the same images: nothing simple can be said of their mean's chance
             yield Result(entity, metric, next(iter(values.values())), where)
             continue

@@ -63,13 +63,17 @@ class LabelledSetSpec(DatasetSpec):
         super().__post_init__()
         name = ", ".join(filter(None, (Path(self.dataset).name, self.domain)))
         settle(self, row=self.row or name)
-        known = (PLAIN, *STYLES, *(f"{corruption} {severity}" for corruption in CORRUPTIONS for severity in SEVERITIES))
-        printed = {look.replace("_", " "): look for look in known}  # as pages write it
+        appearances = (
+            PLAIN,
+            *STYLES,
+            *(f"{corruption} {severity}" for corruption in CORRUPTIONS for severity in SEVERITIES),
+        )
+        printed = {look.replace("_", " "): look for look in appearances}  # as pages write it
         settle(self, looks=tuple(printed.get(look, look) for look in self.looks))
         require_distinct({f"looks of {name}": self.looks})
         for appearance in self.looks:
-            if appearance not in known:
-                raise unknown_name("appearance", appearance, known)
+            if appearance not in appearances:
+                raise unknown_name("appearance", appearance, appearances)
         if self.as_drawn and not (self.dataset in DATASETS and self.dataset.startswith(DRAWINGS)):
             raise OpenworldError(f"{self.dataset!r} holds no embedded drawings to show as drawn; leave as_drawn out.")
 
@@ -130,11 +134,13 @@ class DecomposedZeroShotSpec(Spec):
 
     @property
     def teaching(self) -> tuple[str, ...]:
-        kept = {} if self.tested_teach else {normalise_class_name(name) for name in self.names_of.load().classnames}
+        tested_names = (
+            {} if self.tested_teach else {normalise_class_name(name) for name in self.names_of.load().classnames}
+        )
         lists = (
             class_names(each).names if each.endswith(".txt") else DatasetSpec(each).classnames for each in self.names
         )
-        return tuple(name for names in lists for name in names if normalise_class_name(name) not in kept)
+        return tuple(name for names in lists for name in names if normalise_class_name(name) not in tested_names)
 
     @property
     def name(self) -> str:

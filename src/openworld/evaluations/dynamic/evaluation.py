@@ -100,9 +100,11 @@ def pooled_runs(task: DynamicSpec, parts: Mapping[str, Features]) -> Iterator[Po
 
 def _shift(task: DynamicSpec, pool: ImagePool) -> ScenarioRun:
     """The classes are the variant's, in the seed's order."""
-    kept = task.split.base[np.isin(task.split.base, pool.parts[1].labels)]
+    classes = task.split.base[np.isin(task.split.base, pool.parts[1].labels)]
     limit = task.shift_limit
-    return scenarios.distribution_shift(pool.labels, pool.origin == 1, kept, task.seed, task.levels, image_limit=limit)
+    return scenarios.distribution_shift(
+        pool.labels, pool.origin == 1, classes, task.seed, task.levels, image_limit=limit
+    )
 
 
 def _take_over(task: DynamicSpec, pool: ImagePool) -> ScenarioRun:
@@ -182,9 +184,9 @@ def view_results(
         area = Value(None, reason=f"there is no {'base' if is_new.any() else 'new'} class in this view")
     else:
         sides, of_groups = ([column[~is_new], column[is_new]] for column in (predictions.baseness, groups))
-        found = metrics.auroc(*sides, in_groups=of_groups[0], out_groups=of_groups[1])
-        over = interval_of(found.interval(), "images", len(np.unique(groups)))
-        area = Value(found.value, over, reason=found.reason or "")
+        auroc = metrics.auroc(*sides, in_groups=of_groups[0], out_groups=of_groups[1])
+        over = interval_of(auroc.interval(), "images", len(np.unique(groups)))
+        area = Value(auroc.value, over, reason=auroc.reason or "")
     yield Result(learner, METRICS["auroc"], area, place)
 
 
@@ -244,8 +246,8 @@ def class_lists(spec: DynamicSpec) -> Iterator[ClassList]:
     for other in used["others"]:
         names = other.classnames
         taken_over = {normalise_class_name(name) for name in names}  # the source's class of that name is left out there
-        kept = tuple(name for name in source if normalise_class_name(name) not in taken_over)
-        yield from meeting(other, names, {str(spec.source): kept})
+        left = tuple(name for name in source if normalise_class_name(name) not in taken_over)
+        yield from meeting(other, names, {str(spec.source): left})
 
 
 def tunings(spec: DynamicSpec) -> Iterator[Tuning]:

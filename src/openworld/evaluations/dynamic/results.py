@@ -105,9 +105,9 @@ class Average:
         if len({run.levels for run in self.curves}) == 1:
             for rows in zip(*(run.at_levels for run in self.curves), strict=True):
                 level = rows[0].where["level"]
-                found = _mean_over_runs(rows, {**self.where, "level": level})
-                over = self._at_level(found, level) if found.metric.key == "accuracy" else ()
-                yield _mean_over_runs(rows, found.where, over)
+                row = _mean_over_runs(rows, {**self.where, "level": level})
+                over = self._at_level(row, level) if row.metric.key == "accuracy" else ()
+                yield _mean_over_runs(rows, row.where, over)
 
     def tests(self) -> tuple[Comparison, ...]:
         """Return the tests of all pairs in their areas: on the same images, with these seeds; over seeds."""
@@ -124,10 +124,10 @@ class Average:
             return {}
         baseline = self.curves[0].baseline
         zero_shot = None if learner == baseline else self.learners.index(baseline)
-        found = metrics.curve_intervals(errors, self.levels, self.learners.index(learner), zero_shot)
+        intervals = metrics.curve_intervals(errors, self.levels, self.learners.index(learner), zero_shot)
         return {
             name: interval_of((over.low, over.high), "images", errors.groups)
-            for name, over in found.items()
+            for name, over in intervals.items()
             if name in LINEAR or len(self.curves) == 1
         }
 
@@ -163,6 +163,6 @@ class Average:
 
 def _mean_over_runs(rows: Sequence[Result], where: Mapping[str, str | float], intervals=()) -> Result:
     """The mean of the runs' values, with intervals over images, over seeds (of their own curves) and over data sets."""
-    found = mean_of(rows, where, intervals)
-    over_runs = student([row.value.value for row in rows], found.metric, "data sets")
-    return replace(found, value=replace(found.value, intervals=(*found.value.intervals, *over_runs)))
+    mean = mean_of(rows, where, intervals)
+    over_runs = student([row.value.value for row in rows], mean.metric, "data sets")
+    return replace(mean, value=replace(mean.value, intervals=(*mean.value.intervals, *over_runs)))

@@ -35,8 +35,8 @@ def evaluate(task: GeneralisationSpec, machine: Machine) -> UnitResult:
     shots = parts["train"].of_classes(targets[0].split.base)
     fitted = fit(task, shots, machine)
     clock.stop("fit")
-    own = task.sentences == "target"
-    answers = zip(targets, answer_targets(fitted, targets, own_sentences=own), strict=True)
+    is_target = task.sentences == "target"
+    answers = zip(targets, answer_targets(fitted, targets, own_sentences=is_target), strict=True)
     tables = [image_table(answer, images, len(images.split.base)) for images, answer in answers]
     clock.stop("score")
     facts = {
@@ -56,18 +56,18 @@ def evaluate(task: GeneralisationSpec, machine: Machine) -> UnitResult:
         shown |= thumbnails(table, images.image, f"pictures/{number}") if has_pixels else {}
     places = np.repeat(np.arange(len(named), dtype=np.int16), [len(table["id"]) for table in named])
     stacked = {"target": places} | {name: np.concatenate([table[name] for table in named]) for name in named[0]}
-    kept = rows_of_unit("generalisation", rows, seed=task.seed, shared=shared)
+    rows_kept = rows_of_unit("generalisation", rows, seed=task.seed, shared=shared)
     return UnitResult(
         outputs={"images": stacked},
         metrics=to_json(facts),
-        attachments=kept | shown | learned_files(task, fitted),
+        attachments=rows_kept | shown | learned_files(task, fitted),
         timing=clock.timing,
     )
 
 
 def _target_facts(task: GeneralisationSpec, images: EncodedTarget) -> dict[str, Any]:
     target, source = images.target, task.source
-    known = DATASETS.get(target.data.dataset)
+    card = DATASETS.get(target.data.dataset)
     same = target.data.dataset == source.dataset
     split = split_name(source.dataset, same_domain=target.kind == "source") if same else "variant"
     left_out = source.left_out
@@ -88,7 +88,7 @@ def _target_facts(task: GeneralisationSpec, images: EncodedTarget) -> dict[str, 
         # the image sets of its base and of its new images, among the inputs of the unit
         "parts": list(dict.fromkeys(["test" if images.moved else target.part, target.part])),
         "new_ids_from": images.moved,  # added to the numbers of new images; 0 where both sides are of one set
-        "group_name": known.group_name if known else "",
+        "group_name": card.group_name if card else "",
         "left_out": left_out,  # classes that are on neither side; of another data set those of the source
         "overlaps": target.left_out,
     }
@@ -112,8 +112,8 @@ def class_lists(spec: GeneralisationSpec) -> Iterator[ClassList]:
     for target in spec.targets:
         if target.kind == "other":
             names = target.data.classnames
-            kept = tuple(names[number] for number in kept_classes(names, target.left_out))
-            yield from meeting(target.data, kept, {str(spec.source): base})
+            left = tuple(names[number] for number in kept_classes(names, target.left_out))
+            yield from meeting(target.data, left, {str(spec.source): base})
 
 
 EVALUATION = Evaluation(

@@ -84,8 +84,8 @@ def encoded_targets(task: GeneralisationSpec, parts: Mapping[str, Features]) -> 
     for target in task.targets:
         images = parts[target.part]
         if target.kind == "other":
-            kept = images.of_classes(kept_classes(images.classnames, target.left_out))
-            yield EncodedTarget(target, at_home, kept, task.image_sets, beyond)
+            chosen = images.of_classes(kept_classes(images.classnames, target.left_out))
+            yield EncodedTarget(target, at_home, chosen, task.image_sets, beyond)
         else:
             split = split_as(source, images.classnames, task.source.left_out)
             base = at_home if target.kind == "source" else images.of_classes(split.base)

@@ -127,13 +127,13 @@ def _from_the_source(means: Sequence[TargetMean]) -> Iterator[str]:
     """How the best learner's mean over the targets differs from its number on the source."""
     for each in means:
         values = {row.entity: row.value.value for row in each.results.where(metric=AUC.key)}
-        known = {learner: value for learner, value in values.items() if value is not None}
-        if not known:
+        values_known = {learner: value for learner, value in values.items() if value is not None}
+        if not values_known:
             continue
-        best = max(known, key=known.get)
+        best = max(values_known, key=values_known.get)
         home = each.source.auc(best)
         if home is not None:
-            moved = METRICS["delta_auc"].write(known[best] - home)
+            moved = METRICS["delta_auc"].write(values_known[best] - home)
             yield f"On the source {best} has {AUC.write(home)}: on the way to the {each.counted} it moves by {moved}."
 
 

@@ -145,8 +145,8 @@ def split_as(source: ClassSplit, names: Sequence[str], left_out: Sequence[str] =
 @cached_here(maxsize=64)
 def left_out_of(source: DatasetSpec, other: DatasetSpec, wordnet: bool) -> tuple[Overlap, ...]:
     """The classes of another data set that are base classes of the source, by the rule of `overlaps`."""
-    known, names = source_names(source), other.classnames
-    return overlaps_with(names, known) if wordnet else overlaps(names, known.base.names)
+    base, names = source_names(source), other.classnames
+    return overlaps_with(names, base) if wordnet else overlaps(names, base.base.names)
 
 
 def source_names(source: DatasetSpec) -> ClassNames:

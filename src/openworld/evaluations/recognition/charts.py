@@ -51,8 +51,8 @@ def miss_hit(
             for learner, outcomes in learners.items()
             if all(outcome.area is not None for outcome in outcomes)
         }
-        named = title if len(settings) > 1 else ""
-        charts.append(LineChart(named, MISSED, HIT, lines, tuple(front), references=across, regions=(CORNER,)))
+        setting_title = title if len(settings) > 1 else ""
+        charts.append(LineChart(setting_title, MISSED, HIT, lines, tuple(front), references=across, regions=(CORNER,)))
     if not any(chart.series for chart in charts):
         return None
     caption = (
@@ -150,7 +150,7 @@ def _shown(outcome: Outcome, chosen: ChosenImage, *, by_class: bool) -> AlbumIma
         caption = f"{images['side'][place]} · {share} of {chosen.class_images} named right"
         return AlbumImage(address, name, caption, tags, value)
     prediction = int(images["prediction"][place]) if "prediction" in images else -1
-    named = f"“{names[prediction]}”" if prediction >= 0 else "something else"
+    said = f"“{names[prediction]}”" if prediction >= 0 else "something else"
     confidence = f"{100 * float(images['confidence'][place]):.0f}\u00a0%"
     score = f"{value:.2f}".replace("-", "−")
-    return AlbumImage(address, name, f"named {named} with {confidence} · baseness\u00a0{score}", tags, value)
+    return AlbumImage(address, name, f"named {said} with {confidence} · baseness\u00a0{score}", tags, value)

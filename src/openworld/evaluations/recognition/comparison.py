@@ -155,8 +155,8 @@ def _by_key(outcomes: Sequence[Outcome], fields: tuple[str, ...], name: str) -> 
     for outcome in outcomes:
         key, seed = tuple(outcome.facts.get(field) for field in fields), outcome.seed
         if seed in by_key.setdefault(key, {}):
-            named = " · ".join(str(part) for part in key if part is not None)
-            raise OpenworldError(f"{name} has two records of {named}, seed {seed}; nothing says which to compare.")
+            title = " · ".join(str(part) for part in key if part is not None)
+            raise OpenworldError(f"{name} has two records of {title}, seed {seed}; nothing says which to compare.")
         by_key[key][seed] = outcome
     return by_key
 

@@ -45,9 +45,9 @@ def evaluate(task: RecognitionSpec, machine: Machine) -> UnitResult:
     if task.scored_validation != "nothing":
         tables["validation"] = score(fitted, parts["validation"])
     images = task.image_sets["test"].load()
-    shown, timing = {}, clock.timing
+    examples, timing = {}, clock.timing
     if images.embeddings is None:
-        shown = thumbnails(tables["images"], images.image)
+        examples = thumbnails(tables["images"], images.image)
         # Beside the seconds of every stage, those of one test image from its pixels to the answer.
         bank = fitted.text_bank(parts["test"].split.base_names, parts["test"].split.new_names)
         pixels = fitted.clip.preprocess.prepare(images.image(int(parts["test"].rows[0])))[None]
@@ -64,7 +64,7 @@ def evaluate(task: RecognitionSpec, machine: Machine) -> UnitResult:
             for name, columns in tables.items()
         },
         metrics=to_json(facts | _facts(task, names, len(base))),
-        attachments=rows | shown | learned_files(task, fitted),
+        attachments=rows | examples | learned_files(task, fitted),
         timing=timing,
     )
 

@@ -53,8 +53,8 @@ class OperatingSpec:
         rules = [name for name in ("miss_rate", "hit_rate") if getattr(self, name) is not None]
         rules += ["costs"] if self._priced else []
         if len(rules) != 1:
-            given = " and ".join(rules).replace("_", " ") or "none"
-            raise OpenworldError(f"a threshold follows one rule, and {given} came; give {_RULES}.")
+            rule_names = " and ".join(rules).replace("_", " ") or "none"
+            raise OpenworldError(f"a threshold follows one rule, and {rule_names} came; give {_RULES}.")
         if self._priced and None in (self.base_missed, self.new_unhit):
             raise OpenworldError("a rule by costs needs that of a base image missed and that of a new one not hit.")
         choose_threshold([1], [1], [0], [1], **self.options)  # refuses numbers outside their ranges
@@ -179,8 +179,8 @@ def rule_in_words(rule: Mapping[str, float]) -> str:
         return f"miss at most {_plain(rule['miss_rate'])} of the base images"
     if "hit_rate" in rule:
         return f"hit at least {_plain(rule['hit_rate'])} of the new images"
-    named = {"base_missed": "base missed", "new_unhit": "new not hit", "base_kept": "base kept", "new_hit": "new hit"}
-    costs = [f"{words} {rule[name]:g}" for name, words in named.items() if name in rule]
+    phrases = {"base_missed": "base missed", "new_unhit": "new not hit", "base_kept": "base kept", "new_hit": "new hit"}
+    costs = [f"{words} {rule[name]:g}" for name, words in phrases.items() if name in rule]
     mix = f"{_plain(rule['new_share'])} of the images new" if "new_share" in rule else "new images as often as here"
     return f"least cost: {', '.join([*costs, mix])}"
 

@@ -47,15 +47,15 @@ class LearnerOperatingPoint:
 
 def operating_points(learners: Mapping[str, Sequence[Outcome]], results: Results) -> tuple[LearnerOperatingPoint, ...]:
     """Return those of every learner of a setting of which all records have one, in order."""
-    found = []
+    points = []
     for learner, outcomes in learners.items():
         rule = outcomes[0].facts.get("operating")
         if rule and all(outcome.facts.get("operating") for outcome in outcomes):
             rows = results.where(entity=learner, rule=rule_in_words(rule))
             on_test = {row.metric.key: row for row in rows if "part" not in row.where}
             on_validation = {row.metric.key: row for row in rows if "part" in row.where}
-            found.append(LearnerOperatingPoint(learner, rule, on_test, on_validation))
-    return tuple(found)
+            points.append(LearnerOperatingPoint(learner, rule, on_test, on_validation))
+    return tuple(points)
 
 
 def preferred(points: Sequence[LearnerOperatingPoint]) -> LearnerOperatingPoint | None:
@@ -68,13 +68,13 @@ def why_none(points: Sequence[LearnerOperatingPoint]) -> str:
     by_miss = "miss_rate" in points[0].rule
     pick, worst = (min, max) if by_miss else (max, min)  # of a learner's seeds the worst, since each must keep the rule
     limits = {point.learner: _limits(point) for point in points}
-    known = {learner: worst(values) for learner, values in limits.items() if None not in values}
-    if not known:
+    worst_values = {learner: worst(values) for learner, values in limits.items() if None not in values}
+    if not worst_values:
         return "No learner has a threshold by this rule."
-    learner = pick(known, key=known.get)
+    learner = pick(worst_values, key=worst_values.get)
     return (
         f"No learner has a threshold by this rule for every seed. The {'least miss' if by_miss else 'largest hit'} "
-        f"rate that every seed can keep on the validation images is {100 * known[learner]:.1f} %, of {learner}."
+        f"rate that every seed can keep on the validation images is {100 * worst_values[learner]:.1f} %, of {learner}."
     )
 
 

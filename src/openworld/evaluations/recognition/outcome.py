@@ -85,15 +85,15 @@ class ImageScores:
 
     def only(self, ids: np.ndarray) -> "ImageScores":
         """Return some images alone: ids int64[n], sorted, each once and each known here."""
-        known = np.asarray(self.images["id"])
-        order = np.argsort(known, kind="stable")
-        rows = order[np.searchsorted(known[order], ids)]
-        kept = [
+        all_ids = np.asarray(self.images["id"])
+        order = np.argsort(all_ids, kind="stable")
+        rows = order[np.searchsorted(all_ids[order], ids)]
+        places = [
             None if weights is None else weights[np.searchsorted(np.flatnonzero(side), rows[side[rows]])]
             for weights, side in zip(self.weights, (self.is_base, ~self.is_base), strict=True)
         ]
         images = {name: np.asarray(column)[rows] for name, column in self.images.items()}
-        return replace(self, images=images, weights=tuple(kept))
+        return replace(self, images=images, weights=tuple(places))
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,7 +173,7 @@ def _target_outcomes(record: Record) -> Iterator[Outcome]:
         facts = {**record.metrics, **target}
         images = {name: column[here] for name, column in table.items() if name != "target"}
         place = {"kind": target["kind"], "target": target["target"]}
-        own = tuple(
+        outcomes = tuple(
             replace(row, where={name: each for name, each in row.where.items() if name not in place})
             for row in rows
             if not row.where or place.items() <= row.where.items()
@@ -182,15 +182,15 @@ def _target_outcomes(record: Record) -> Iterator[Outcome]:
         seconds = {stage: value * share.get(stage, 1.0) for stage, value in record.seconds.items()}
         fingerprint = " ".join(record.unit.inputs[part] for part in target["parts"])
         scores = ImageScores(images, tuple(facts["classnames"]))
-        yield Outcome(facts, own, scores, None, _thumbnails(record, f"pictures/{number}"), seconds, fingerprint)
+        yield Outcome(facts, outcomes, scores, None, _thumbnails(record, f"pictures/{number}"), seconds, fingerprint)
 
 
 def _thumbnails(record: Record, folder: str) -> Callable[[int], bytes | None]:
-    kept = set(record.attachments)
+    attachments = set(record.attachments)
 
     def thumbnail(number: int) -> bytes | None:
         name = f"{folder}/{number}.png"
-        return record.attachment(name) if name in kept else None
+        return record.attachment(name) if name in attachments else None
 
     return thumbnail
 

@@ -236,12 +236,12 @@ class Decision:
 def decisions(results: RecognitionResults) -> tuple[Decision, ...]:
     """Return the operating points of every setting that has some."""
     brief = Brief(decision_results(results), words=_operating_words(results))
-    found = []
+    lines = []
     for setting, part in operating_parts(results):
         best = preferred(setting.operating_points)
         text = why_none(setting.operating_points) if best is None else sentence(best)
-        found.append(Decision(setting, next(part.tables(brief)), best, text))
-    return tuple(found)
+        lines.append(Decision(setting, next(part.tables(brief)), best, text))
+    return tuple(lines)
 
 
 def decision_results(results: RecognitionResults) -> Results:
@@ -263,9 +263,9 @@ def _sentences(results: RecognitionResults) -> Iterator[str]:
                 f"Of the {area.write(1 - setting.auc(best))} points that {best} misses, the largest part is lost to "
                 f"{worst} ({area.write(losses[worst])})."
             )
-    found = decisions(results)
-    for decision in found[:4]:
-        text = f"{decision.setting.title}: {decision.text}" if len(found) > 1 else decision.text
+    lines = decisions(results)
+    for decision in lines[:4]:
+        text = f"{decision.setting.title}: {decision.text}" if len(lines) > 1 else decision.text
         yield f"Chosen on validation images, {text}" if decision.preferred else text
 
 
@@ -299,8 +299,8 @@ class ThresholdChoice:
         if decision.preferred is None:
             return []
         facts = ("learner", "seed", "shots", "task", "test_domain")
-        kept = [record for record in self.run.records if "learner/learner.json" in record.attachments]
-        units = {tuple(record.metrics.get(name) for name in facts): record.name for record in kept}
+        learners = [record for record in self.run.records if "learner/learner.json" in record.attachments]
+        units = {tuple(record.metrics.get(name) for name in facts): record.name for record in learners}
         best, setting, lines = decision.preferred, decision.setting.key, []
         for seed, baseness in best.baseness.items():
             unit = units.get((best.learner, seed, setting.shots, setting.task, setting.test_domain))
@@ -312,11 +312,11 @@ class ThresholdChoice:
 
 def choose_thresholds(folder: RunFolder, rule: OperatingSpec, learner: str = "", page: Path | None = None) -> Report:
     """Return the report of the thresholds that a rule chooses, and write that of the run with them as a page."""
-    found = outcomes(folder)
-    names = dict.fromkeys(outcome.learner for outcome in found)
+    all_outcomes = outcomes(folder)
+    names = dict.fromkeys(outcome.learner for outcome in all_outcomes)
     if learner and learner not in names:
         raise unknown_name(f"learner of {folder.folder}:", learner, names)
-    kept = [outcome for outcome in found if learner in ("", outcome.learner)]
+    kept = [outcome for outcome in all_outcomes if learner in ("", outcome.learner)]
     recognition = join(with_operating_points(kept, rule))
     choice = ThresholdChoice(folder, recognition, decisions(recognition))
 

@@ -94,8 +94,8 @@ class SettingResults:
 
     @property
     def best(self) -> str:
-        found = standing({learner: self.value(learner, self.headline.key).value for learner in self.learners})
-        return self.learners[0] if found is None else found.names[0]
+        best_standing = standing({learner: self.value(learner, self.headline.key).value for learner in self.learners})
+        return self.learners[0] if best_standing is None else best_standing.names[0]
 
     @property
     def untuned(self) -> tuple[str, ...]:
@@ -181,8 +181,8 @@ def _means_of(settings: Sequence[SettingResults], place: Mapping[str, int]) -> D
 def join(outcomes: Sequence[Outcome], *, all_pairs: bool = False) -> RecognitionResults:
     """Return outcomes as results, setting by setting in order of first appearance."""
     settings = by_setting(outcomes)
-    named = titles(list(settings))
-    joined = (_setting_results(key, named[key], learners, all_pairs) for key, learners in settings.items())
+    title_of = titles(list(settings))
+    joined = (_setting_results(key, title_of[key], learners, all_pairs) for key, learners in settings.items())
     return RecognitionResults(tuple(joined), tuple(outcomes))
 
 
@@ -255,15 +255,15 @@ class _Chance:
     @cached_property
     def at_thresholds(self) -> dict[str, Result]:
         """What the learner does on the test images of all seeds together, each at its own threshold."""
-        found = {}
+        thresholds = {}
         for outcome in self.outcomes:
-            known = (row.value.value for row in outcome.rows if row.metric == THRESHOLD)
-            found[outcome] = next(known, None)
-        if None in found.values():
+            values = (row.value.value for row in outcome.rows if row.metric == THRESHOLD)
+            thresholds[outcome] = next(values, None)
+        if None in thresholds.values():
             return {}
         rule = OperatingSpec(**self.outcomes[0].facts["operating"])
-        tests = [outcome.test for outcome in found]
-        return {row.metric.key: row for row in rates_at(self.learner, rule, tests, tuple(found.values()), {})}
+        tests = [outcome.test for outcome in thresholds]
+        return {row.metric.key: row for row in rates_at(self.learner, rule, tests, tuple(thresholds.values()), {})}
 
     def over_images(self, row: Result) -> tuple[Interval, ...] | None:
         """Return the intervals of a row over images; None of one that nothing is known of, or as its unit has them."""

@@ -120,8 +120,8 @@ class RecognitionSpec(OwnData, Learning):
     def _settle_datasets(self) -> None:
         """Check every data set as a run of it alone would be; nothing is said of one beside the list."""
         entries = tuple(RecognisedSet(dataset=entry) if isinstance(entry, str) else entry for entry in self.datasets)
-        own = {each.name: each.default for each in fields(RecognisedSet) if each.name != "dataset"}
-        beside = [name for name, usual in own.items() if getattr(self, name) != usual]
+        defaults = {each.name: each.default for each in fields(RecognisedSet) if each.name != "dataset"}
+        beside = [name for name, usual in defaults.items() if getattr(self, name) != usual]
         if self.dataset not in (RecognitionSpec.dataset, ""):
             beside = ["dataset", *beside]
         if beside:

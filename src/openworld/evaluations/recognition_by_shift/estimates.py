@@ -95,9 +95,9 @@ def _outputs(
     answers: LearnerAnswers, rows: np.ndarray, similar: Mapping[str, np.ndarray], *, labelled: bool = False
 ) -> Answers:
     labels = answers.table["label"][rows]
-    known = labels if labelled else None
-    outputs = {name: Outputs(answers.logits[rows], known, views[rows]) for name, views in similar.items()}
-    return Answers(rows, labels, outputs or {"": Outputs(answers.logits[rows], known)})
+    shown_labels = labels if labelled else None
+    outputs = {name: Outputs(answers.logits[rows], shown_labels, views[rows]) for name, views in similar.items()}
+    return Answers(rows, labels, outputs or {"": Outputs(answers.logits[rows], shown_labels)})
 
 
 def _right(answers: LearnerAnswers) -> np.ndarray:
@@ -116,12 +116,12 @@ def open_world_rows(
     """Yield what open-world estimators say of the images of every level of appearance, and whether to trust them."""
     # Validation images are labelled ones of the `base` first names; those of the pool are in the order of `divided`.
     learner = task.learner.label
-    known = _open_world_outputs(task, validation, slice(None), base, similar["validation"], labelled=True)
+    outputs = _open_world_outputs(task, validation, slice(None), base, similar["validation"], labelled=True)
     levels = divided.levels["covariate"]
     members = [np.flatnonzero(levels == level) for level in range(divided.counts["covariate"])]
     streams = [_open_world_outputs(task, pool, rows, base, similar["pool"]) if len(rows) else None for rows in members]
     for name in task.open_world_estimators:
-        for level, estimate in enumerate(_estimates(name, known, streams)):
+        for level, estimate in enumerate(_estimates(name, outputs, streams)):
             where = {"learner": learner, "view": SAME, "axis": "covariate", "level": level}
             reason = next(iter(estimate.reasons.values()), "it says nothing")
             for part in OPEN_WORLD:
@@ -129,7 +129,7 @@ def open_world_rows(
     for level, stream in enumerate(streams):
         alarm = None  # where the two signs cannot be read
         with suppress(OpenworldError):
-            alarm = None if stream is None else two_shares(known, stream).alarm
+            alarm = None if stream is None else two_shares(outputs, stream).alarm
         value = value_or(alarm, "there are too few images")
         yield Result(learner, ALARM, value, {"view": SAME, "axis": "covariate", "level": level})
 
@@ -138,7 +138,7 @@ def _open_world_outputs(
     task: RecognitionByShiftSpec, answers: LearnerAnswers, rows, base: int, similar: Mapping, *, labelled: bool = False
 ) -> OpenWorldOutputs:
     reference = next(iter(task.references), None)
-    own = reference is not None and reference.backbone == task.backbone
+    same_backbone = reference is not None and reference.backbone == task.backbone
     return OpenWorldOutputs(
         answers.table["score"][rows],
         base_logits=None if answers.base_logits is None else answers.base_logits[rows],
@@ -146,7 +146,7 @@ def _open_world_outputs(
         n_base=base,
         labels=answers.table["label"][rows] if labelled else None,
         reference=None if reference is None else similar[reference.name][rows],
-        reference_kind="zero-shot" if own else "independent",
+        reference_kind="zero-shot" if same_backbone else "independent",
     )
 
 

@@ -63,8 +63,8 @@ class Predictor:
             answer = self._fitted.answer(features, self._bank)
             tables.append(image_table(answer, features, len(self._split.base)))
             logits += [np.asarray(answer.logits)] if self._task.estimators else []
-            own = answer.base_logits is not None and bool(self._task.estimators)
-            base_logits += [np.asarray(answer.base_logits)] if own else []
+            needs_base = answer.base_logits is not None and bool(self._task.estimators)
+            base_logits += [np.asarray(answer.base_logits)] if needs_base else []
             images = self._task.image_sets[part].load()
             row, group = row + len(images), group + int(images.groups.max(initial=-1)) + 1
         table = {name: np.concatenate([table_of_part[name] for table_of_part in tables]) for name in tables[0]}
@@ -162,8 +162,8 @@ def pool_rows(base: Table, divided: DividedPool) -> Iterator[Result]:
             yield Result(NEW, images, Value(int(count)), where)
             yield Result("", LEVEL_START, Value(float(start)), where)
     counts = divided.grid(new, 1).counts
-    known = np.bincount(divided.levels["covariate"][divided.known], minlength=len(counts))
-    for level, count in enumerate(known.tolist()):
+    level_counts = np.bincount(divided.levels["covariate"][divided.known], minlength=len(counts))
+    for level, count in enumerate(level_counts.tolist()):
         yield Result(BASE, images, Value(count), {"axis": "covariate", "level": level})
     for (row, column), count in np.ndenumerate(counts):
         yield Result(NEW, images, Value(int(count)), cell(row, column))

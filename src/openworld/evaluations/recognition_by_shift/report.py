@@ -158,8 +158,8 @@ def report(run: RunFolder) -> Report:
 
 def _data(units: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     facts = units[0]
-    named = ([source.get("dataset"), source.get("domain")] for source in facts["sources"])
-    yield f"tuned on {' + '.join(', '.join(filter(None, parts)) for parts in named)}"
+    places = ([source.get("dataset"), source.get("domain")] for source in facts["sources"])
+    yield f"tuned on {' + '.join(', '.join(filter(None, parts)) for parts in places)}"
     yield f"{facts['n_base_classes']} base + {facts['n_new_classes']} new classes"
     if facts.get("left_out"):
         yield f"{len(facts['left_out'])} left out"

@@ -183,10 +183,10 @@ def _true(rows: Results, part: str, learner: str, level: int) -> float:
 
 def _cells(rows: Results, entity: str, metric, **where) -> np.ndarray:
     """float[R, C], the numbers of an entity by cell, NaN where a cell is N/A."""
-    found = [row for row in rows.where(entity=entity, metric=metric.key, **where) if "semantic_level" in row.where]
-    places = [(row.where["covariate_level"], row.where["semantic_level"]) for row in found]
+    cells = [row for row in rows.where(entity=entity, metric=metric.key, **where) if "semantic_level" in row.where]
+    places = [(row.where["covariate_level"], row.where["semantic_level"]) for row in cells]
     table = np.full(np.max(places, axis=0) + 1, np.nan)
-    for place, row in zip(places, found, strict=True):
+    for place, row in zip(places, cells, strict=True):
         table[place] = _float(row.value.value)
     return table
 
@@ -205,8 +205,8 @@ def _errors(estimator: str, off: np.ndarray, where: Mapping) -> Iterator[Result]
 
 
 def _mean(values: np.ndarray) -> Value:
-    known = values[np.isfinite(values)]
-    return Value(float(known.mean()) if known.size else None, reason="" if known.size else UNDEFINED)
+    finite = values[np.isfinite(values)]
+    return Value(float(finite.mean()) if finite.size else None, reason="" if finite.size else UNDEFINED)
 
 
 def _float(value: float | None) -> float:

@@ -150,9 +150,9 @@ class RecognitionByShiftSpec(ShiftSpec, Learning):
 def names_of(ground: ShiftGround, pool: Pool | None = None) -> ClassSplit:
     """Return all names of a run, base names first; a pool that is given spares reading it again."""
     pool, base = pool or ground.load_pool(), ground.names
-    known = {normalise_class_name(name) for name in base}
+    names = {normalise_class_name(name) for name in base}
     split = ClassSplit.joined(
-        base, [name for name in pool.images.classnames if normalise_class_name(name) not in known]
+        base, [name for name in pool.images.classnames if normalise_class_name(name) not in names]
     )
     is_base = np.isin(numbers_among(split.names, pool.images.classnames), split.base)[pool.images.labels]
     if not np.array_equal(is_base, pool.known):

@@ -58,16 +58,16 @@ def _of_embeddings(model: Any, first: ScoreFile) -> _Head:
             f"{model} cannot look at embeddings; give as the model a .npz or .parquet file with classnames and "
             "class_embeddings, from the model that made the embeddings."
         )
-    given = model if isinstance(model, Embeddings) else read_embeddings(model or first)
-    classes = given.classes
+    vectors = model if isinstance(model, Embeddings) else read_embeddings(model or first)
+    classes = vectors.classes
     unit = classes / np.linalg.norm(classes, axis=-1, keepdims=True)
     text = unit.mean(axis=1)
-    text = given.logit_scale * (text / np.linalg.norm(text, axis=-1, keepdims=True))
+    text = vectors.logit_scale * (text / np.linalg.norm(text, axis=-1, keepdims=True))
 
     def scores(embeddings: np.ndarray) -> np.ndarray:
         if embeddings.shape[1:] != (text.shape[1],):
             raise OpenworldError(
-                f"embeddings of images are {list(embeddings.shape)}, and those of class names in {given.name} have "
+                f"embeddings of images are {list(embeddings.shape)}, and those of class names in {vectors.name} have "
                 f"{text.shape[1]} numbers; both come from one model."
             )
         lengths = np.linalg.norm(embeddings, axis=1, keepdims=True)
@@ -75,7 +75,7 @@ def _of_embeddings(model: Any, first: ScoreFile) -> _Head:
             raise OpenworldError("some embeddings are zero; every image needs one.")
         return (embeddings / lengths) @ text.T
 
-    return _Head("logits", scores, given.classnames)
+    return _Head("logits", scores, vectors.classnames)
 
 
 def _of_probabilities(model: Any) -> _Head:

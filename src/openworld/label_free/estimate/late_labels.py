@@ -84,8 +84,8 @@ def read_late_labels(path: Path | str | ScoreFile) -> LateLabels:
             "which says which image a row is of, and `label`."
         )
     require_filled(columns[keys[0]], f"column {keys[0]} of {file.path}")
-    ids, given = np.array([str(entry) for entry in columns[keys[0]]]), columns[label]
-    known = ~empty_entries(given)
+    ids, label_column = np.array([str(entry) for entry in columns[keys[0]]]), columns[label]
+    known = ~empty_entries(label_column)
     if len(np.unique(ids)) < len(ids):
         names, counts = np.unique(ids, return_counts=True)
         raise OpenworldError(f"{file.path} labels {names[counts.argmax()]} more than once; give each image once.")
@@ -102,7 +102,7 @@ def read_late_labels(path: Path | str | ScoreFile) -> LateLabels:
     if not known.any():
         raise OpenworldError(f"{file.path} holds no label.")
     return LateLabels(
-        file.path.name, keys[0], ids[known], given[known], None if inclusion is None else inclusion[known]
+        file.path.name, keys[0], ids[known], label_column[known], None if inclusion is None else inclusion[known]
     )
 
 
@@ -178,11 +178,13 @@ def labels_by_period(
     # these are a sample of it.
     numbers = np.full(len(late.given), -1)  # of no class, as `other`
     of_class = np.array([str(label) != OTHER for label in late.given]) | (OTHER in (classnames or ()))
-    given = late.given[of_class]
-    if given.dtype.kind in "UO" and all(str(label).isdecimal() and label not in (classnames or ()) for label in given):
-        given = given.astype(np.int64)
+    label_values = late.given[of_class]
+    if label_values.dtype.kind in "UO" and all(
+        str(label).isdecimal() and label not in (classnames or ()) for label in label_values
+    ):
+        label_values = label_values.astype(np.int64)
     try:
-        numbers[of_class] = class_numbers(given, classnames, None)
+        numbers[of_class] = class_numbers(label_values, classnames, None)
         odd = numbers[of_class & ((numbers < 0) | (numbers >= classes))]
         if odd.size:
             raise OpenworldError(f"label {odd[0]} is none of the {classes} classes, which count from 0.")

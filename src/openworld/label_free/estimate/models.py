@@ -64,13 +64,13 @@ def find_models(
     require_building(architectures, (model, reference, *partners))
     device = find_device(device)
     shared = {"template": template, "device": device, "architectures": architectures}
-    found = find_model(model, classnames, device=device, architectures=architectures)
-    wanted = classnames if isinstance(found, Classifier | FittedLearner) else classnames or source_names
-    models = {"logits": scoring_model(model, wanted, found=found, **shared)}
-    own = models["logits"].classnames
+    loaded = find_model(model, classnames, device=device, architectures=architectures)
+    wanted = classnames if isinstance(loaded, Classifier | FittedLearner) else classnames or source_names
+    models = {"logits": scoring_model(model, wanted, found=loaded, **shared)}
+    names = models["logits"].classnames
     if not isinstance(reference, str) or reference:
-        models["reference"] = scoring_model(reference, own, scaled=False, **shared)
-    partners = (scoring_model(name, own, **shared) for name in partners)
+        models["reference"] = scoring_model(reference, names, scaled=False, **shared)
+    partners = (scoring_model(name, names, **shared) for name in partners)
     return models | {f"partner_{place}": partner for place, partner in enumerate(partners, 1)}
 
 
@@ -123,9 +123,9 @@ def _with_own_classes(
         def logits(images: ImageSet) -> np.ndarray:
             return found.logits(_encoded(clip, images, encoding_for(found.learner)), bank)
 
-    own = tuple(map(readable_class_name, found.classnames))
-    wanted = own if classnames is None else tuple(classnames)
-    order = order_of(own, wanted, where, "those expected")
+    names = tuple(map(readable_class_name, found.classnames))
+    wanted = names if classnames is None else tuple(classnames)
+    order = order_of(names, wanted, where, "those expected")
 
     def scores(images: ImageSet) -> np.ndarray:
         return logits(images) if order is None else logits(images)[:, order]

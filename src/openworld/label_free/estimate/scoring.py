@@ -58,8 +58,13 @@ def score_images(
 ) -> tuple[list[str], list[str], list[NamedShift]]:
     """Return the files of scores of source, target and labelled shifts; `made` takes what is worth keeping."""
     # `models` are the keywords of `find_models`; `out` takes what is said of class names.
-    given = {"source": list(source), "target": list(target)}
-    places = [(side, number, where) for side in given for number, where in enumerate(given[side]) if are_images(where)]
+    image_sets = {"source": list(source), "target": list(target)}
+    places = [
+        (side, number, where)
+        for side in image_sets
+        for number, where in enumerate(image_sets[side])
+        if are_images(where)
+    ]
     sets = {(side, number): (labelled_images(where), True) for side, number, where in places if side == "source"}
     first = next((images for images, _ in sets.values()), None)
     names_of_source = first.classnames if first else open_table([source[0]]).classnames
@@ -88,9 +93,9 @@ def score_images(
         return str(path)
 
     for (side, number), (images, has_labels) in sets.items():
-        given[side][number] = write(f"{side}-{number}", images, labelled=has_labels)
+        image_sets[side][number] = write(f"{side}-{number}", images, labelled=has_labels)
         made[f"pictures {side}-{number}"] = _title(images)
-    return given["source"], given["target"], [*_scored_shifts(labelled, first, seed, write)]
+    return image_sets["source"], image_sets["target"], [*_scored_shifts(labelled, first, seed, write)]
 
 
 def _scored_shifts(

@@ -121,10 +121,14 @@ def causes(estimate: AccuracyEstimate) -> str:
     if not by_cause:
         return f"By {rests_on}, nothing is seen to have moved in any chunk."
     parts = []
-    for cause, own in by_cause.items():
-        longest = sorted(sorted(own, key=lambda episode: -len(episode))[:CAUSED], key=lambda episode: episode.first)
-        names = ", ".join(episode.name(estimate.chunks) for episode in longest) + (", ..." if len(own) > CAUSED else "")
-        parts.append(f"{cause} in {counted(sum(map(len, own)), 'chunk')} ({names})")
+    for cause, episodes_of_cause in by_cause.items():
+        longest = sorted(
+            sorted(episodes_of_cause, key=lambda episode: -len(episode))[:CAUSED], key=lambda episode: episode.first
+        )
+        names = ", ".join(episode.name(estimate.chunks) for episode in longest) + (
+            ", ..." if len(episodes_of_cause) > CAUSED else ""
+        )
+        parts.append(f"{cause} in {counted(sum(map(len, episodes_of_cause)), 'chunk')} ({names})")
     return f"Likely cause of what moved, by {rests_on}: {'; '.join(parts)}."
 
 
@@ -253,9 +257,9 @@ def episodes(chunks: Sequence[Period]) -> dict[str, list[Episode]]:
     for place, chunk in enumerate(chunks):
         if not chunk.cause.text:
             continue
-        own = by_cause.setdefault(chunk.cause.text, [])
-        if own and own[-1].last == place - 1:
-            own[-1] = replace(own[-1], last=place)
+        episodes_of_cause = by_cause.setdefault(chunk.cause.text, [])
+        if episodes_of_cause and episodes_of_cause[-1].last == place - 1:
+            episodes_of_cause[-1] = replace(episodes_of_cause[-1], last=place)
         else:
-            own.append(Episode(chunk.cause.text, place, place))
+            episodes_of_cause.append(Episode(chunk.cause.text, place, place))
     return dict(sorted(by_cause.items(), key=lambda item: -sum(map(len, item[1]))))

@@ -315,8 +315,8 @@ def batches_of(
             elif augmented:
                 views = torch.randint(features.views.shape[1], (len(rows),), generator=generator).numpy()
             images = select_images(features, clip, consumes, rows.numpy(), views)
-            kept = lifted.rows(list(zip(rows.tolist(), views, strict=True)), images.pixels) if lifted else None
-            yield replace(images, draw=next(draws), rows=kept), labels[rows.to(labels.device)]
+            pixels = lifted.rows(list(zip(rows.tolist(), views, strict=True)), images.pixels) if lifted else None
+            yield replace(images, draw=next(draws), rows=pixels), labels[rows.to(labels.device)]
 
     return batches
 

@@ -70,8 +70,8 @@ def _map_over_seeds(learner: TrainedLearner, clip: DualEncoder, prepared):
         return learner.loss(clip, values, Images(**given), labels, prepared)
 
     def loss(parameters: Tensors, images: Images, labels: Tensor) -> Tensors:
-        given = {name: tensor for name, tensor in vars(images).items() if tensor is not None}
-        terms = torch.func.vmap(of_one)(parameters, given, labels)
+        tensors = {name: tensor for name, tensor in vars(images).items() if tensor is not None}
+        terms = torch.func.vmap(of_one)(parameters, tensors, labels)
         apart = {f"{place} {name}": value for name, term in terms.items() for place, value in enumerate(term.detach())}
         return apart | {"total": terms["total"].sum()}
 
@@ -81,8 +81,8 @@ def _map_over_seeds(learner: TrainedLearner, clip: DualEncoder, prepared):
 def _side_by_side(each: list, epoch: int) -> Iterator[tuple[Images, Tensor]]:
     for step in zip(*(batches(epoch) for batches in each), strict=True):
         images, labels = zip(*step, strict=True)
-        given = [{name: tensor for name, tensor in vars(chunk).items() if tensor is not None} for chunk in images]
-        yield Images(**_stack(given)), torch.stack(labels)
+        tensors = [{name: tensor for name, tensor in vars(chunk).items() if tensor is not None} for chunk in images]
+        yield Images(**_stack(tensors)), torch.stack(labels)
 
 
 def _stack(each: list[Tensors]) -> Tensors:

@@ -43,9 +43,9 @@ def holds_learner(folder: str) -> bool:
 
 def saved_folder(folder: str) -> Path:
     """Return the folder that holds learner.json: itself, or that in the folder of a run's unit."""
-    found = _inside(folder)
-    if found is not None:
-        return found
+    inside = _inside(folder)
+    if inside is not None:
+        return inside
     raise OpenworldError(
         f"there is no saved learner in {folder}; give a folder that `FittedLearner.save` wrote, or a unit of a run "
         "whose spec says `keep_learners = true`."

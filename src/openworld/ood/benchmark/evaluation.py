@@ -36,28 +36,28 @@ def evaluate(task: OODBenchmarkSpec, machine: Machine) -> UnitResult:
     clock, seed = Clock(machine), task.seed
     scores = score(task, machine)
     clock.stop("scores")
-    shown = list(_shown(task, scores))
-    test, *rest = (each for each, _, _ in shown)
+    examples = list(_shown(task, scores))
+    test, *rest = (each for each, _, _ in examples)
     validation = rest.pop(0) if task.tells_validation else None
     sets = ScoredSets(test, tuple(rest), validation)
     results = detection_results(sets, replicates=task.replicates, seed=seed)
     clock.stop("numbers")
 
     rows = [row for row in results if row.entity]
-    _, images, read = shown[0]
+    _, images, read = examples[0]
     # A model of this process may count its classes otherwise.
     if not task.model.own or tuple(scores.model.classnames) == images.classnames:
         right = accuracy(scores.test.prediction == images.labels[read], groups=images.groups[read])
         value = Value(right.value, interval_of(right.interval, "images", len(test)))
         rows.insert(0, Result(task.model.label, METRICS["accuracy"], value))
-    attachments = dict(_thumbnails(shown))
+    attachments = dict(_thumbnails(examples))
     if task.flag_rate is not None:
         thresholds = choose_thresholds(sets, task.flag_rate, ranked(sets, results))
         rows += flagged_results(sets, thresholds)
         attachments |= fitted_bytes({label: scores.fitted[label] for label in thresholds.thresholds})
     counts = (Result("", METRICS["images"], Value(len(each)), {"group": each.group, "set": each.name})
               for each in sets.all)  # fmt: skip
-    lost = sum(len(whole) - len(read) for _, whole, read in shown)
+    lost = sum(len(whole) - len(read) for _, whole, read in examples)
     notes = (f"{lost} image(s) could not be read and count nowhere.",) if lost else ()
     facts = {"training_images": len(task.training.image_set)}
     shared = (*counts, *search_results(scores.searches, seed=seed))

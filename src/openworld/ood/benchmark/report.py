@@ -31,11 +31,11 @@ def report(run: RunFolder) -> Report:
 
 def read_results(run: RunFolder) -> tuple[Results, ScoredSets]:
     """Return every number of a run and the tests, and the scores of all models, of the first seed of each."""
-    found = units_of(run)
-    units = found.titled_rows()
+    of_run = units_of(run)
+    units = of_run.titled_rows()
     rows = join_seeds(units, mean_ends(row for unit in units for row in unit))
-    sets = _sets(found)
-    alone = len({unit.facts["seed"] for unit in found.units}) == 1
+    sets = _sets(of_run)
+    alone = len({unit.facts["seed"] for unit in of_run.units}) == 1
     return Results("ood-benchmark", rows, detection_tests(sets) if alone else tuple(_seed_tests(rows))), sets
 
 

@@ -58,9 +58,9 @@ class OODSetSpec(PoolSpec):
         if self.domain not in benchmark.sets:
             sets = ", ".join(benchmark.sets)
             raise OpenworldError(f"{self.dataset} is in distribution; give one of its sets as domain: {sets}.")
-        known = benchmark.sets[self.domain]
+        benchmark_set = benchmark.sets[self.domain]
         corrupted = self.style.removeprefix(self.domain) if self.corruption else ""
-        settle(self, group=self.group or known.group, name=self.name or known.title + corrupted)
+        settle(self, group=self.group or benchmark_set.group, name=self.name or benchmark_set.title + corrupted)
 
 
 @dataclass(frozen=True)
@@ -177,13 +177,13 @@ def images_of(entry: PoolSpec, ground: ShiftGround) -> ImageSelection:
         return whole
     same, names = getattr(entry, "group", "near") in SAME_CLASSES, whole.load().classnames
     known = set(map(normalise_class_name, ground.names))
-    kept = tuple(place for place, name in enumerate(names) if (normalise_class_name(name) in known) == same)
-    if not kept:
+    places = tuple(place for place, name in enumerate(names) if (normalise_class_name(name) in known) == same)
+    if not places:
         raise OpenworldError(
             f"{entry} shows {'no class that is' if same else 'only classes that are'} in distribution, and its group "
             f"is {getattr(entry, 'group', 'that of a validation set')}; give another group, or another set."
         )
-    return replace(whole, classes=kept) if len(kept) < len(names) else whole
+    return replace(whole, classes=places) if len(places) < len(names) else whole
 
 
 def _images(entry: DatasetSpec, part: str = "") -> tuple:

@@ -52,33 +52,33 @@ def example_images(run: DetectionRun, room: int, *, small: bool = True) -> dict[
     # Where they have no room together, bytes, every cell keeps its first image before any has its second, the
     # lightest first.
     stored = run.units[0].stored
-    found: dict[Place, list[tuple[int, str]]] = {}
+    images_of: dict[Place, list[tuple[int, str]]] = {}
     for name in sorted(stored.attachments) if stored else ():
         if place := _IMAGE.fullmatch(name):
             png = stored.attachment(name)
             address = data_address("image/png", png)
             if small:
                 address = thumbnail_address(Image.open(io.BytesIO(png), formats=("PNG",)), SMALL)
-            found.setdefault((int(place[1]), int(place[2])), []).append((int(place[3]), address))
+            images_of.setdefault((int(place[1]), int(place[2])), []).append((int(place[3]), address))
     shows: dict[int, str] = {}
-    if found and run.counts.sum() <= NAMED and "images" in stored.tables:
+    if images_of and run.counts.sum() <= NAMED and "images" in stored.tables:
         table, styles = stored.table("images"), run.units[0].facts["styles"]
         if {"id", "label_name", "style"} <= set(table):
-            numbers = [number for of_cell in found.values() for number, _ in of_cell]
+            numbers = [number for of_cell in images_of.values() for number, _ in of_cell]
             rows = np.flatnonzero(np.isin(table["id"], numbers))
             named = zip(*(table[name][rows].tolist() for name in ("id", "label_name", "style")), strict=True)
             shows = {number: f"{label}, {styles[style]}" for number, label, style in named}
     turns = sorted(
-        (turn, len(address), place) for place, of_cell in found.items() for turn, (_, address) in enumerate(of_cell)
+        (turn, len(address), place) for place, of_cell in images_of.items() for turn, (_, address) in enumerate(of_cell)
     )
-    kept: dict[Place, list[CellImage]] = {}
+    album: dict[Place, list[CellImage]] = {}
     for turn, size, place in turns:
-        if turn < IMAGES_OF_A_CELL and size <= room and len(kept.get(place, ())) == turn:
+        if turn < IMAGES_OF_A_CELL and size <= room and len(album.get(place, ())) == turn:
             room -= size
-            number, address = found[place][turn]
+            number, address = images_of[place][turn]
             text = "; ".join(filter(None, (shows.get(number, ""), place_text(place))))
-            kept.setdefault(place, []).append(CellImage(address, text))
-    return kept
+            album.setdefault(place, []).append(CellImage(address, text))
+    return album
 
 
 def marginal_figure(run: DetectionRun) -> Figure | None:

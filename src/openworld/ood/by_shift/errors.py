@@ -107,12 +107,12 @@ def seed_mean(
     if not values or None in values or not np.isfinite(values).all():
         return Value(None, reason=reason or "it is not defined for every seed"), None
     mean, count = float(np.mean(values)), len(values)
-    known = bool(over_images) and all(error.standard_error for error in over_images)
+    have_errors = bool(over_images) and all(error.standard_error for error in over_images)
     if count == 1:
-        return with_error(mean, over_images[0] if known else UNKNOWN, metric, "images")
+        return with_error(mean, over_images[0] if have_errors else UNKNOWN, metric, "images")
     variance = float(np.var(values, ddof=1))
     variances, over, n = [(variance / count, count - 1)], "seeds", count
-    if known:
+    if have_errors:
         error = float(np.mean([error.standard_error for error in over_images]))
         variances.append((error**2, min(error.degrees_of_freedom for error in over_images)))
         over, n = "seeds and images", None

@@ -48,7 +48,7 @@ CLASSES = 2
 def evaluate(task: OODDetectionSpec, machine: Machine) -> UnitResult:
     """Score the test images and the pool with all detectors of one model, and hold every cell against the test."""
     clock, divided = Clock(machine), divide_pool(task, machine)
-    known, test = (images.load(machine) for images in (task.training, task.test))
+    training, test = (images.load(machine) for images in (task.training, task.test))
     # The places of given cells are those of lists, so that no image may be left out.
     scores = score(task, replace(machine, allow_corrupt=0) if task.cells else machine)
     clock.stop("scores")
@@ -72,7 +72,7 @@ def evaluate(task: OODDetectionSpec, machine: Machine) -> UnitResult:
         "id_kept": task.id_kept,
         "detectors": [entry.label for entry in model.detectors],
         "sequential": [label for label, detector in model.build().items() if is_sequential(detector)],
-        "training": len(known.rows),
+        "training": len(training.rows),
         "styles": divided.pool.styles,
         "left_out": len(task.ground.left_out),
     }

@@ -168,18 +168,20 @@ def _measure_cells(
     curves = _curve_intervals(measured, grid, cells, where)
     rules = CellRules(prevalence=PREVALENCE, least=grid.least)
     for (label, test), intervals in zip(pool.test.items(), curves, strict=True):
-        found = detection_by_cell(test, pool.pool[label], cells, grid.present.size, groups=pool.groups, rules=rules)
+        measured_cells = detection_by_cell(
+            test, pool.pool[label], cells, grid.present.size, groups=pool.groups, rules=rules
+        )
         for name, metric in metrics.items():
-            numbers = [None if cell is None else getattr(cell, name) for cell in found]
-            for place, cell, number in zip(np.ndindex(grid.shape), found, numbers, strict=True):
+            numbers = [None if cell is None else getattr(cell, name) for cell in measured_cells]
+            for place, cell, number in zip(np.ndindex(grid.shape), measured_cells, numbers, strict=True):
                 ends = cell.interval if cell and metric is AUROC else None
                 reason = f"it has fewer than {grid.least} images" if number is None else ""
                 value = Value(number, interval_of(ends, "images", int(grid.counts[place])), reason)
                 in_cell = dict(zip(KEYS, place, strict=True))
                 measured.rows.append(Result(label, metric, value, {**where, **in_cell}))
             table = np.array(numbers, np.float64).reshape(grid.shape)  # None is NaN
-            known = table[np.isfinite(table)]
-            value = Value(float(known.mean())) if known.size else Value(None, reason="no cell has enough images")
+            values = table[np.isfinite(table)]
+            value = Value(float(values.mean())) if values.size else Value(None, reason="no cell has enough images")
             measured.rows.append(Result(label, metric, value, {**where, "cells": ALL}))
             _measure_levels(measured, label, metric, table, where, intervals if metric is AUROC else {})
 
@@ -265,11 +267,11 @@ class PoolSides:
 
     def area(self, scores: np.ndarray, cells: np.ndarray) -> MetricEstimate:
         """The mean over cells of the AUROC of real against generated images, float64 scores of the whole pool."""
-        own, sides = scores[self.places], (np.flatnonzero(~self.generated), np.flatnonzero(self.generated))
+        own_scores, sides = scores[self.places], (np.flatnonzero(~self.generated), np.flatnonzero(self.generated))
         pairs = [tuple(side[self.cell[side] == cell] for side in sides) for cell in cells]
 
         def estimate(real: np.ndarray, made: np.ndarray) -> MetricEstimate:
-            return auroc(own[real], own[made], in_groups=self.group[real], out_groups=self.group[made])
+            return auroc(own_scores[real], own_scores[made], in_groups=self.group[real], out_groups=self.group[made])
 
         each = [estimate(*pair) for pair in pairs]
 

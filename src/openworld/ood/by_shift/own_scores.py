@@ -62,8 +62,8 @@ def read_pool(
     clusters = table["cluster"].tolist() if "cluster" in table else range(len(groups))
     numbers = np.unique([f"{side} {own}" for side, own in zip(inside, clusters, strict=True)], return_inverse=True)[1]
     if set(LEVELS) <= set(table):
-        given = {half: _levels(table, f"{half}_level", inside, name) for half in HALVES}
-        placed = PoolLevels(given, {half: int(own.max()) + 1 for half, own in given.items()})
+        levels = {half: _levels(table, f"{half}_level", inside, name) for half in HALVES}
+        placed = PoolLevels(levels, {half: int(own.max()) + 1 for half, own in levels.items()})
     else:
         degrees = {half: _places(table, half, inside, name) for half in HALVES}
         with failing():

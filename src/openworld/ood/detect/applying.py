@@ -152,13 +152,13 @@ def flagged_report(found: FlaggedImages, saved: SavedThresholds, made: Mapping[s
     counts = {"readable": len(found.scores), "flagged": count, "unreadable": found.unreadable}
     rows += [Result("", METRICS["images"], Value(number), {"images": images}) for images, number in counts.items()]
     rows += [Result(found.detector, SCORE, Value(score), {"image": image}) for image, score in at[:count]]
-    shown = [(*pair, *found.readers[place]) for pair, place in zip(at[:ON_PAGE], order.tolist(), strict=False)]
+    rows_shown = [(*pair, *found.readers[place]) for pair, place in zip(at[:ON_PAGE], order.tolist(), strict=False)]
     brief = Brief(
         Results("detect", tuple(rows)),
         label="detector",
         subtitle=(seen, f"by {found.detector}"),
         sentences=tuple(sentences),
-        source=shown[:count],
+        source=rows_shown[:count],
     )
     files = {TABLE: csv_text(["image", "score", "flagged"], lines).encode()}
     return LAYOUT.report(brief, made=made, found=found, facts={"alarm": found.alarm}, files=files)

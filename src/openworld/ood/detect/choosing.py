@@ -115,7 +115,7 @@ class GivenModel:
 
     def saved(self, model: JudgedModel) -> SavedModel:
         """Return what finds the model again; nothing of an object."""
-        if not all(isinstance(own, str) for own in (self.model, *self.members)):
+        if not all(isinstance(member, str) for member in (self.model, *self.members)):
             return SavedModel()
         place = BESIDE if self.learner else self.model
         return SavedModel(
@@ -131,8 +131,8 @@ class GivenModel:
         say = ("--model {}", f"--member {' --member '.join(saved.members)}")
         for place, name in enumerate((saved.model, *saved.members)):
             if not (given.members if place else given.model):
-                own = Path(name).exists() and (holds_learner(name) or is_classifier(name))
-                require_data(name, file, say[min(place, 1)], is_read=own)
+                is_model = Path(name).exists() and (holds_learner(name) or is_classifier(name))
+                require_data(name, file, say[min(place, 1)], is_read=is_model)
         architecture = given.architecture or saved.architecture
         if architecture and not given.architecture and is_foreign(architecture):
             raise without_function(f"{file}: {saved.model}", architecture, "--architecture {}")
@@ -150,8 +150,8 @@ class GivenModel:
         architectures = [self.architecture] if self.architecture else []
         own = self.classnames or None
         how = {"device": find_device(self.device), "architectures": architectures, "backbone": self.backbone}
-        found = find_model(given, own, **how)
-        return named_after(found, names) if isinstance(given, str | Path) and is_checkpoint(given) else found
+        model = find_model(given, own, **how)
+        return named_after(model, names) if isinstance(given, str | Path) and is_checkpoint(given) else model
 
     def _words(self, names: Sequence[str]) -> tuple[WordList | None, str]:
         """Return the words of which negative names are chosen, None for none, and what their list is called."""

@@ -186,8 +186,8 @@ def _with_places(sets: ScoredSets, comparison: ComparedImages) -> ScoredSets:
     images = {each.name: each.images for each in comparison.others}
 
     def placed(each: SetScores, shown: ImageSet) -> SetScores:
-        known = {shown.path_of(row): row for row in range(len(shown))}
-        rows = np.array([known[path] for path in each.images.tolist()])
+        row_of = {shown.path_of(row): row for row in range(len(shown))}
+        rows = np.array([row_of[path] for path in each.images.tolist()])
         return replace(each, images=image_names(shown, rows))
 
     validation = sets.validation and placed(sets.validation, comparison.known.validation)
@@ -203,9 +203,9 @@ def _searched(results: Results, comparison: ComparedImages) -> tuple[str, ...]:
     if not searched:
         return ("No detector here has settings to search: the validation images out of distribution are not used.",)
     sets = " and ".join(f"{len(each.images):,} of {each.name}" for each in comparison.strange)
-    known = f"{len(comparison.known.validation):,} in-distribution validation images"
+    count = f"{len(comparison.known.validation):,} in-distribution validation images"
     return (
-        f"Settings of {len(searched)} detector(s) were searched on {known} and {sets}; no tested image had a say. Each "
+        f"Settings of {len(searched)} detector(s) were searched on {count} and {sets}; no tested image had a say. Each "
         "image was looked at once, by all settings.",
     )
 

@@ -46,15 +46,15 @@ def known_images(where: Any, train: Any = "", validation: Any = "", root: str = 
     given = {"train": train, "validation": validation}
     # Sets and tables have a length and may be empty: only the empty text says that nothing was named.
     given = {part: place for part, place in given.items() if not isinstance(place, str) or place}
-    named = {part: images_at(place, root, part) for part, place in given.items()}
+    by_part = {part: images_at(place, root, part) for part, place in given.items()}
     if are_embeddings(where):
-        found = {part: images_at(where, part=part) for part in embeddings.parts(where) - set(named)}
+        found = {part: images_at(where, part=part) for part in embeddings.parts(where) - set(by_part)}
         if "test" not in found:
             name = getattr(where, "path", where)
             raise OpenworldError(f"{name} has no row whose split is test; give test images of the classes.")
-        return KnownImages(**found, **named)
+        return KnownImages(**found, **by_part)
     if isinstance(where, str | Path) and not are_features(where):
-        wanted, absent = [part for part in PARTS if part not in named], {}
+        wanted, absent = [part for part in PARTS if part not in by_part], {}
         for part in wanted if benchmark_of(where) else ():  # only its test images must be there
             if part != "test" and (why := openood.absent(where, part, root or None)):
                 absent[part] = (
@@ -62,14 +62,14 @@ def known_images(where: Any, train: Any = "", validation: Any = "", root: str = 
                 )
         found = _parts(str(where), [part for part in wanted if part not in absent], root)
         if found:
-            return KnownImages(**found, **named, notes=tuple(absent.values()))
+            return KnownImages(**found, **by_part, notes=tuple(absent.values()))
     images = images_at(where, root)
     if columns_of(images) is not None:
-        parts = {part: part_of_features(images, part) for part in PARTS if part not in named}
+        parts = {part: part_of_features(images, part) for part in PARTS if part not in by_part}
         if parts["test"] is None:
             raise OpenworldError(f"{images.name} has no row whose part is test; give test images of the classes.")
-        return KnownImages(**parts, **named)
-    return KnownImages(images, **named)
+        return KnownImages(**parts, **by_part)
+    return KnownImages(images, **by_part)
 
 
 def are_embeddings(where: Any) -> bool:
@@ -85,9 +85,9 @@ def images_at(where: Any, root: str = "", part: str = "test") -> ImageSet:
     if isinstance(where, ImageSet):
         return where
     if are_embeddings(where):
-        given = read_embeddings(where)
-        rows = embeddings.rows_of(given, part)
-        return embeddings.image_set(given, rows if rows.size else None)
+        vectors = read_embeddings(where)
+        rows = embeddings.rows_of(vectors, part)
+        return embeddings.image_set(vectors, rows if rows.size else None)
     if isinstance(where, ScoreFile):
         return feature_images(where)
     path = Path(where)
@@ -206,7 +206,7 @@ def known_sets(word: str, home: str = "") -> tuple[tuple[str, str], ...]:
     # set alone, of the benchmark at home, or of ImageNet; case, "-" and "_" make no difference in it.
     if word.startswith(PREFIX):
         return _known_in(*word.partition("/")[::2])
-    having = [(own, name) for own in BENCHMARKS if (name := _named(own, word))]
+    having = [(benchmark, name) for benchmark in BENCHMARKS if (name := _named(benchmark, word))]
     chosen = [pair for pair in having if pair[0] == home] or [pair for pair in having if pair[0] == "openood:imagenet"]
     if having and not chosen:
         forms = " or ".join("/".join(pair) for pair in having)

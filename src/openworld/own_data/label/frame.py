@@ -87,8 +87,8 @@ def read_frame(
     models = []
     for frame, rows in ((first, np.arange(len(first))), (second, order)):
         codes = np.array([place[normalise_class_name(name)] for name in frame.all_names])
-        (own,) = frame.models
-        models.append(replace(own, says=some_rows(own.says, rows, codes)))
+        (model,) = frame.models
+        models.append(replace(model, says=some_rows(model.says, rows, codes)))
     if models[0].name == models[1].name:
         models[1] = replace(models[1], name=f"{models[1].name} (2)")
     return replace(first, models=tuple(models), base_names=base, new_names=new)
@@ -127,28 +127,31 @@ def _of_stream(file: ScoreFile, base_names: Sequence[str] | None) -> LabelFrame:
         joint_name=stream.joint_prediction,
     )
     model = NamedModel(stream.name.rpartition(".")[0] or stream.name, says, _expects(stream))
-    known = (stream.base_names, stream.new_names)
+    sides = (stream.base_names, stream.new_names)
     beside = _images_and_groups(stream.columns)
-    return LabelFrame(stream.name, (model,), *known, ids, *beside, False, left_out, file.path.parent)
+    return LabelFrame(stream.name, (model,), *sides, ids, *beside, False, left_out, file.path.parent)
 
 
 def expected_outcomes(stream: OpenWorldStream) -> Outcomes:
     """Return the file's own proxies, or softmaxes of its logits, or one half; any keeps the answer valid."""
     from scipy.special import softmax
 
-    own = stream.proxies
+    proxies = stream.proxies
     if stream.logits is not None:
         joint = softmax(stream.logits, axis=1)
-        base = own.get("base", joint[:, : len(stream.base_names)].sum(axis=1))
+        base = proxies.get("base", joint[:, : len(stream.base_names)].sum(axis=1))
         within = [softmax(half, axis=1).max(axis=1) for half in (stream.base_logits, stream.new_logits)]
         right = joint.max(axis=1)
     else:
-        base = own.get("base", np.full(len(stream), UNKNOWN))
+        base = proxies.get("base", np.full(len(stream), UNKNOWN))
         within, right = [np.full(len(stream), UNKNOWN)] * 2, None
         if stream.joint_prediction is not None:
             right = np.full(len(stream), UNKNOWN)
     base = np.clip(base, 0.0, 1.0)
-    base_right, new_right = own.get("base_right", base * within[0]), own.get("new_right", (1 - base) * within[1])
+    base_right, new_right = (
+        proxies.get("base_right", base * within[0]),
+        proxies.get("new_right", (1 - base) * within[1]),
+    )
     return outcomes(np.clip(base_right, 0, base), np.clip(new_right, 0, 1 - base), base, right=right)
 
 

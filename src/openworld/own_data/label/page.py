@@ -64,14 +64,14 @@ def read_pictures(paths: Sequence[str], near: Path | None, progress: Progress, f
 
 def _found(path: str, near: Path | None) -> Path:
     places = [Path(path)] if near is None or Path(path).is_absolute() else [Path(path), near / path]
-    found = next((place for place in places if place.is_file()), None)
-    if found is None:
+    first = next((place for place in places if place.is_file()), None)
+    if first is None:
         looked = " and ".join(str(place.parent.resolve()) for place in places)
         raise OpenworldError(
             f"there is no image {path!r} of the stream (looked in {looked}); start in the folder that its paths are "
             "relative to, or say --no-pictures for a worksheet without images."
         )
-    return found
+    return first
 
 
 def _jpeg(path: Path) -> tuple[bytes, int]:

@@ -176,12 +176,12 @@ def needed_labels(
     if len(frame) > TELLING and not earlier:
         rows = np.sort(np.random.default_rng(settings.seed).choice(len(frame), TELLING, replace=False))
         asked = tuple(some_rows(stream, rows) for stream in streams)
-    found = {}
+    needed = {}
     for name, case in product((name for name in wanted if name not in without), (AT_BEST, AT_WORST)):
         if case == AT_WORST or name in expects:
-            given = {"of": name, "settings": settings, "earlier": earlier, "at_worst": case == AT_WORST}
-            found[name, case] = tuple(labels_needed(asked, half, **given) for half in HALF_WIDTHS)
-    return {key: counts for key, counts in found.items() if None not in counts}
+            options = {"of": name, "settings": settings, "earlier": earlier, "at_worst": case == AT_WORST}
+            needed[name, case] = tuple(labels_needed(asked, half, **options) for half in HALF_WIDTHS)
+    return {key: counts for key, counts in needed.items() if None not in counts}
 
 
 def _sources_again(
@@ -203,17 +203,17 @@ def _sources_again(
 
 def _quantity(wanted: str, frame: LabelFrame, earlier: KeptPlan | None) -> str:
     usual = earlier.plans[0].of if earlier is not None else "overall_accuracy" if frame.closed else "openworld_auc"
-    found = wanted.replace("-", "_") or usual
-    if frame.closed and found == "accuracy":
-        found = "overall_accuracy"
-    if frame.models[1:] and found == "base_share":
+    quantity = wanted.replace("-", "_") or usual
+    if frame.closed and quantity == "accuracy":
+        quantity = "overall_accuracy"
+    if frame.models[1:] and quantity == "base_share":
         raise OpenworldError("--quantity base_share came with two models, of which it is the same; plan with one.")
-    if frame.closed and found != "overall_accuracy":
+    if frame.closed and quantity != "overall_accuracy":
         raise OpenworldError(
             f"--quantity {wanted} came, but {frame.name} is of a closed-set classifier, whose number is the "
             "accuracy; for an open-world stream the file says n_base, or give --base-names FILE."
         )
-    return found
+    return quantity
 
 
 def _answered(earlier: KeptPlan | None, folder: Path | None) -> list:

@@ -51,16 +51,16 @@ class Names:
     def options(self) -> list[Option]:
         """Return the possible answers; those of a second model only where it gives another name."""
         # A key means the same for every image, so that some are free where two models agree.
-        found, key = [], 0
+        choices, key = [], 0
         for side, names in self.sides:
             for place, name in enumerate(names):
                 key += 1
                 if place == 0 or not same_name(name, names[0]):
                     words = "right" if place == 0 else "other right"
-                    found.append(Option(f"{side} {words}".strip(), side, name, key))
+                    choices.append(Option(f"{side} {words}".strip(), side, name, key))
             key += 1
-            found.append(Option(f"{side} wrong".strip(), side, "", key))
-        return found
+            choices.append(Option(f"{side} wrong".strip(), side, "", key))
+        return choices
 
     def read(self, code: str) -> ImageAnswer:
         """Return what an answer says; a key does as well as the words."""
@@ -69,8 +69,8 @@ class Names:
         chosen = next((option for option in options if wanted in (option.code, str(option.key))), None)
         if chosen is None:
             raise unknown_name("answer", code, [*(option.code for option in options), UNSURE])
-        given = dict(self.sides)[chosen.side]
-        right = tuple(bool(chosen.name) and same_name(name, chosen.name) for name in given)
+        names = dict(self.sides)[chosen.side]
+        right = tuple(bool(chosen.name) and same_name(name, chosen.name) for name in names)
         return ImageAnswer(None if not chosen.side else chosen.side == BASE, right)
 
     def read_label(self, label: str, base_names: Sequence[str], new_names: Sequence[str]) -> ImageAnswer:
@@ -84,9 +84,9 @@ class Names:
                 raise OpenworldError(f"there is a label, {label!r}, and the plan knows no class names; use `answer`.")
             raise unknown_name("class name", label, [*base_names, *new_names])
         sides = dict(self.sides)
-        given = sides.get(side, sides.get("", ()))
+        names = sides.get(side, sides.get("", ()))
         return ImageAnswer(
-            side == BASE if self.as_new else None, tuple(same_name(name, label) for name in given), label
+            side == BASE if self.as_new else None, tuple(same_name(name, label) for name in names), label
         )
 
 

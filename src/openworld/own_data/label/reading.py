@@ -70,14 +70,14 @@ class LabelledBatches:
 
 def answers_in(kept: KeptPlan, folder: Path, files: Sequence[Path]) -> GivenAnswers:
     """Read the answers of a plan: those of the files, or of the worksheets and answers*.csv in its folder."""
-    found = list(files)
-    if not found:
+    sheets = list(files)
+    if not sheets:
         worksheets = [folder / batch.file("worksheet.csv", place) for place, batch in enumerate(kept.batches)]
-        found = [path for path in worksheets if path.is_file()] + sorted(folder.glob("answers*.csv"))
-    if not found:
+        sheets = [path for path in worksheets if path.is_file()] + sorted(folder.glob("answers*.csv"))
+    if not sheets:
         raise OpenworldError(f"{folder} holds no worksheet.csv and no answers*.csv; give the file with --answers.")
     names = {batch.mark: dict(zip(batch.ids, batch.names, strict=True)) for batch in kept.batches}
-    return read_answers(found, names, kept.base_names, kept.new_names)
+    return read_answers(sheets, names, kept.base_names, kept.new_names)
 
 
 def labelled(kept: KeptPlan, answers: GivenAnswers) -> LabelledBatches:
@@ -99,14 +99,14 @@ def labelled(kept: KeptPlan, answers: GivenAnswers) -> LabelledBatches:
         waiting += sum(done[whole:])
         if missing:
             break
-    found = LabelledBatches(tuple(plans), tuple(given), tuple(images), waiting, missing)
-    if len(found.unsure) > UNSURE_SHARE * found.used:
+    labels = LabelledBatches(tuple(plans), tuple(given), tuple(images), waiting, missing)
+    if len(labels.unsure) > UNSURE_SHARE * labels.used:
         raise OpenworldError(
-            f'of {len(found.unsure)} of {found.used} images the answer is "cannot tell", more than '
+            f'of {len(labels.unsure)} of {labels.used} images the answer is "cannot tell", more than '
             f"{100 * UNSURE_SHARE:.0f} %; what is known of the rest says too little of these. Let somebody look who "
             "can tell."
         )
-    return found
+    return labels
 
 
 def first_images(plan: LabelPlan, count: int, answered: int) -> LabelPlan:
@@ -137,10 +137,10 @@ def _right_among_all(answers: Sequence[ImageAnswer], batch: KeptBatch) -> np.nda
     right = np.zeros((len(batch.joint), len(answers)), bool)
     for model, names in enumerate(batch.joint):
         for place, (answer, joint, own) in enumerate(zip(answers, names, batch.names, strict=False)):
-            known = _is_right(answer, model, joint, own)
-            if known is None:
+            is_right = _is_right(answer, model, joint, own)
+            if is_right is None:
                 return None
-            right[model, place] = known
+            right[model, place] = is_right
     return right
 
 

@@ -69,8 +69,8 @@ def plan_labels(*sources: Source | Path | None, **options: Any) -> Report:
 
 def plan_report(planned: Planned) -> Report:
     """Return what a plan says: how many labels are needed, what was drawn, and what to do next."""
-    kept, batch, choice = planned.kept, planned.batch, planned.choice
-    first = f"{counted(len(batch), 'image')} of {kept.size:,} to label {DRAWN[choice.design]}: {planned.file(PAGE)}"
+    plan, batch, choice = planned.kept, planned.batch, planned.choice
+    first = f"{counted(len(batch), 'image')} of {plan.size:,} to label {DRAWN[choice.design]}: {planned.file(PAGE)}"
     rows = []
     for (quantity, case), counts in planned.needed.items():
         for half, count in zip(HALF_WIDTHS, counts, strict=True):
@@ -78,15 +78,15 @@ def plan_report(planned: Planned) -> Report:
             place |= {"half_width": half, "half_width_name": f"±{percent(half).removesuffix('.0')} points"}
             rows.append(Result("", NEEDED, Value(count), place))
     results = Results("label-plan", tuple(rows))
-    brief = Brief(results, subtitle=(kept.stream,), sentences=(first, *_plan_sentences(planned)))
+    brief = Brief(results, subtitle=(plan.stream,), sentences=(first, *_plan_sentences(planned)))
     facts = {
         "plan": batch.mark,
         "folder": str(planned.folder),
-        "images": kept.size,
+        "images": plan.size,
         "to_label": len(batch),
-        "batch": len(kept.batches),
-        "models": list(kept.models),
-        "closed_set": kept.closed,
+        "batch": len(plan.batches),
+        "models": list(plan.models),
+        "closed_set": plan.closed,
         "quantity": planned.plan.of,
         "design": choice.design,
         "design_reason": choice.reason,
@@ -106,10 +106,10 @@ def _title(planned: Planned, quantity: str) -> str:
 
 
 def _plan_sentences(planned: Planned) -> Iterator[str]:
-    kept, choice = planned.kept, planned.choice
-    if kept.plans[1:]:
+    plan, choice = planned.kept, planned.choice
+    if plan.plans[1:]:
         yield (
-            f"This is batch {len(kept.plans)}; each batch counts by its share of the labels, which is fixed now, "
+            f"This is batch {len(plan.plans)}; each batch counts by its share of the labels, which is fixed now, "
             "before any answer."
         )
     yield _promise_sentence(planned)
@@ -121,13 +121,13 @@ def _plan_sentences(planned: Planned) -> Iterator[str]:
             "expected, where that is better."
         )
     yield from planned.few
-    if kept.left_out:
-        yield f"{counted(kept.left_out, 'image')} of the stream had labels: the numbers are of the rest."
-    asked = "Is the name right?" if kept.closed else "Base or new class, and is the name right?"
+    if plan.left_out:
+        yield f"{counted(plan.left_out, 'image')} of the stream had labels: the numbers are of the rest."
+    question = "Is the name right?" if plan.closed else "Base or new class, and is the name right?"
     where = " The images lie beside the page." if planned.pictures.beside else ""
-    shown = "Open the page in a browser" if planned.pictures.addresses else "It shows no images: look at them by name"
+    how = "Open the page in a browser" if planned.pictures.addresses else "It shows no images: look at them by name"
     yield (
-        f"{shown}, and answer with the keys: {asked}{where} Or fill in answer, or label, in {planned.file(WORKSHEET)}."
+        f"{how}, and answer with the keys: {question}{where} Or fill in answer, or label, in {planned.file(WORKSHEET)}."
     )
     yield f"Put the downloaded answers into {planned.folder} and run: openworld label read {planned.folder}"
 
@@ -215,10 +215,10 @@ def read_report(stream: LabelledStream, made: dict[str, str]) -> Report:
 
 def read_sentences(labelled: LabelledStream, results: Results) -> Iterator[str]:
     """Yield everything that is to be said, the number that the draw served first."""
-    batches, kept, (labels, base, new) = labelled.batches, labelled.kept, labelled.counts
-    main = next(row for row in results if len(kept.models) == 1 or row.entity == difference_entity(labelled))
+    batches, plan, (labels, base, new) = labelled.batches, labelled.kept, labelled.counts
+    main = next(row for row in results if len(plan.models) == 1 or row.entity == difference_entity(labelled))
     yield _headline(labelled, results, main)
-    sides = "" if kept.closed else f": {counted(base, 'base image')} and {new:,} new"
+    sides = "" if plan.closed else f": {counted(base, 'base image')} and {new:,} new"
     more = f", in {len(batches.plans)} batches" if batches.plans[1:] else ""
     yield f"It rests on {counted(labels, 'label')}{sides}{more}.{_time(labelled)}"
     if batches.unsure:
@@ -236,8 +236,8 @@ def read_sentences(labelled: LabelledStream, results: Results) -> Iterator[str]:
             f"of its order are used; they are a {kind} sample of their own, if nobody stopped because of the numbers."
             f"{behind}"
         )
-    if kept.left_out:
-        yield f"{counted(kept.left_out, 'image')} of the stream had labels before and are not among them."
+    if plan.left_out:
+        yield f"{counted(plan.left_out, 'image')} of the stream had labels before and are not among them."
     reasons: dict[str, list[str]] = {}
     for row in results:
         if row.value.value is None and row != main:
@@ -248,15 +248,15 @@ def read_sentences(labelled: LabelledStream, results: Results) -> Iterator[str]:
 
 
 def _headline(labelled: LabelledStream, results: Results, main: Result) -> str:
-    kept, metric, value = labelled.kept, main.metric, main.value
-    name, of = f"{metric.title[0].upper()}{metric.title[1:]}", f"{kept.size:,} images of {kept.stream}"
-    if len(kept.models) == 2:
-        name = f"{name} of {kept.models[0]} minus that of {kept.models[1]}"
+    plan, metric, value = labelled.kept, main.metric, main.value
+    name, of = f"{metric.title[0].upper()}{metric.title[1:]}", f"{plan.size:,} images of {plan.stream}"
+    if len(plan.models) == 2:
+        name = f"{name} of {plan.models[0]} minus that of {plan.models[1]}"
     if value.value is None:
         return f"{name} on {of} cannot be told: {value.reason}."
-    text = f"{name} on {of}: {metric.write(value.value)} {'points' if len(kept.models) == 2 else '%'}"
+    text = f"{name} on {of}: {metric.write(value.value)} {'points' if len(plan.models) == 2 else '%'}"
     text = f"{text} {metric.write_interval(value.over(THESE))}".rstrip()
-    if len(kept.models) == 2:
+    if len(plan.models) == 2:
         p = next(test.p for test in results.comparisons if difference_of(test.metric) == metric)
         return f"{text}." if p is None or significant(p) else f"{text}, which is no clear difference."
     like = value.over(LIKE_THESE)
@@ -298,12 +298,12 @@ def read_labels(
     beside = out is None or out.resolve() == folder.resolve()
     require_folder("--out", out or folder, own=(LABEL_PLAN, LABELLED) if beside else (LABELLED,))
     observer.progress("reading the plan", 0)
-    kept = read_plan(folder)
-    given = answers_in(kept, folder, [answers] if isinstance(answers, Path) else list(map(Path, answers)))
-    stream = LabelledStream(kept, folder, labelled(kept, given), tuple(given.seconds.values()))
+    plan = read_plan(folder)
+    files = answers_in(plan, folder, [answers] if isinstance(answers, Path) else list(map(Path, answers)))
+    stream = LabelledStream(plan, folder, labelled(plan, files), tuple(files.seconds.values()))
     observer.progress("reading the labels", 0)
     with failing():
-        report = read_report(stream, {**(made or {}), **_facts(kept, given.files)})
+        report = read_report(stream, {**(made or {}), **_facts(plan, files.files)})
         report = replace(report, files={JSON: report.to_json().encode()})
         report.write(out or folder)
     return replace(report, ending=Ending.at(out or folder))

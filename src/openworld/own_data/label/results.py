@@ -57,13 +57,13 @@ class LabelledStream:
     @cached_property
     def counts(self) -> tuple[int, int, int]:
         """Labels, and how many of them are on base and on new images; the rest nobody could tell."""
-        known = [answer for own in self.batches.answers for answer in own if answer is not None]
-        base = sum(answer.base is not False for answer in known)
-        return len(known), base, len(known) - base
+        answers = [answer for own in self.batches.answers for answer in own if answer is not None]
+        base = sum(answer.base is not False for answer in answers)
+        return len(answers), base, len(answers) - base
 
     def number(self, quantity: str, models: tuple[int, ...]) -> tuple[Value, float | None]:
         """Return a number of a model, (0,) or (1,), or the difference of both, (0, 1); and of that the p-value."""
-        found = []
+        estimates = []
         for fills in self._fills(quantity, models):
             try:
                 if fills not in self.known:
@@ -75,13 +75,13 @@ class LabelledStream:
                 return Value(None, reason=str(error).rstrip(".")), None
             if own.value is None:
                 return Value(None, reason=own.reason), None
-            found.append(own)
-        values, intervals = [own.value for own in found], []
+            estimates.append(own)
+        values, intervals = [own.value for own in estimates], []
         for over, n in ((THESE, self.batches.used), (LIKE_THESE, self.kept.size)):
-            ends = [own.interval(like_these=over == LIKE_THESE) for own in found]
+            ends = [own.interval(like_these=over == LIKE_THESE) for own in estimates]
             if None not in ends:
                 intervals.append(Interval(float(min(ends)[0]), float(max(high for _, high in ends)), over, n))
-        return Value(float(min(values) + max(values)) / 2, tuple(intervals)), _largest_p(found, models)
+        return Value(float(min(values) + max(values)) / 2, tuple(intervals)), _largest_p(estimates, models)
 
     def _fills(self, quantity: str, models: tuple[int, ...]) -> list[tuple[ImageAnswer, ...]]:
         """Return what may stand for images of which a person cannot tell: the lowest, the highest, and all alike."""
@@ -175,7 +175,7 @@ def difference_entity(labelled: LabelledStream) -> str:
 
 def _largest_p(found: Sequence[LabelledNumber], models: tuple[int, ...]) -> float | None:
     """Return the p-value of a difference whatever unsure images are; 1 where they may turn it around."""
-    own = [number.p_value() for number in found] if len(models) == 2 else [None]
-    if None in own:
+    p_values = [number.p_value() for number in found] if len(models) == 2 else [None]
+    if None in p_values:
         return None
-    return 1.0 if min(number.value for number in found) < 0 < max(number.value for number in found) else max(own)
+    return 1.0 if min(number.value for number in found) < 0 < max(number.value for number in found) else max(p_values)

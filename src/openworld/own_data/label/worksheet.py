@@ -48,7 +48,7 @@ def read_answers(
     files: Sequence[Path], names: Mapping[str, Mapping[str, Names]], base_names: Sequence[str], new_names: Sequence[str]
 ) -> GivenAnswers:
     """Read answers from worksheets and the page; names: {mark: {id: names}} of the images to label."""
-    known: dict[str, ImageAnswer] = {}
+    answers: dict[str, ImageAnswer] = {}
     unsure: set[str] = set()
     seconds: dict[str, float] = {}
     origin: dict[str, str] = {}
@@ -58,17 +58,19 @@ def read_answers(
             answer = _answer(row, names[row["plan"]][row["id"]], base_names, new_names, where)
             if answer is None:
                 continue
-            own = row["id"]
-            if own in origin and _says(answer) != _says(UNSURE if own in unsure else known[own]):
-                raise OpenworldError(f"{where} answers for id {own!r} otherwise than {origin[own]}; mend one of them.")
-            origin[own] = where
+            image = row["id"]
+            if image in origin and _says(answer) != _says(UNSURE if image in unsure else answers[image]):
+                raise OpenworldError(
+                    f"{where} answers for id {image!r} otherwise than {origin[image]}; mend one of them."
+                )
+            origin[image] = where
             if answer == UNSURE:
-                unsure.add(own)
+                unsure.add(image)
             else:
-                known[own] = answer
+                answers[image] = answer
             if row.get("seconds"):
-                seconds[own] = _seconds(row["seconds"], where)
-    return GivenAnswers(known, frozenset(unsure), seconds, tuple(file.name for file in files))
+                seconds[image] = _seconds(row["seconds"], where)
+    return GivenAnswers(answers, frozenset(unsure), seconds, tuple(file.name for file in files))
 
 
 def _says(answer: ImageAnswer | str):

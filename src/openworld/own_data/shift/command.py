@@ -59,9 +59,9 @@ def shift(
     device = find_device(device)
     if isinstance(backbone, str) and backbone == EMBEDDED and holds_embeddings(reference, "class_embeddings"):
         backbone = reference  # embeddings of class names that came with those of the reference stand for a backbone
-    known, collections = gather(reference, "reference"), _gather_all(test)
+    references, collections = gather(reference, "reference"), _gather_all(test)
     clip = find_encoder(backbone, device)
-    clip, decomposition = fit_or_read(source, clip, [known, *collections], options.seed, observer.progress)
+    clip, decomposition = fit_or_read(source, clip, [references, *collections], options.seed, observer.progress)
     reader = Reader(clip, allow_corrupt, observer.progress)
     about = decomposition.about
     taught = f"{about.get('labels', '?')} things in {about.get('templates', '?')} appearances"
@@ -77,8 +77,8 @@ def shift(
         "seed": str(options.seed),
     }
     with failing():
-        measured = measure(known, collections, decomposition, options, reader)
-        pictured = all(collection.images.embeddings is None for collection in (known, *collections))
+        measured = measure(references, collections, decomposition, options, reader)
+        pictured = all(collection.images.embeddings is None for collection in (references, *collections))
         answer = report(
             measured,
             results_of(measured, reader),
@@ -87,9 +87,9 @@ def shift(
             limits=tuple(limits(measured, clip)),
             made={**(made or {}), **facts},
         )
-    kept = {JSON: answer.to_json().encode(), LAID: decomposition.to_bytes()}
-    kept |= {f"{TABLE}{ending}": table_bytes(ending, degree_columns(measured)) for ending in (".parquet", ".csv")}
-    answer = replace(answer, files=kept)
+    files = {JSON: answer.to_json().encode(), LAID: decomposition.to_bytes()}
+    files |= {f"{TABLE}{ending}": table_bytes(ending, degree_columns(measured)) for ending in (".parquet", ".csv")}
+    answer = replace(answer, files=files)
     if out is not None:
         answer.write(out)
     return replace(answer, ending=Ending.at(out, f"Degrees: {out}/{TABLE}.csv, .parquet   LAID: {out}/{LAID}"))

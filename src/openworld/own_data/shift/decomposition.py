@@ -72,12 +72,12 @@ def decomposition_for(
 ) -> Decomposition:
     """Return the decomposition: read where one is kept, else fitted to the names."""
     if source.laid is not None:
-        kept = load_decomposition(source.laid)
+        laid = load_decomposition(source.laid)
         width = clip.width if isinstance(clip, AppearanceEncoder) else clip.config.joint_dimension
-        if kept.about.get("weights") in (None, clip.fingerprint) and kept.width == width:
-            return kept
+        if laid.about.get("weights") in (None, clip.fingerprint) and laid.width == width:
+            return laid
         raise OpenworldError(
-            f"{source.laid} was fitted to features of {kept.about.get('backbone', 'another backbone')} ({kept.width} "
+            f"{source.laid} was fitted to features of {laid.about.get('backbone', 'another backbone')} ({laid.width} "
             f"numbers), not of {clip.name} ({width}); give that backbone with --backbone, or fit again without --laid."
         )
     if not names:

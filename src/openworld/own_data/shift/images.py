@@ -103,5 +103,5 @@ def gather(where: str | ImageSet | ScoreFile, name: str = "") -> ImageCollection
 
 
 def embedded(given: Embeddings, name: str) -> ImageCollection:
-    named = given.labels is not None and given.classnames is not None
-    return ImageCollection(name, image_set(given), named)
+    has_classes = given.labels is not None and given.classnames is not None
+    return ImageCollection(name, image_set(given), has_classes)

@@ -154,9 +154,9 @@ def grid_of(degrees: Mapping[str, np.ndarray], cuts: Mapping[str, Levels], least
 def _against(reference: ImageCollection, features, decomposition: Decomposition, k: int, reader: Reader) -> tuple:
     """Return both degrees, the nearest images in both halves, and whether an image is in the reference: [n] each."""
     merged, rows = [], []
-    for own, block in reader.blocks(reference):
+    for number, block in reader.blocks(reference):
         merged.append(shift_degrees(decomposition, features, block.embeddings, k=k + 1, first=sum(map(len, rows))))
-        rows.append(own)
+        rows.append(number)
         if len(merged) > 1:
             merged = [merge_degrees(merged)]
     neighbours, rows = [getattr(merged[0], half) for half in HALVES], np.concatenate(rows)
@@ -173,12 +173,12 @@ def _usual(
     """Return degrees of a sample of the reference's `others`, by their places, against the rest of it."""
     generator = np.random.default_rng(options.seed)
     drawn = np.sort(generator.choice(others, min(SAMPLE, len(others)), replace=False))
-    kept, first = [], 0
+    samples, first = [], 0
     for _, block in reader.blocks(reference):
-        own = drawn[(drawn >= first) & (drawn < first + len(block))] - first
-        kept.append(np.asarray(block.embeddings[own]))
+        rows = drawn[(drawn >= first) & (drawn < first + len(block))] - first
+        samples.append(np.asarray(block.embeddings[rows]))
         first += len(block)
-    degrees = _against(reference, np.concatenate(kept), decomposition, options.k, reader)
+    degrees = _against(reference, np.concatenate(samples), decomposition, options.k, reader)
     return dict(zip(HALVES, degrees[:2], strict=True))
 
 

@@ -36,10 +36,10 @@ def _album(brief: Brief) -> Iterator[Album]:
     """Yield the farthest and the nearest images, and some of the reference."""
     parts = []
     for kind, heading in KINDS.items():
-        own = [example for example in brief.source[1] if example.kind == kind]
-        degrees = [f"{one.semantic:.3f} · {one.covariate:.3f}" if kind != "reference" else "" for one in own]
-        images = (AlbumImage(one.address or None, one.name, text) for one, text in zip(own, degrees, strict=True))
-        parts += [AlbumPart(heading, tuple(images))] if own else []
+        examples = [example for example in brief.source[1] if example.kind == kind]
+        degrees = [f"{one.semantic:.3f} · {one.covariate:.3f}" if kind != "reference" else "" for one in examples]
+        images = (AlbumImage(one.address or None, one.name, text) for one, text in zip(examples, degrees, strict=True))
+        parts += [AlbumPart(heading, tuple(images))] if examples else []
     about = (
         "Under each image its degrees in meaning and in appearance; of the reference some images at random. "
         "Every image's degrees are in degrees.csv."

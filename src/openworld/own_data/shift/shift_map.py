@@ -53,13 +53,13 @@ def _chosen(measured: ImageDegrees, concepts: list[str]) -> Iterator[tuple[str, 
     """Yield (kind, which image)."""
     for row, column in np.argwhere(measured.grid.counts > 0).tolist():
         places = measured.grid.cell(row, column)
-        own = [measured.degrees[half][places] for half in HALVES]
-        from_middle = sum(np.abs(degrees - np.median(degrees)) for degrees in own)
+        values = [measured.degrees[half][places] for half in HALVES]
+        from_middle = sum(np.abs(degrees - np.median(degrees)) for degrees in values)
         for place in _varied(places[np.argsort(from_middle, kind="stable")], concepts, IN_A_CELL):
             yield "cell", place
     ranks = {half: np.empty(len(measured.row)) for half in HALVES}  # of each degree, as a share in [0, 1)
-    for half, own in ranks.items():
-        own[np.argsort(measured.degrees[half], kind="stable")] = np.arange(len(own)) / len(own)
+    for half, values in ranks.items():
+        values[np.argsort(measured.degrees[half], kind="stable")] = np.arange(len(values)) / len(values)
     near = ranks["semantic"] + ranks["covariate"]
     for kind, order in (*((half, -ranks[half]) for half in HALVES), ("near", near)):
         for place in _varied(np.argsort(order, kind="stable"), concepts, SHOWN):
@@ -131,12 +131,12 @@ def _chart(measured: ImageDegrees, cells: dict[Place, ChartCell], side: float) -
     """Return a map whose titles stand where levels begin; beyond its bounds images are far."""
     halves = ("covariate", "semantic")
     cuts = [measured.cuts[half].cuts for half in halves]
-    rows, columns = (("", *(f"{start:.3f}" for start in own)) for own in cuts)
+    rows, columns = (("", *(f"{start:.3f}" for start in starts)) for starts in cuts)
     titles = tuple(DEGREES[half] for half in halves)
     bounds = []  # where they lie along each axis, in cells; in the last level, which is open, in its middle
-    for half, own in zip(halves, cuts, strict=True):
-        usual, edges = measured.bound(half), (0.0, *own)
-        level = sum(start <= usual for start in own)
-        within = 0.5 if level == len(own) else (usual - edges[level]) / (edges[level + 1] - edges[level])
+    for half, starts in zip(halves, cuts, strict=True):
+        usual, edges = measured.bound(half), (0.0, *starts)
+        level = sum(start <= usual for start in starts)
+        within = 0.5 if level == len(starts) else (usual - edges[level]) / (edges[level + 1] - edges[level])
         bounds.append(level + within)
     return CellChart("", *titles, rows, columns, cells, KEYS, on_borders=True, bounds=tuple(bounds), side=side)

@@ -144,7 +144,7 @@ def unsure(right: Mapping[str, float]) -> Iterator[tuple[str, str, float]]:
     """Yield (half, word of the other, share in order) of halves that fail on texts that were held out."""
     for half, share in right.items():
         if share < SURE:
-            yield half, next(word for own, word in AXES.items() if own != half), share
+            yield half, next(word for axis, word in AXES.items() if axis != half), share
 
 
 def limits(measured: ImageDegrees, clip) -> Iterator[str]:

@@ -66,7 +66,7 @@ def find_painter(name: str, settings: PainterSettings, prompts: synthesis.Prompt
     if name not in PAINTERS:
         raise unknown_name("painter", name, (*PAINTERS, FORM))
     if name == TURBO_PAINTER:
-        chosen = {own: getattr(settings, own) for own in ("side", "steps", "guidance", "device")}
+        chosen = {options: getattr(settings, options) for options in ("side", "steps", "guidance", "device")}
         return synthesis.sdxl_turbo(settings.weights, **chosen)
     painter = synthesis.RenderedPainter(settings.drawings())
     painter.require(prompts)

@@ -92,14 +92,14 @@ def divide(
 ) -> PromptDivision:
     """Measure all prompts against all reference images, and cut both axes."""
     blocks = tuple(features.embeddings for collection in references for _, features in reader.blocks(collection))
-    known = sum(map(len, blocks))
-    require_neighbours(references, known, options.k)
+    count = sum(map(len, blocks))
+    require_neighbours(references, count, options.k)
     prompts = options.prompts
     encode = _Encoder(reader.clip, len(prompts), reader.progress)
     measured = synthesis.prompt_degrees(prompts, encode, decomposition, blocks, k=options.k, chunk=_TOGETHER)
     degrees = {half: getattr(measured, f"{half}_degree") for half in HALVES}
     cuts = axis_levels(degrees, options.levels, things="prompts")
-    return PromptDivision(degrees, cuts, known, dict(decomposition.about.get("validation") or {}))
+    return PromptDivision(degrees, cuts, count, dict(decomposition.about.get("validation") or {}))
 
 
 def plan(options: SynthesisOptions, division: PromptDivision, request: Mapping[str, Any]) -> synthesis.SynthesisPlan:
@@ -145,29 +145,29 @@ def keep_division(
     }
     columns |= {f"{half}_degree": division.degrees[half] for half in HALVES}
     columns |= {f"{half}_level": getattr(grid, half) for half in HALVES}  # counted from 0
-    own = folder / DIVISION
-    own.mkdir(parents=True, exist_ok=True)
-    write_file(own / LAID, decomposition.to_bytes())
-    write_file(own / TABLE, encode_table("prompts", columns))
-    write_file(own / REQUEST, readable_json({**request, **division.about}))
+    file = folder / DIVISION
+    file.mkdir(parents=True, exist_ok=True)
+    write_file(file / LAID, decomposition.to_bytes())
+    write_file(file / TABLE, encode_table("prompts", columns))
+    write_file(file / REQUEST, readable_json({**request, **division.about}))
 
 
 def kept_division(folder: Path, request: Mapping[str, Any]) -> PromptDivision | None:
     """Return the division that a folder keeps, None where it keeps none; another request is refused."""
     require_own(folder)
-    own = folder / DIVISION
-    if not (own / REQUEST).is_file():
+    file = folder / DIVISION
+    if not (file / REQUEST).is_file():
         return None
     try:
-        kept = parse_json((own / REQUEST).read_bytes())
+        kept = parse_json((file / REQUEST).read_bytes())
         changed = [part for part in request if kept.get(part) != to_json(request[part])]
         if changed:
             raise OpenworldError(f"{folder} was begun with other {' and '.join(changed)}; give these, or a new folder.")
-        rows = decode_table((own / TABLE).read_bytes())
+        rows = decode_table((file / TABLE).read_bytes())
         degrees = {half: rows[f"{half}_degree"].astype(np.float64) for half in HALVES}
         cuts = {half: Levels(kept["cuts"][half]) for half in HALVES}
         return PromptDivision(degrees, cuts, kept["reference_pictures"], kept["held_out_right"])
     except OpenworldError:
         raise
     except (OSError, LookupError, TypeError, ValueError, AttributeError) as error:
-        raise OpenworldError(f"{own} cannot be read ({error!r}); remove {folder} and begin anew.") from error
+        raise OpenworldError(f"{file} cannot be read ({error!r}); remove {folder} and begin anew.") from error

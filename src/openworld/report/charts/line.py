@@ -77,8 +77,8 @@ class LineChart:
     @property
     def lines(self) -> dict[str, Line]:
         """The series that have a value, the highlighted last, so that they lie on top."""
-        known = {name: line for name, line in self.series.items() if line.known}
-        return dict(sorted(known.items(), key=lambda item: item[0] in self.highlight))
+        lines_drawn = {name: line for name, line in self.series.items() if line.known}
+        return dict(sorted(lines_drawn.items(), key=lambda item: item[0] in self.highlight))
 
     @property
     def front(self) -> set[str]:
@@ -98,8 +98,8 @@ class LineChart:
                 yield {"series": name, self.x.key: at, self.y.key: y} | ends | {k: v[place] for k, v in further.items()}
 
     def svg(self, styles: Mapping[str, SeriesStyle], *, alone: bool = False) -> Markup:
-        lines, named = self.lines, (alone or self.named) and not self.points
-        plot = plane(*self._axes(), alone=alone or self.named, beside=lines if named else ())
+        lines, has_legend = self.lines, (alone or self.named) and not self.points
+        plot = plane(*self._axes(), alone=alone or self.named, beside=lines if has_legend else ())
         parts = []
         for region in self.regions:
             (left, bottom), (right, top) = map(plot.place, drawn_points(self, zip(region.x, region.y, strict=True)))
@@ -109,9 +109,9 @@ class LineChart:
         parts += [self._line(plot, name, line, styles[name]) for name, line in lines.items()]
         parts += [element("g", *drawn) for name, points in self.points.items()
                   for drawn in self._points(plot, name, points)]  # fmt: skip
-        if named:
-            known = [name for name in self.series if name in lines]
-            ends = {name: plot.place(drawn_points(self, lines[name].known[-1:])[0]) for name in known}
+        if has_legend:
+            names = [name for name in self.series if name in lines]
+            ends = {name: plot.place(drawn_points(self, lines[name].known[-1:])[0]) for name in names}
             parts += beside(plot, ends, styles)
         return drawing(plot.width, plot.height, f"{self.y.title} by {self.x.title}, {len(lines)} lines.", parts)
 

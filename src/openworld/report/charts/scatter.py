@@ -62,9 +62,9 @@ class ScatterChart:
                 yield {"series": name, self.x.key: x, self.y.key: y} | further
 
     def svg(self, styles: Mapping[str, SeriesStyle], *, alone: bool = False) -> Markup:
-        clouds, named = self.clouds, self.named is not None and (alone or self.named)
+        clouds, has_names = self.clouds, self.named is not None and (alone or self.named)
         x, y, guides = self._plane()
-        plot = plane(x, y, alone=alone, near=clouds if named else ())
+        plot = plane(x, y, alone=alone, near=clouds if has_names else ())
         parts = [plot.axes()]
         if isinstance(x, LogAxis) and x.break_share:  # two strokes across the axis, between none and the rest
             left, top, right, bottom = plot.box
@@ -82,7 +82,7 @@ class ScatterChart:
 
         dots = {name: [*map(plot.place, drawn_points(self, cloud.dots))] for name, cloud in clouds.items()}
         spreads = {name: [*map(plot.place, drawn_points(self, cloud.spread))] for name, cloud in clouds.items()}
-        if named:
+        if has_names:
             parts += _names(plot, dots, spreads, styles)
         for name, cloud in clouds.items():
             lines = cloud.lines(dots[name], spreads[name])

@@ -60,9 +60,9 @@ class Charts(Part):
         several = len({tuple(key_of(rows[0], key) for key in self.per) for rows in groups}) > 1
         for rows in groups:
             one = len(self.metrics) == 1 or len({row.metric for row in rows}) > 1
-            shown = [key for key in keys if key != METRIC] if one else keys
+            keys_shown = [key for key in keys if key != METRIC] if one else keys
             whole = several and all(key_of(rows[0], key) is None for key in self.per)
-            yield ", ".join([*["all"] * whole, *words_of(rows[0], shown)]), rows
+            yield ", ".join([*["all"] * whole, *words_of(rows[0], keys_shown)]), rows
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -194,8 +194,8 @@ class Bars(Charts):
         drawn = super().figure(brief, styles)
         if drawn is None or not self.stacked:
             return drawn
-        known = brief.results.metrics()
-        return replace(drawn, key=bars_key([known[key] for key in self.metrics if key in known], brief.label))
+        metrics = brief.results.metrics()
+        return replace(drawn, key=bars_key([metrics[key] for key in self.metrics if key in metrics], brief.label))
 
     def _charts(self, brief: Brief, styles: Mapping[str, SeriesStyle]) -> Iterator[Chart]:
         for title, rows in self._panels(brief, self._required):
@@ -208,13 +208,13 @@ class Bars(Charts):
                 if any(bars.values()):
                     yield BarChart(title, tuple(map(Quantity.of, parts)), bars)
                 continue
-            shown = {
+            series = {
                 row.entity: IntervalRow(row.value.value, (span.low, span.high) if (span := row.value.over()) else None)
                 for row in rows
                 if row.value.value is not None and row.entity in styles
             }
-            if shown:
-                yield IntervalChart(title, Quantity.of(rows[0].metric), shown)
+            if series:
+                yield IntervalChart(title, Quantity.of(rows[0].metric), series)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -254,8 +254,8 @@ class Scatter(Charts):
                 if clouds:
                     own = ", ".join(filter(None, (title, metrics[key].title if len(others) > 1 else "")))
                     x = _axis(metrics[key], [x for cloud in clouds.values() for x, _ in cloud.dots])
-                    named = None if self.dots else False
-                    yield ScatterChart(own, x, Quantity.of(metrics[main]), clouds, self.guide, named=named)
+                    has_legend = None if self.dots else False
+                    yield ScatterChart(own, x, Quantity.of(metrics[main]), clouds, self.guide, named=has_legend)
 
     def _numbers(self, row: Result) -> Iterator[tuple[Key, float | None]]:
         place = tuple(key_of(row, key) for key in self.dots if key != SEED)

@@ -118,25 +118,25 @@ class Layout:
         for title, parts in groupby(self.parts, key=lambda part: part.title):
             shown, folded = [], []
             for part in parts:
-                own = list(tables.get(part.name, ()))
+                contents = list(tables.get(part.name, ()))
                 if isinstance(part, Charts):
-                    own = [part.figure(brief, styles)]
+                    contents = [part.figure(brief, styles)]
                 elif isinstance(part, Own):
-                    own = list(part.draw(brief))
-                own = [each for each in own if each is not None]
-                if part.folded or (isinstance(part, Pivot | Tests) and len(own) > OPEN):
+                    contents = list(part.draw(brief))
+                contents = [each for each in contents if each is not None]
+                if part.folded or (isinstance(part, Pivot | Tests) and len(contents) > OPEN):
                     start = 0 if part.folded else 1
-                    folded += _folded(part, own[start:], brief)
-                    own = own[:start]
-                shown += own
+                    folded += _folded(part, contents[start:], brief)
+                    contents = contents[:start]
+                shown += contents
             if shown or folded:
                 yield replace(_section(title, shown), folded=_told_apart(folded))
 
 
 def _folded(part: Part, each: Sequence[str | Table | Figure | Album], brief: Brief) -> list[Section]:
     """A section for each of few, one for all of many; headings say by what their numbers are arranged."""
-    known = brief.results.metrics()
-    of = listed([known[key].title for key in part.metrics if key in known][:OPEN])
+    metrics = brief.results.metrics()
+    of = listed([metrics[key].title for key in part.metrics if key in metrics][:OPEN])
     if len(each) <= OPEN:
         headings = [headed(part.title, of) if own.title == part.title else own.title for own in each]
         return [_section(heading, [own]) for heading, own in zip(headings, each, strict=True)]
@@ -146,7 +146,7 @@ def _folded(part: Part, each: Sequence[str | Table | Figure | Album], brief: Bri
 
 
 def _section(heading: str, each: Sequence[str | Table | Figure | Album]) -> Section:
-    kinds = (tuple(own for own in each if isinstance(own, kind)) for kind in (str, Table, Figure, Album))
+    kinds = (tuple(contents for contents in each if isinstance(contents, kind)) for kind in (str, Table, Figure, Album))
     return Section(heading, *kinds)
 
 
@@ -196,8 +196,8 @@ def _rest(brief: Brief, printed: Sequence[Result], tables: Sequence[Table]) -> I
         title = f"{REST}, by {at}" if at else REST if same else f"{REST} of the whole"
         part = Pivot(name=f"rest-{number}", title=title, rows=(ENTITY, *different), columns=(METRIC,), per=same)
         yield from part.tables(replace(brief, results=Results(brief.results.evaluation, tuple(own))))
-    shown = {_pair(content) for content in contents if isinstance(content, Comparison)}
-    tests = tuple(test for test in brief.results.comparisons if _pair(test) not in shown)
+    pairs = {_pair(content) for content in contents if isinstance(content, Comparison)}
+    tests = tuple(test for test in brief.results.comparisons if _pair(test) not in pairs)
     results = replace(brief.results, comparisons=tests)
     for number, numbered in enumerate(dict.fromkeys(_numbers(test) for test in tests[:ON_PAGE]), 1):
         alike = tuple(test for test in tests if _numbers(test) == numbered)

@@ -108,13 +108,13 @@ class Part:
 
     def take(self, results: Results, required: Sequence[str]) -> Iterator[tuple[Key, Result]]:
         """Yield (what tells its table or chart from the next, row); rows lack none of the keys that are required."""
-        known = {*self.per, *self.of, *self.beside, *required} - {ENTITY, METRIC}
-        known |= {f"{key}{NAME_OF}" for key in known}
+        keys = {*self.per, *self.of, *self.beside, *required} - {ENTITY, METRIC}
+        keys |= {f"{key}{NAME_OF}" for key in keys}
         needed = {*self.of, *required} - {ENTITY, METRIC}
         apart = (*self.per, *(key for key in (METRIC, ENTITY) if key not in (*required, *self.per)))
         for row in results:
             place = row.where.keys()
-            fits = (not self.metrics or row.metric.key in self.metrics) and needed <= place <= known
+            fits = (not self.metrics or row.metric.key in self.metrics) and needed <= place <= keys
             if fits and all(row.where[key] == value for key, value in self.of.items()):
                 yield tuple(key_of(row, key) for key in apart), row
 
@@ -124,11 +124,11 @@ class Part:
         for apart, row in self.take(results, required):
             groups.setdefault(apart, []).append(row)
         places = {tuple(rows[0].where.items()): None for rows in groups.values()}
-        known = {place: number for number, place in enumerate(places)}
+        number_of = {place: number for number, place in enumerate(places)}
 
         def order(rows: Sequence[Result]) -> tuple[int, int, int]:
             where, metric = tuple(rows[0].where.items()), rows[0].metric.key
-            return len(where), known[where], self.metrics.index(metric) if self.metrics else 0
+            return len(where), number_of[where], self.metrics.index(metric) if self.metrics else 0
 
         return sorted(groups.values(), key=order)
 

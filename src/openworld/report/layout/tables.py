@@ -59,15 +59,15 @@ class Pivot(Part):
         lines, grid = [], all(len(key) == 1 and isinstance(key[0], int) for key in (*heads, *labels))
         for line, row in labels.items():
             label = str(line[0]) if grid else ", ".join(words_of(row, self.rows)) or "all"
-            own = [self._cell(cells.get((line, column)), brief) for column in heads]
-            own += own[:1] * sum(column.show == "interval" for column in columns)
-            own += [brief.test(first.key, place, row.entity, other) for other in opponents]
-            own += [texts.get(label) for texts in words.values()]
+            cells_of_row = [self._cell(cells.get((line, column)), brief) for column in heads]
+            cells_of_row += cells_of_row[:1] * sum(column.show == "interval" for column in columns)
+            cells_of_row += [brief.test(first.key, place, row.entity, other) for other in opponents]
+            cells_of_row += [texts.get(label) for texts in words.values()]
             mark = brief.marks.get(row.entity)
             series = row.entity if ENTITY in self.rows else ""
             sign = f" {mark.sign}" if mark and series else ""
             rule = len(self.rows) > 1 and bool(lines) and line[0] != lines[-1][0][0]
-            lines.append((line, Row(label + sign, tuple(own), series, rule=rule)))
+            lines.append((line, Row(label + sign, tuple(cells_of_row), series, rule=rule)))
         against = brief.tests(first.key, place) if opponents else []
         spans = {column for column, shown in zip(heads, columns, strict=False) if shown.intervals}
         spanned = [row for (_, column), row in cells.items() if column in spans]
@@ -141,8 +141,8 @@ class Pivot(Part):
             return []
         rows = (row for row in brief.results.where(metric=metric.key) if row.where == place)
         values = {row.entity: row.value.value for row in rows if brief.may_be_best(row.entity)}
-        found = standing(values, better=metric.better) if metric.better else None
-        leaders = [name for name in (found.names[:1] if found else ()) if any(name in _pair(test) for test in tests)]
+        best = standing(values, better=metric.better) if metric.better else None
+        leaders = [name for name in (best.names[:1] if best else ()) if any(name in _pair(test) for test in tests)]
         baseline = [brief.baseline] if any(brief.baseline in _pair(test) for test in tests) else []
         return list(dict.fromkeys([*baseline, *leaders]))
 
@@ -161,11 +161,11 @@ class Pivot(Part):
 
     def _sorted(self, labels: Mapping[Key, Result], rows: Sequence[Result]) -> dict[Key, Result]:
         """Rows by a metric: the best first, of one that has no better way the least first, what lacks it last."""
-        own = {self._key(row, self.rows): row for row in rows if row.metric.key == self.sort}
+        row_of = {self._key(row, self.rows): row for row in rows if row.metric.key == self.sort}
 
         def rank(line: Key) -> float:
-            value = own[line].value.value if line in own else None
-            return inf if value is None else -value if own[line].metric.better > 0 else value
+            value = row_of[line].value.value if line in row_of else None
+            return inf if value is None else -value if row_of[line].metric.better > 0 else value
 
         return {line: labels[line] for line in sorted(labels, key=rank)}
 
@@ -187,12 +187,12 @@ class Tests(Part):
         """Yield a table for each place that has tests, the most general first; those against chance are apart."""
         places: dict[tuple, list[Comparison]] = {}
         for test in brief.results.comparisons:
-            known = {*self.per, *self.of, *self.beside, *self.rows}
+            keys = {*self.per, *self.of, *self.beside, *self.rows}
             apart = {key: value for key, value in test.where.items() if key in self.per or key not in self.beside}
             place = tuple(item for item in apart.items() if item[0] not in self.rows)
             fits = not self.metrics or test.metric.key in self.metrics
             fits = fits and {*self.rows} <= test.where.keys() and self.of.items() <= test.where.items()
-            if fits and (not self.per or test.where.keys() <= known):
+            if fits and (not self.per or test.where.keys() <= keys):
                 places.setdefault((test.metric, test.other == CHANCE_NAME, *place), []).append(test)
         general_first = sorted(places.items(), key=lambda place: len(place[0]))
         several = len(places) > 1

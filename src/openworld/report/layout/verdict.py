@@ -76,18 +76,18 @@ def _leaders(
 
 
 def _lead(rows: Sequence[Result], brief: Brief) -> str:
-    metric, found = rows[0].metric, _standing(rows, brief)
-    if found is None:
+    metric, standing = rows[0].metric, _standing(rows, brief)
+    if standing is None:
         barred = brief.marks.get(rows[0].entity)
         reason = rows[0].value.reason or (barred.meaning if barred else "")
         if any(row.value.value is not None for row in rows):
             return f"no {brief.label} has a number of {metric.title} that may be called the best: {reason}."
         who = f"{rows[0].entity} has no" if len(rows) == 1 else f"no {brief.label} has"
         return f"{who} {metric.title}: {reason}."
-    best = next(row.value for row in rows if row.entity == found.names[0])
+    best = next(row.value for row in rows if row.entity == standing.names[0])
     number = f"{metric.write(best.value)} {metric.write_interval(best.over())}".rstrip()
     most = "highest" if metric.better > 0 else "lowest"
-    return f"{leads(found, metric.title, number, f'{brief.label}s', most)}."
+    return f"{leads(standing, metric.title, number, f'{brief.label}s', most)}."
 
 
 def _standing(rows: Sequence[Result], brief: Brief) -> Standing | None:
@@ -132,13 +132,13 @@ def _leader_of_many(by_place: Places, brief: Brief) -> str:
     every = [_standing(rows, brief) for rows in by_place.values()]
     metric = next(iter(by_place.values()))[0].metric
     wins: dict[str, int] = {}
-    for found in filter(None, every):
-        for name in found.names:
+    for leader in filter(None, every):
+        for name in leader.names:
             wins[name] = wins.get(name, 0) + 1
     if not wins:
         return f"No {brief.label} has a number of {metric.title} in any of {len(by_place)} places."
     best = max(wins, key=wins.get)
-    alone = sum(found is not None and found.alone and found.names == (best,) for found in every)
+    alone = sum(leader is not None and leader.alone and leader.names == (best,) for leader in every)
     return (
         f"{metric.title}: {first_in(every, best, f'of {len(by_place)} places')}, and is shown to be better than every "
         f"other {brief.label} in {none_or(alone)}."
@@ -152,7 +152,7 @@ def _against_baseline(by_place: Places, brief: Brief, family: str = " in each pl
         place = rows[0].metric.key, rows[0].where
         pairs = (brief.test(*place, row.entity, brief.baseline) for row in rows if row.entity != brief.baseline)
         tests.append([test for test in pairs if test is not None and test.p is not None])
-    every = [test for own in tests for test in own]
+    every = [test for part in tests for test in part]
     if not brief.baseline or len(every) < 2:
         return
     sides = {
@@ -160,21 +160,21 @@ def _against_baseline(by_place: Places, brief: Brief, family: str = " in each pl
         "worse": [test for test in every if test.worse],
         "equivalent": [test for test in every if not test.differs and test.equivalent],
     }
-    sides["not told apart"] = [test for test in every if not any(test in own for own in sides.values())]
+    sides["not told apart"] = [test for test in every if not any(test in part for part in sides.values())]
     if len(by_place) == 1:
-        parts = [f"{few([test.entity for test in own], f'{brief.label}s')} {'is' if len(own) == 1 else 'are'} {word}"
-                 for word, own in sides.items() if own]  # fmt: skip
+        parts = [f"{few([test.entity for test in part], f'{brief.label}s')} {'is' if len(part) == 1 else 'are'} {word}"
+                 for word, part in sides.items() if part]  # fmt: skip
         yield f"Against {brief.baseline}, {listed(parts)} ({HOLM})."
     else:
-        counts = [f"{len(own)} {'is' if len(own) == 1 else 'are'} {word}" for word, own in sides.items() if own]
+        counts = [f"{len(part)} {'is' if len(part) == 1 else 'are'} {word}" for word, part in sides.items() if part]
         yield f"Against {brief.baseline}, of {len(every)} tests {listed(counts)} ({HOLM}{family})."
 
 
 def _along(headline: str, chart: "Lines", by_place: Places, brief: Brief) -> Iterator[str]:
     """How the best entity fares from the first to the last place along a key, and who differs from the baseline."""
     rows = next(iter(by_place.values()))
-    found, along, curves, places = _standing(rows, brief), chart.along, {}, {}
-    if found is None:
+    standing, along, curves, places = _standing(rows, brief), chart.along, {}, {}
+    if standing is None:
         return
     for row in chart.rows_of(brief.results):
         alone = tuple(row.where.items()) not in by_place
@@ -184,13 +184,16 @@ def _along(headline: str, chart: "Lines", by_place: Places, brief: Brief) -> Ite
             places.setdefault(tuple(row.where.items()), []).append(row)
     changes = []
     for curve in curves.values():
-        own = sorted((row for row in curve if row.entity == found.names[0]), key=lambda row: row.where[along])
-        if len(own) > 1:
-            apart = ", ".join(words_of(own[0], chart.per))
-            ends = [f"{row.metric.write(row.value.value)} at {words_of(row, (along,))[0]}" for row in (own[0], own[-1])]
+        points = sorted((row for row in curve if row.entity == standing.names[0]), key=lambda row: row.where[along])
+        if len(points) > 1:
+            apart = ", ".join(words_of(points[0], chart.per))
+            ends = [
+                f"{row.metric.write(row.value.value)} at {words_of(row, (along,))[0]}"
+                for row in (points[0], points[-1])
+            ]
             changes.append(f"from {ends[0]} to {ends[1]}{f' ({apart})' if apart else ''}")
     if changes:
-        yield f"{rows[0].metric.title} of {found.names[0]} goes {listed(changes)}."
+        yield f"{rows[0].metric.title} of {standing.names[0]} goes {listed(changes)}."
     for sentence in _against_baseline(places, brief, "") if len(places) > 1 else ():
         yield f"By {along.replace('_', ' ')}: {sentence[0].lower()}{sentence[1:]}"
 

@@ -39,8 +39,8 @@ def _draw(table: Table, columns: Sequence[int]) -> TerminalTable:
             shown.stylize("bold" if cell.bold else "", 0, len(cell.text))  # the number alone, not what is printed
     caption = table.caption
     if missing:
-        named = "; ".join(missing) if len(missing) <= NAMED else f"{len(missing)} columns"
-        caption = f"{caption} Left out for want of room: {named}.".strip()
+        listing = "; ".join(missing) if len(missing) <= NAMED else f"{len(missing)} columns"
+        caption = f"{caption} Left out for want of room: {listing}.".strip()
     return TerminalTable((terminal.name(table.label), *heads), rows, caption, table.title)
 
 
@@ -112,10 +112,10 @@ def _parts(column: Column, cells: Sequence[Cell]) -> tuple[list[str], list[list]
         "printed": [cell.printed for cell in cells],
         "minus printed": [cell.difference for cell in cells],
     }
-    kept = [name for name in parts if any(part is not None for part in parts[name]) or not name]
-    kept = [name for name in kept if name in ("low", "high")] if column.show == "interval" else kept
-    lines = [list(line) for line in zip(*(parts[name] for name in kept), strict=True)] or [[] for _ in cells]
-    return [f"{column.heading} {name}".rstrip() for name in kept], lines
+    names = [name for name in parts if any(part is not None for part in parts[name]) or not name]
+    names = [name for name in names if name in ("low", "high")] if column.show == "interval" else names
+    lines = [list(line) for line in zip(*(parts[name] for name in names), strict=True)] or [[] for _ in cells]
+    return [f"{column.heading} {name}".rstrip() for name in names], lines
 
 
 def _number(content):

@@ -80,9 +80,9 @@ def _plot(table: Table, column: int, value: Value, style: SeriesStyle) -> Markup
         return Markup("")
     over = table.columns[column].over
     contents = [table.cell(row, column).content for row in range(len(table.rows))]
-    known = [content for content in contents if isinstance(content, Value) and content.value is not None]
-    intervals = filter(None, (value.over(over) for value in known))
-    ends = [value.value for value in known] + [end for interval in intervals for end in (interval.low, interval.high)]
+    values = [content for content in contents if isinstance(content, Value) and content.value is not None]
+    intervals = filter(None, (value.over(over) for value in values))
+    ends = [value.value for value in values] + [end for interval in intervals for end in (interval.low, interval.high)]
     least, most = (min(ends), max(ends)) if max(ends) > min(ends) else (0.0, 1.0)
 
     def across(at: float) -> float:

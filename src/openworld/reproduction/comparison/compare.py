@@ -248,8 +248,8 @@ class _Numbers:
             return fmean(number.in_data for number in parts) if parts else None, of_parts, True
         if exact is None:
             return None, None, False
-        own = self.deviation([exact])
-        return exact.in_data, of_parts if own is None else own, {*datasets} == whole
+        deviation = self.deviation([exact])
+        return exact.in_data, of_parts if deviation is None else deviation, {*datasets} == whole
 
     def _pair(self, ours: PaperResult | None, printed: float | None, deviation: float | None, alike: bool) -> CellPair:
         """Both numbers, tested if they are of the same thing (Welch's t of our seeds against the printed mean)."""

@@ -50,8 +50,8 @@ class MadeFigure:
 
     def styled(self, styles: Mapping[str, SeriesStyle]) -> "MadeFigure":
         """Return it with the colours that its series have on a page."""
-        own = {name: styles.get(name, style) for name, style in self.figure.styles.items()}
-        return replace(self, figure=replace(self.figure, styles=own))
+        styles_of = {name: styles.get(name, style) for name, style in self.figure.styles.items()}
+        return replace(self, figure=replace(self.figure, styles=styles_of))
 
 
 @dataclass(frozen=True)
@@ -174,9 +174,9 @@ def comparison_report(comparisons: Sequence[PaperComparison], figures: Sequence[
         ]
     sections = [Section("Every table", tables=(_overview(comparisons),))] if several else []
     for place, made in enumerate(comparisons, 1):
-        known = (Section("What is known of the printed table", text=made.notes),) if made.notes else ()
+        notes = (Section("What is known of the printed table", text=made.notes),) if made.notes else ()
         table, text = table_of(made, styles, f"table-{place}"), made.sentences if several else ()
-        sections.append(Section(made.table.short_heading, text=text, tables=(table,), folded=known))
+        sections.append(Section(made.table.short_heading, text=text, tables=(table,), folded=notes))
     each = [f"{made.table.heading}: {made.sentences[0]}" for made in comparisons]
     each += [f"{made.heading}: {made.sentences[0]}" for made in figures]
     remarks = remarks if comparisons else [*each, *remarks]

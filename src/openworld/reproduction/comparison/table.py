@@ -22,7 +22,7 @@ NOT_MEASURED = Value(None, reason="not measured")
 def table_of(comparison: PaperComparison, styles: Mapping[str, SeriesStyle] = NO_STYLES, name: str = "table") -> Table:
     """Return the table of a comparison, rows and columns as printed; a column is headed by whatever tells it apart."""
     columns, several = [], len({column.metric for column in comparison.columns}) > 1
-    shown = {"show": "deviation"} if comparison.show == "deviation" else {}
+    options = {"show": "deviation"} if comparison.show == "deviation" else {}
     for column in comparison.columns:
         dataset = column.dataset.replace(AVERAGE, "")
         if column.dataset == AVERAGE and not column.task:
@@ -33,7 +33,7 @@ def table_of(comparison: PaperComparison, styles: Mapping[str, SeriesStyle] = NO
         parts, metric = [part for part in parts if part], METRICS[column.metric]
         if not parts or several or column.printed_only:
             parts.append(metric.title)
-        columns.append(Column(metric, " ".join(parts) + (", printed" if column.printed_only else ""), **shown))
+        columns.append(Column(metric, " ".join(parts) + (", printed" if column.printed_only else ""), **options))
     rows = []
     for row in comparison.rows:
         pairs = [(comparison.pairs.get((row, column)), column) for column in comparison.columns]

@@ -16,16 +16,16 @@ ALL = "all"
 
 def find_figures(paper: str, number: str) -> tuple[PaperFigure, ...]:
     """Return the figures of a paper that a number means: one, its panels, or "all"."""
-    known = FIGURES[paper]
+    figures = FIGURES[paper]
     if number == ALL:
-        return tuple(known.values())
-    found = tuple(figure for name, figure in known.items() if number in (name, name.rstrip("abcdefgh")))
-    if found:
-        return found
+        return tuple(figures.values())
+    numbers = tuple(figure for name, figure in figures.items() if number in (name, name.rstrip("abcdefgh")))
+    if numbers:
+        return numbers
     reason = ABSENT[paper].get(number)
     if reason:
         raise OpenworldError(f"Figure {number} of {paper} cannot be made: {reason}.")
-    raise unknown_name(f"figure of {paper}", number, (*known, ALL))
+    raise unknown_name(f"figure of {paper}", number, (*figures, ALL))
 
 
 __all__ = ["ABSENT", "ALL", "FIGURES", "FigureRuns", "PaperFigure", "find_figures"]

@@ -58,10 +58,10 @@ def draw_temperatures(given: FigureRuns) -> Figure:
     if not charts:
         return Figure("", "", (NO_FIXED,), ())
     charts.sort(key=lambda chart: order.index(chart[0]) if chart[0] in order else len(order))
-    shown = tuple(chart for _, chart in charts)
+    charts_shown = tuple(chart for _, chart in charts)
     about = "Upright lines: the paper's Table 2, which prints TTC and bare similarities."
-    caption = (*ABOUT_TEMPERATURES, *([about] if any(chart.references for chart in shown) else []))
-    return Figure("", "", caption, shown, series_styles(TEMPERATURES), names=("data_set", "temperature"))
+    caption = (*ABOUT_TEMPERATURES, *([about] if any(chart.references for chart in charts_shown) else []))
+    return Figure("", "", caption, charts_shown, series_styles(TEMPERATURES), names=("data_set", "temperature"))
 
 
 def draw_alignment(given: FigureRuns, dataset: str) -> Figure:

@@ -46,7 +46,7 @@ class BothSides:
     @classmethod
     def of(cls, given: FigureRuns, tables: Sequence[PaperTable]) -> "BothSides":
         """Read tables whose data sets are those of the first."""
-        values, found = {}, {}
+        values, values_of = {}, {}
         for table in tables:
             printed = published_numbers(given.paper, table.number)
             sides = {OURS: paper_results(given.paper, table.number, given.runs), PRINTED: printed}
@@ -55,9 +55,9 @@ class BothSides:
                     value = number.value if side == OURS else Value(number.in_data)
                     if number.dataset != AVERAGE and value.value is not None:
                         values[side, number.dataset, number.setting, number.method, number.metric] = value
-                        found.setdefault((side, number.dataset), None)
+                        values_of.setdefault((side, number.dataset), None)
         listed = dict.fromkeys(name for table in tables for name in table.datasets)
-        ours = [name for side, name in found if side == OURS and name]
+        ours = [name for side, name in values_of if side == OURS and name]
         return cls(values, {OURS: tuple([name for name in listed if name in ours] or ours), PRINTED: tuple(listed)})
 
     @property
@@ -70,10 +70,10 @@ class BothSides:
 
     def mean(self, side: str, datasets: Sequence[str], method: str, metric: str) -> float | None:
         """The mean over data sets, or what belongs to none; None where one is missing."""
-        found = {
+        means = {
             key[1]: value.value for key, value in self.values.items() if (key[0], *key[3:]) == (side, method, metric)
         }
-        return found.get("", mean([found.get(name) for name in datasets]))
+        return means.get("", mean([means.get(name) for name in datasets]))
 
 
 def _figure(caption: Sequence[str], charts: Sequence, baseline: str = BASELINE, **names) -> Figure:
@@ -131,8 +131,8 @@ def draw_profile(given: FigureRuns, table: PaperTable) -> Figure:
     methods = {OURS: analysed or both.methods(OURS), PRINTED: both.methods(PRINTED)}
 
     def lines(side: str, name: str) -> dict[str, Line]:
-        known = {method: [both.mean(side, (name,), method, part) for part in PARTS] for method in methods[side]}
-        return {method: Line(range(len(PARTS)), own) for method, own in known.items() if {*own} != {None}}
+        means = {method: [both.mean(side, (name,), method, part) for part in PARTS] for method in methods[side]}
+        return {method: Line(range(len(PARTS)), own) for method, own in means.items() if {*own} != {None}}
 
     caption = ("What OpenworldAUC is made of: base and new images named right, and how well the two are told apart.",)
     return _beside(both, lines, Quantity("part", "", "number", labels=tuple(PARTS.values())), caption, "method")
@@ -173,8 +173,8 @@ def draw_miss_hit(given: FigureRuns, table: PaperTable) -> Figure:
             facts = {**outcome.facts, "learner": run.method(outcome.learner)}
             if outcome.facts.get("kind") in (None, "source"):  # fitted once, and scored in several places
                 by_title.setdefault(dataset_of(run, outcome), []).append(replace(outcome, facts=facts))
-    shown = [name for name in table.datasets if name in by_title] or list(by_title)
-    settings = {title: methods for title in shown for methods in by_setting(by_title[title]).values()}
+    names = [name for name in table.datasets if name in by_title] or list(by_title)
+    settings = {title: methods for title in names for methods in by_setting(by_title[title]).values()}
     learners = dict.fromkeys(name for methods in settings.values() for name in methods)
     figure = miss_hit(settings, series_styles(list(learners), [BASELINE]))
     undefined = Figure("", "", ("No method has base and new images that it names right: no curve is defined.",), ())

@@ -56,8 +56,8 @@ def runs_with_figures(
     wanted = {table.number for table in tables}
     united: dict[str, PaperTable] = {}  # tables beside, each with the data sets that any figure needs of it
     for table in (table for figure in figures for table in figure.tables if table.number not in wanted):
-        known = united.get(table.number, table)
-        united[table.number] = replace(known, datasets=tuple(dict.fromkeys((*known.datasets, *table.datasets))))
+        runs_of = united.get(table.number, table)
+        united[table.number] = replace(runs_of, datasets=tuple(dict.fromkeys((*runs_of.datasets, *table.datasets))))
     every = [*tables, *united.values()]
     planned = tuple(plan_runs(every, setup)) if every else ()
     runs = {run.name: replace(run, tables=tuple(table for table in run.tables if table in wanted)) for run in planned}
@@ -66,8 +66,8 @@ def runs_with_figures(
         data = [set(run.data) for run in plan_runs(figure.tables, setup)] if figure.tables else []
         read = [run for run in planned if numbers & {*run.tables} and any(part <= {*run.data} for part in data)]
         for run in (*read, *figure.runs(setup)):
-            known = runs.setdefault(run.name, run)
-            if known.spec != run.spec:
+            runs_of = runs.setdefault(run.name, run)
+            if runs_of.spec != run.spec:
                 raise OpenworldError(f"two different runs are planned as {run.name}; every run needs its own name.")
-            runs[run.name] = replace(known, figures=tuple(dict.fromkeys((*known.figures, figure.number))))
+            runs[run.name] = replace(runs_of, figures=tuple(dict.fromkeys((*runs_of.figures, figure.number))))
     return tuple(run for run in runs.values() if run.tables or run.figures)

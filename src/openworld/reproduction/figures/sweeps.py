@@ -63,9 +63,11 @@ class FigureSweep:
                 usual = entries[METHOD]
                 entries[name] = replace(usual, label=name, settings=override(usual.settings, settings))
         else:  # CLIP and the methods of Table 14; of all methods those that are asked for, where any is
-            named = {BASELINE} | {number.method for number in published_numbers("openworldauc", "14")}
+            names = {BASELINE} | {number.method for number in published_numbers("openworldauc", "14")}
             every = setup.methods(METHODS).items()
-            entries = {name: own for name, own in every if setup.learners or name in named or name not in METHODS}
+            entries = {
+                name: methods for name, methods in every if setup.learners or name in names or name not in METHODS
+            }
         return {name: setup.learner(entry, data.dataset, PUBLISHED_TASK) for name, entry in entries.items()}
 
 
@@ -88,9 +90,9 @@ def draw_sweep(given: FigureRuns, sweep: FigureSweep, datasets: Sequence[str]) -
     """Return OpenworldAUC against what a sweep varies, one chart per data set, with what Table 2 prints."""
     rows = [row for row in _rows(given, sweep) if row.value.value is not None]
     ours = dict.fromkeys(row.where["data_set"] for row in rows)
-    shown = [title for title in datasets if title in ours] or list(ours)
-    results = Results("recognition", tuple(row for row in rows if row.where["data_set"] in shown))
-    if not shown:
+    names = [title for title in datasets if title in ours] or list(ours)
+    results = Results("recognition", tuple(row for row in rows if row.where["data_set"] in names))
+    if not names:
         return Figure("", "", ("No value of the sweep has an OpenworldAUC, so that nothing can be drawn.",), ())
     styles = series_styles(list(results.entities), [BASELINE])
     printed = {(each.dataset, each.method): each.in_data for each in published_numbers(given.paper, "2")}
@@ -99,8 +101,8 @@ def draw_sweep(given: FigureRuns, sweep: FigureSweep, datasets: Sequence[str]) -
         part = Lines(name="sweep", title="", metrics=(AUC.key,), along=sweep.varies, per=("data_set",))
         x = Quantity(sweep.varies, sweep.axis, "number", 6, log=bool(sweep.shots), at_values=True)
         drawn = part.figure(Brief(results, BASELINE, label="method"), styles)
-        charts = sorted((replace(chart, x=x) for chart in drawn.charts), key=lambda chart: shown.index(chart.title))
-    for title in shown if not sweep.varies else ():
+        charts = sorted((replace(chart, x=x) for chart in drawn.charts), key=lambda chart: names.index(chart.title))
+    for title in names if not sweep.varies else ():
         intervals = {}
         for row in results.where(data_set=title):
             images, seeds = row.value.over("images"), (min(row.per_seed), max(row.per_seed))

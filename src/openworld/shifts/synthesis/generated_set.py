@@ -40,8 +40,8 @@ class _Manifest:
     def __post_init__(self) -> None:
         if self.version != VERSION:
             raise OpenworldError(f"it has version {self.version}, expected {VERSION}")
-        named = all(isinstance(style.get("name"), str) for style in self.styles)
-        if not named or not isinstance(self.order.get("painter"), dict):
+        have_names = all(isinstance(style.get("name"), str) for style in self.styles)
+        if not have_names or not isinstance(self.order.get("painter"), dict):
             raise OpenworldError("a style has no name, or the order no painter")
 
 
@@ -92,14 +92,14 @@ def read_generated(folder: str | Path) -> GeneratedSet:
     if hashlib.sha256(table).hexdigest() != about["table_sha256"]:
         raise OpenworldError(f"{folder / TABLE} is not the one its manifest was written for; generate the set again.")
     rows = decode_table(table)
-    kept = rows.pop("kept").astype(bool)
-    rows = {name: column[kept] for name, column in rows.items()}
+    mask = rows.pop("kept").astype(bool)
+    rows = {name: column[mask] for name, column in rows.items()}
     return GeneratedSet(
         images=_images(folder, about, rows),
         style=rows["style"].astype(np.int64),
         styles=tuple(style["name"] for style in about["styles"]),
         grid=ShiftGrid(rows["semantic"], rows["covariate"], tuple(about["shape"]), least=1),
-        refused=int((~kept).sum()),
+        refused=int((~mask).sum()),
         about=about,
     )
 

@@ -159,10 +159,10 @@ def _make(
         images = list(painter.paint(orders))
         if len(images) != len(orders):
             raise OpenworldError(f"the painter gave {len(images)} images for {len(orders)} commissions.")
-        kept = [True] * len(images) if screen is None else list(map(bool, screen.allows(images)))
-        if len(kept) != len(images):
-            raise OpenworldError(f"the screen {screen.name!r} gave {len(kept)} answers for {len(images)} images.")
-        for order, image, keep in zip(orders, images, kept, strict=True):
+        mask = [True] * len(images) if screen is None else list(map(bool, screen.allows(images)))
+        if len(mask) != len(images):
+            raise OpenworldError(f"the screen {screen.name!r} gave {len(mask)} answers for {len(images)} images.")
+        for order, image, keep in zip(orders, images, mask, strict=True):
             if keep:
                 buffer = io.BytesIO()
                 image.convert("RGB").save(buffer, "PNG")
@@ -211,9 +211,9 @@ def _finish(folder: Path, plan: SynthesisPlan, lines: list[_Line]) -> None:
 
 def _read_order(path: Path) -> dict:
     try:
-        found = parse_json(path.read_bytes())
-        if isinstance(found, dict):
-            return found
+        order = parse_json(path.read_bytes())
+        if isinstance(order, dict):
+            return order
         raise ValueError("it is no table of keys")
     except ValueError as error:
         raise OpenworldError(f"{path} is not JSON ({error}); remove the folder and begin anew.") from error

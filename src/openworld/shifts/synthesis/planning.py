@@ -54,12 +54,12 @@ class SynthesisPlan:
         """Return image `number`; another `attempt` has another seed."""
         prompt, cell = int(self.prompt[number]), (int(self.covariate[number]), int(self.semantic[number]))
         label, style = self.prompts.parts(prompt)
-        named, look = self.prompts.labels[label], self.prompts.styles[style]
+        label_name, look = self.prompts.labels[label], self.prompts.styles[style]
         # The same order has the same noise in whatever plan it stands.
-        order = "\0".join(map(str, (self.seed, named, look.name, int(self.repeat[number]), attempt)))
+        order = "\0".join(map(str, (self.seed, label_name, look.name, int(self.repeat[number]), attempt)))
         seed = int.from_bytes(hashlib.sha256(order.encode()).digest()[:8], "big") >> 1
         file = f"covariate-{cell[0]}/semantic-{cell[1]}/{number % self.count}_{label}_{style}.png"
-        return Commission(number, named, look.name, self.prompts.text(prompt), look.negative, cell, file, seed)
+        return Commission(number, label_name, look.name, self.prompts.text(prompt), look.negative, cell, file, seed)
 
     def report(self) -> dict:
         """Return how many prompts each cell had and gave, as JSON; a cell without images has unique 0."""

@@ -64,18 +64,18 @@ def published_styles(path: str | Path) -> tuple[PromptStyle, ...]:
     """Return the paper's 51 styles, in its order and by its names, with the sentences of SDXL's templates."""
     # A template is the paper's if its name is, but for case, punctuation and the group before its first hyphen, such as
     # "artstyle-" and "sai-".
-    found: dict[str, PromptStyle] = {}
+    styles: dict[str, PromptStyle] = {}
     for style in _sdxl_styles(Path(path)):
         for name in (style.name, style.name.partition("-")[2]):
-            found.setdefault(_letters(name), style)
+            styles.setdefault(_letters(name), style)
     wanted = prompt_styles()
-    lacking = [style.name for style in wanted if _letters(style.name) not in found]
+    lacking = [style.name for style in wanted if _letters(style.name) not in styles]
     if lacking:
         raise OpenworldError(
             f"{path} has no template of {len(lacking)} of the paper's {len(wanted)} styles, such as "
             f"{', '.join(lacking[:5])}; give a file that has them all, or --styles FILE.json for what it has."
         )
-    templates = ((style.name, found[_letters(style.name)]) for style in wanted)
+    templates = ((style.name, styles[_letters(style.name)]) for style in wanted)
     return tuple(PromptStyle(name, template.prompt, template.negative) for name, template in templates)
 
 

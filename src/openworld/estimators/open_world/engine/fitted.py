@@ -119,8 +119,8 @@ class FittedOpenWorld:
         if stream.n < FEWEST_IMAGES:
             few = f"{stream.n} images are too few to estimate from; give {FEWEST_IMAGES - stream.n} more"
             return OpenWorldEstimate().without(NUMBERS, few)
-        found = self.estimator.read(self.known, stream, new_share)
-        return _refused(replace(found, details={"n_stream": stream.n, **found.details}), stream, self.estimator)
+        result = self.estimator.read(self.known, stream, new_share)
+        return _refused(replace(result, details={"n_stream": stream.n, **result.details}), stream, self.estimator)
 
 
 def fit(estimator: OpenWorldEstimator, validation: OpenWorldOutputs, learn) -> FittedOpenWorld:

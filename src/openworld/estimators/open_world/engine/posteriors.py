@@ -63,10 +63,10 @@ class NameRule:
 
     def base(self, logits: np.ndarray, n_base: int) -> np.ndarray:
         """Return the sum of softmax(logits / T) over base names, float64[n]."""
-        found = np.empty(len(logits))
+        chances = np.empty(len(logits))
         for rows in blocks(*logits.shape):
-            found[rows] = probabilities(logits[rows], self.temperature)[:, :n_base].sum(axis=1)
-        return np.minimum(1.0, found)
+            chances[rows] = probabilities(logits[rows], self.temperature)[:, :n_base].sum(axis=1)
+        return np.minimum(1.0, chances)
 
 
 def posterior_share(base: np.ndarray, prior: float = 0.5) -> float:

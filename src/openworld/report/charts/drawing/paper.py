@@ -60,8 +60,8 @@ def _set_log(axes, x: LogAxis) -> None:
 
     def place(value):
         value = np.asarray(value, float)
-        known = start + span * np.log(np.where(value > 0, value, 1.0) / x.low) / ratio
-        return np.where(value > 0, known, x.break_share / 2 * (1 + value))
+        position = start + span * np.log(np.where(value > 0, value, 1.0) / x.low) / ratio
+        return np.where(value > 0, position, x.break_share / 2 * (1 + value))
 
     def value_at(share):
         share = np.asarray(share, float)

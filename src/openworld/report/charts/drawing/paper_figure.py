@@ -96,9 +96,9 @@ def _fit_texts(sheet, places) -> None:
                 axes.set_xticks(ticks, broken, rotation=0 if pitch > NARROW else 90)
             elif not any(map(_is_word, labels)):
                 lengths = [text_width(label, POINTS) if axis == "x" else POINTS for label in labels]
-                shown = thinned(centres, lengths, 2.0)
-                kept = [label if place in shown else "" for place, label in enumerate(labels)]
-                getattr(axes, f"set_{axis}ticks")(ticks, kept)
+                visible = thinned(centres, lengths, 2.0)
+                texts = [label if place in visible else "" for place, label in enumerate(labels)]
+                getattr(axes, f"set_{axis}ticks")(ticks, texts)
 
 
 def _is_word(label: str) -> bool:
