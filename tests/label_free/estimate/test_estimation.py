@@ -178,6 +178,7 @@ def test_chunks_like_the_source_raise_no_alarm_and_a_fall_does(tmp_path):
         found = estimate_accuracy(source, target, Settings(named, chunk_rows=100, alert=accuracy - 0.03))
         assert {one for one in found.alerts if int(one.split(" ")[0]) < 800} == set()
         assert "901 to 1,000" in found.alerts
+        assert found.chunks[0].alarm.statistic == 0  # nothing is summed up before the first chunk
 
 
 def test_a_single_image_is_answered_and_asks_for_no_worksheet():
