@@ -1,7 +1,7 @@
 """Bad text in every option of every command: a refusal in two lines, never a traceback, and nothing is written.
 
-What is required is named `nowhere`, so that no work begins. Every option meets some of the bad texts, and four options
-of a kind, one after the other in a command, meet all: what reads a text is the same function for all options of a kind.
+What is required is named `nowhere`, so that no work begins. Four options of a kind, one after the other in a command,
+meet all bad texts, since one function reads a text for all options of a kind; the slow tests try all texts with each.
 """
 
 import inspect
@@ -30,7 +30,6 @@ TEXTS = [
 ]
 NUMBERS = {int: ["", "nan", "-1", "1.5", "1e400", "10000000000000000000000", "words", "0x"]}
 NUMBERS[float] = ["", "nan", "inf", "-inf", "1e400", "words", "1,5"]
-EVERY = 4
 FAST = {("demo",): ["--preset", "no preset"], ("cache",): ["--cache", "no folder"], ("list",): ["no kind"]}
 """What ends commands early that need nothing."""
 FREE = {("cache", "--cache"), ("cache", "--dataset"), ("cache", "--backbone")}
@@ -39,8 +38,8 @@ FOLDERS = {("data", option) for option in ("NAMES", "--against", "--base")}
 """Options that take a folder of class folders for their names: the root of this machine may hold some."""
 
 
-def calls(words):
-    """Every option with every fourth bad text: (option, its type, text, the words of the call)."""
+def calls(words, every):
+    """Every option with every so many-th bad text: (option, its type, text, the words of the call)."""
     command = COMMANDS[words]
     function = command.load()
     hints, parameters = hints_of(function), inspect.signature(function).parameters
@@ -51,7 +50,7 @@ def calls(words):
     for place, each in enumerate(parameters):
         kind = on_command_line(hints[each])[0]
         kind = getattr(kind, "__args__", [kind])[0] if getattr(kind, "__origin__", None) is list else kind
-        for text in NUMBERS.get(kind, TEXTS)[place % EVERY :: EVERY] if kind is not bool else ["=3"]:
+        for text in NUMBERS.get(kind, TEXTS)[place % every :: every] if kind is not bool else ["=3"]:
             if each in command.arguments:
                 line = [text, *needed[1:]]
             elif kind is bool:
@@ -85,7 +84,10 @@ def fault(kind, option, text, line, folder):
     return None
 
 
+@pytest.mark.parametrize("every", [4, pytest.param(1, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
-def test_bad_text_is_refused_in_every_option(words, tmp_path):
-    faults = [(option, text, fault(kind, option, text, line, tmp_path)) for option, kind, text, line in calls(words)]
+def test_bad_text_is_refused_in_every_option(words, every, tmp_path):
+    faults = [
+        (option, text, fault(kind, option, text, line, tmp_path)) for option, kind, text, line in calls(words, every)
+    ]
     assert faults and [each for each in faults if each[2] is not None] == []
