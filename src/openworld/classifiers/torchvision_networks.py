@@ -125,9 +125,9 @@ class VisionTransformer(nn.Module):
         super().__init__()
         width, channels, patch, _ = weights["conv_proj.weight"].shape
         if width not in HEADS:
-            architectures = ", ".join(map(str, HEADS))
+            widths = ", ".join(map(str, HEADS))
             raise OpenworldError(
-                f"a transformer of width {width} has no known number of heads; known widths: {architectures}."
+                f"a transformer of width {width} has no known number of heads; known widths: {widths}."
             )
         self.conv_proj = nn.Conv2d(channels, width, patch, patch)
         self.class_token = nn.Parameter(torch.zeros(1, 1, width))

@@ -130,7 +130,7 @@ def check_backbone(
         tokenizer=kind | ({} if clip.tokenizer is None else {"positions": clip.tokenizer.positions}),
         files=tuple(dict.fromkeys(str(path) for need in whole.needs for path in need.found)) if whole else (),
         fingerprint=clip.fingerprint,
-        learners={published: lacking(clip, learner.published("")) for published, learner in all_learners().items()},
+        learners={title: lacking(clip, learner.published("")) for title, learner in all_learners().items()},
         methods={
             "zero-shot names, predict, estimate and its references": None,
             "detectors on embeddings, shift taught by class names": None,

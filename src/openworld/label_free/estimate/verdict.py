@@ -138,10 +138,8 @@ def late_labels(estimate: AccuracyEstimate, part: str = "chunk") -> str:
     present = [labels for labels in every if labels is not None]
     if not present:
         return ""
-    total, reasons = (
-        sum(labels.n for labels in present),
-        [labels.reason for labels in present if labels.accuracy is None],
-    )
+    total = sum(labels.n for labels in present)
+    reasons = [labels.reason for labels in present if labels.accuracy is None]
     where = f" in {counted(len(present), part)}" if estimate.chunks else ""
     if not present[0].drawn:
         right = sum(labels.plain * labels.n for labels in present) / total
