@@ -9,7 +9,7 @@ from estimate_in_shards import estimate_in_shards
 from forked import killed_after, start
 from PIL import Image
 
-KILLS = 5
+KILLS = 20
 NAMES = ("blue", "green", "red")
 
 

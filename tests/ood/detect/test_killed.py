@@ -14,7 +14,7 @@ from openworld import classifiers
 from openworld.api.detecting import detect
 from openworld.evaluations.finished_runs import read_report
 
-KILLS = 6
+KILLS = 20
 COUNTS = {"train": 3, "validation": 4, "test": 2}
 LOADED = ("torch", "scipy.stats", "pyarrow.parquet", "openworld.ood.detect.on_images", "openworld.ood.benchmark.report")
 
