@@ -17,9 +17,11 @@ sys.path.insert(0, str(Path(__file__).parent))  # for `made_units`, which severa
 
 from shapes import few_shapes, shapes, told_columns  # noqa: E402, F401  fixtures that several folders share
 
-# Properties: a few examples in the suite of every day, more in continuous integration (--hypothesis-profile=thorough).
-settings.register_profile("openworld", deadline=None, max_examples=10)
-settings.register_profile("thorough", deadline=None, max_examples=100)
+# Properties: a few examples in the suite of every day, more in continuous integration (--hypothesis-profile=thorough),
+# both the same each time. `--hypothesis-profile=search` draws others at each call: for who looks for rare faults.
+settings.register_profile("openworld", deadline=None, max_examples=10, derandomize=True)
+settings.register_profile("thorough", deadline=None, max_examples=100, derandomize=True)
+settings.register_profile("search", deadline=None, max_examples=300)
 settings.load_profile("openworld")
 
 

@@ -17,7 +17,7 @@ def drawn(seed, n=12, classes=4):
     """A judged model's probabilities, and similarities that go along with them."""
     rng = np.random.default_rng(seed)
     base = softmax(3 * rng.normal(size=(n, classes)), axis=1)
-    return base, 0.2 + 0.01 * np.log(base) + 0.01 * rng.normal(size=(n, classes))
+    return base, 0.2 + 0.1 * np.log(base) + 0.1 * rng.normal(size=(n, classes))  # best at some .1, far from BOUNDS
 
 
 def slope(base, similarities, tau):
@@ -28,7 +28,7 @@ def slope(base, similarities, tau):
     return -0.5 * np.mean((q * centred * r).sum(axis=1)) / tau**2
 
 
-@given(seeds, st.floats(0.005, 2))
+@given(seeds, st.floats(0.05, 20))
 def test_the_divergence_is_its_definition_and_so_is_its_slope(seed, tau):
     base, similarities = drawn(seed)
     q = softmax(similarities / tau, axis=1)

@@ -100,6 +100,21 @@ def test_a_call_that_was_stopped_goes_on_where_it_was(folder, classifier, tmp_pa
         assert write_scores(images, stopping_at(99), path) == 0
 
 
+def test_shards_are_removed_by_the_next_call_if_their_own_was_stopped_before(folder, classifier, tmp_path, monkeypatch):
+    images, path = labelled_images(str(folder / "by class")), tmp_path / "s.parquet"
+    model = {"logits": scoring_model(str(classifier), None, SENTENCE, "cpu", scaled=True)}
+
+    def stop(path):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+        patched.setattr(scoring, "remove", stop)
+        write_scores(images, model, path)
+    assert path.exists() and len(list(tmp_path.glob("s.*/*.safetensors"))) == 1
+    assert write_scores(images, model, path) == len(images)
+    assert not list(tmp_path.glob("s.*/"))
+
+
 DIFFERENT = {  # what is changed in (images, model, labelled)
     "labels": lambda images, model: (replace(images, labels=images.labels[::-1].copy()), model, True),
     "no labels": lambda images, model: (images, model, False),

@@ -10,6 +10,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -195,22 +196,36 @@ def write_scores(
     labelled: bool = True,
 ) -> int:
     """Let every model score every image, write it as Parquet, and return how many were scored before."""
-    import pyarrow
-    from pyarrow import parquet
-    from safetensors.numpy import load, save
-
     model = models["logits"]
     labels = labels_among(images, model.classnames) if labelled else None
-    find_seen = model.find_seen if labelled else None
     if not len(images):
         raise OpenworldError(f"{images.name} holds no image; there is nothing to estimate.")
-    made, reused = made_of(images, models, labelled=labelled), 0
-    if is_written(path, made):
-        return len(images)
-    parts = [np.arange(start, min(start + TOGETHER, len(images))) for start in range(0, len(images), TOGETHER)]
-    folder = path.with_name(f"{path.stem}.{made[:32]}")
-    shards = [folder / f"scores-{number:05d}.safetensors" for number in range(len(parts))]
-    for rows, shard in zip(parts, shards, strict=True):
+    made, reused = made_of(images, models, labelled=labelled), len(images)
+    if not is_written(path, made):
+        find_seen = model.find_seen if labelled else None
+        shards, reused = _write_shards(images, models, find_seen, path.with_name(f"{path.stem}.{made[:32]}"), progress)
+        about = {"classnames": json.dumps(model.classnames), MADE_OF: made}
+        _join_shards(shards, path, images, list(models), labels, about)
+    for folder in path.parent.glob(f"{path.stem}.{'[0-9a-f]' * 32}"):  # shards of this call, and of stopped ones
+        remove(folder)
+    return reused
+
+
+def _write_shards(
+    images: ImageSet,
+    models: Models,
+    find_seen: Callable[[ImageSet], np.ndarray] | None,
+    folder: Path,
+    progress: Callable[[int, int, int], None] | None,
+) -> tuple[dict[Path, np.ndarray], int]:
+    """Score what is not there yet; return the images of every file, and how many were scored before."""
+    from safetensors.numpy import save
+
+    starts = range(0, len(images), TOGETHER)
+    parts = [np.arange(start, min(start + TOGETHER, len(images))) for start in starts]
+    shards = {folder / f"scores-{number:05d}.safetensors": rows for number, rows in enumerate(parts)}
+    reused = 0
+    for shard, rows in shards.items():
         if progress:
             progress(int(rows[0]), len(images), reused)
         if is_intact(shard):
@@ -223,25 +238,34 @@ def write_scores(
             write_with_checksum(shard, save(arrays))
     if progress:
         progress(len(images), len(images), reused)
+    return shards, reused
 
-    columns = {"path": pyarrow.string()}
-    columns |= dict.fromkeys(models, pyarrow.list_(pyarrow.float32(), len(model.classnames)))
-    columns[APPEARANCE] = pyarrow.list_(pyarrow.float32(), len(NUMBERS))
-    columns |= {"labels": pyarrow.int64()} if labelled else {}
-    columns |= {SEEN: pyarrow.int64()} if find_seen else {}
-    about = {"classnames": json.dumps(model.classnames), MADE_OF: made}
-    schema = pyarrow.schema(list(columns.items()), metadata=about)
-    with writing(path) as file, parquet.ParquetWriter(file, schema, compression="zstd") as writer:
-        for rows, shard in zip(parts, shards, strict=True):
-            scored = load(read_intact(shard))
-            arrays = [pyarrow.array(map(images.path_of, rows.tolist()), pyarrow.string())]
-            for name in (*models, APPEARANCE):
-                flat = pyarrow.array(scored[name].reshape(-1))
-                arrays.append(pyarrow.FixedSizeListArray.from_arrays(flat, scored[name].shape[1]))
-            arrays += [pyarrow.array(labels[rows])] if labelled else []
-            arrays += [pyarrow.array(scored[SEEN])] if find_seen else []
-            writer.write_batch(pyarrow.record_batch(arrays, schema=schema))
+
+def _join_shards(
+    shards: Mapping[Path, np.ndarray],
+    path: Path,
+    images: ImageSet,
+    models: list[str],
+    labels: np.ndarray | None,
+    about: dict[str, str],
+) -> None:
+    """Write one table of all shards."""
+    import pyarrow
+    from pyarrow import parquet
+    from safetensors.numpy import load
+
+    def table(rows: np.ndarray, scored: dict[str, np.ndarray]) -> pyarrow.Table:
+        columns = {"path": pyarrow.array(map(images.path_of, rows.tolist()), pyarrow.string())}
+        for name in (*models, APPEARANCE):
+            flat = pyarrow.array(scored[name].reshape(-1))
+            columns[name] = pyarrow.FixedSizeListArray.from_arrays(flat, scored[name].shape[1])
+        columns |= {} if labels is None else {"labels": pyarrow.array(labels[rows])}
+        columns |= {SEEN: pyarrow.array(scored[SEEN])} if SEEN in scored else {}
+        return pyarrow.table(columns, metadata=about)
+
+    tables = (table(rows, load(read_intact(shard))) for shard, rows in shards.items())
+    first = next(tables)
+    with writing(path) as file, parquet.ParquetWriter(file, first.schema, compression="zstd") as writer:
+        for each in chain([first], tables):
+            writer.write_table(each)
     note_checksum(path)
-    for other in path.parent.glob(f"{path.stem}.{'[0-9a-f]' * 32}"):  # of this call, and of stopped ones
-        remove(other)
-    return reused
