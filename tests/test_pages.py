@@ -174,6 +174,51 @@ def test_every_page_has_a_place_in_the_navigation(repository):
     assert listed == pages, "a page needs its line under nav in mkdocs.yml, and a line its page"
 
 
+def test_the_page_for_language_models_links_pages_and_names_every_command(repository):
+    from openworld.cli.app import commands
+
+    text = (DOCS / "llms.txt").read_text(encoding="utf-8")
+    pages = re.findall(r"\]\(([\w/-]+)\.html\)", text)
+    assert len(pages) > 20 and [page for page in pages if not (DOCS / f"{page}.md").exists()] == []
+    named = set(re.findall(r"`openworld ([a-z]+)", text))
+    assert {name for name in commands if not name.startswith("-")} <= named
+
+
+MISTAKES = {  # a file of scores, and what of its refusal docs/troubleshooting.md explains
+    "side;score;correct\nbase;2;1\nnew;1;1\n": "is separated by ';', expected commas",
+    "kind,score,correct\nbase,2,1\nnew,0.5,1\n": "lacks side; it has score, correct, kind",
+    "side,score,correct\nbase,2,1\nbase,,1\nnew,0.5,1\n": "holds NaN or infinite values, or nothing, in 1 row(s)",
+}
+
+
+@pytest.mark.parametrize("words", MISTAKES.values())
+def test_the_page_on_troubleshooting_explains_what_is_said(words, tmp_path):
+    import openworld as ow
+
+    (text,) = (text for text, said in MISTAKES.items() if said == words)
+    (tmp_path / "scores.csv").write_text(text)
+    with pytest.raises(ow.OpenworldError, match=re.escape(words)):
+        ow.score(tmp_path / "scores.csv")
+    assert f"`{words}`" in (DOCS / "troubleshooting.md").read_text(encoding="utf-8")
+
+
+REFUSALS = (  # parts of sentences that the code has word for word
+    "has no labels; the source must say what its images are",
+    "holds parts, not classes: ",
+    "where the data sets lie was not said",
+    "is not a weights-only PyTorch file",
+    "kept no fitted learner",
+    "holds no run: it has no run.json",
+)
+
+
+@pytest.mark.parametrize("words", REFUSALS)
+def test_sentences_that_the_page_on_troubleshooting_explains_are_in_the_code(words, repository):
+    assert f"`{words}" in (DOCS / "troubleshooting.md").read_text(encoding="utf-8")
+    found = (path.read_text(encoding="utf-8") for path in (repository / "src").rglob("*.py"))
+    assert any(words in re.sub(r'"\s+f?"', "", text) for text in found)
+
+
 def test_the_page_of_specs_has_that_of_every_evaluation():
     from openworld.evaluations import EVALUATIONS, find_evaluation
 
