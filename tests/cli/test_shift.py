@@ -82,7 +82,7 @@ def test_degrees_cells_groups_and_a_page(folders, usual, tmp_path):
     page = (tmp_path / "report.html").read_text()
     assert "Which styles are far" in page and "data:image/jpeg" in page and "http://" not in page.replace("www.w3", "")
     found = json.loads((tmp_path / "shift.json").read_text())
-    docs = (Path(__file__).parents[2] / "docs" / "measuring-shift.md").read_text()
+    docs = (Path(__file__).parents[2] / "docs" / "shift-files.md").read_text()
     places = {name for row in found["results"] for name, value in row.items() if value is not None}
     apart = {"evaluation", "entity", "metric", "unit", "value", "seeds", "per_seed", "reason"}
     for names in (found, found["examples"][0], {row["metric"] for row in found["results"]}, places - apart):

@@ -1,7 +1,7 @@
-"""What every detector in DETECTORS keeps, with the settings of settled.py; docs/detectors.md names each of them."""
+"""What every detector in DETECTORS keeps, with the settings of settled.py; docs/detectors.md says the same of them."""
 
 import re
-from itertools import pairwise
+from dataclasses import fields
 
 import pytest
 import torch
@@ -9,7 +9,7 @@ from seen_pictures import whole
 from settled import SETTINGS, fitted, made
 
 from openworld import detectors
-from openworld.detectors import DETECTORS, PROFILES, fit_together, score_together
+from openworld.detectors import DETECTORS, PROFILES, find_detector, fit_together, score_together
 from openworld.testing import DETECTOR_CHECKS
 
 
@@ -37,15 +37,32 @@ def test_names_classes_and_profiles_agree():
     assert len(PROFILES["is-ood"]) == 8
 
 
-def test_the_page_names_every_detector_its_cost_and_functions_that_exist(repository):
+def test_the_page_says_of_every_detector_its_paper_needs_defaults_and_other_names(repository):
     page = (repository / "docs" / "detectors.md").read_text(encoding="utf-8")
-    places = [page.index(f"## {heading}") for heading in ("What each looks at", "What each costs", "Names of what")]
-    looks, costs = (re.findall(r"^\| ([^|]+) \|", page[slice(*ends)], re.MULTILINE) for ends in pairwise(places))
-    assert sorted(name for row in looks for name in row.split(", ")) == sorted([*DETECTORS, "detector"])
-    assert sorted(costs) == sorted([*(DETECTORS.keys() - {"own score"}), "detector"])
-    assert all(name in page[page.index("## Sources") :] for name in DETECTORS)
-    assert set(re.findall(r'profile\("([^"]+)"\)', page)) <= set(PROFILES)
+    table = page[page.index("| detector | paper |") : page.index("\n\n| need |")]
+    rows = {cells[0]: cells[1:] for cells in (re.split(r" ?\| ?", row)[1:-1] for row in table.splitlines()[2:])}
+    assert list(rows) == [*DETECTORS]
+    for name, (paper, needs, settings, *elsewhere) in rows.items():
+        kind = DETECTORS[name]
+        stream = ("stream",) if detectors.is_sequential(kind()) else ()
+        assert (paper, needs) == (kind.paper, ", ".join((*kind.needs, *stream)))
+        for setting, value in (pair.split() for pair in filter(None, settings.split(", "))):
+            default = next(field.default for field in fields(kind) if field.name == setting)
+            assert value == (f"{default:g}" if type(default) in (int, float) else str(default)), (name, setting)
+        assert {find_detector(other.strip("`")).name for other in elsewhere if other} <= {name}
+
+
+def test_the_page_names_profiles_functions_that_exist_and_what_learns_nothing(repository):
+    page = (repository / "docs" / "detectors.md").read_text(encoding="utf-8")
     assert all(f'"{name}"' in page for name in PROFILES)
-    code = "\n".join(line for line in page.splitlines() if line.startswith("    "))
-    called = set(re.findall(r"(?<![.\w])(\w+)\(", code))
-    assert called - {"or", "word_list"} <= set(detectors.__all__)
+    assert set(re.findall(r'profile\("([^"]+)"\)', page)) <= set(PROFILES)
+    listed = re.search(r"learn nothing from training images: ([^:]+?)\. All others", page)[1]
+    assert {*re.split(r",\s", listed)} == {name for name, kind in DETECTORS.items() if not kind.gathers}
+    used = re.findall(r"`(\w+)(?=[`(])", page[page.index("| for | use |") : page.index("## Differences")])
+    assert len(used) > 9 and set(used) - {"merge", "fit"} <= set(detectors.__all__)
+
+
+def test_a_page_has_the_cost_of_every_detector(repository):
+    page = (repository / "docs" / "evidence" / "detector-costs.md").read_text(encoding="utf-8")
+    costs = re.findall(r"^\| ([^|]+) \|", page, re.MULTILINE)
+    assert sorted(costs) == sorted([*(DETECTORS.keys() - {"own score"}), "detector"])

@@ -93,7 +93,7 @@ def detect(
     `--backbone` name what thresholds may not: code, and what would be fetched.
 
     More on sets, models, groups, settings and what is kept: docs/ood-benchmark.md; on detectors: docs/detectors.md;
-    on shift degrees: docs/ood-detection.md.
+    on shift degrees: docs/detect-by-shift.md.
 
     Args:
         images: with `--apply`: images that may be flagged.

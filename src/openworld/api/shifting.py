@@ -53,7 +53,7 @@ def shift(
     **LAID** needs class names, 20 or more: those of the class folders, or `--classnames`; WordNet ids (n01440764) are
     named by a local WordNet 3.0. With `--taught-by pictures` it learns from an image of each class of the reference,
     drawn over in many appearances. With `--out` it is kept for `--laid`, so that degrees of later images are measured
-    alike. More on this, and on what degrees do not say: docs/measuring-shift.md.
+    alike. More on this, and on what degrees do not say: docs/shift.md.
 
     **Kept** with `--out`: report.html, degrees.parquet and degrees.csv (a row per image), shift.json,
     laid.safetensors. Memory stays flat, and features are kept on disk (`openworld cache`): started again, it goes on.

@@ -57,7 +57,7 @@ EXTRA = ("speckle_noise", "gaussian_blur", "spatter", "saturate")  # corruptions
 _CORRUPTED = tuple(name for name in CORRUPTIONS if name not in EXTRA)
 
 FEWEST_NAMED, FEWEST_STEPS = 1000, 100
-_STEPS, _RATE, _WIDTH = 2000, 3e-3, 112  # of the embedded world's LAID, as docs/shift.md tells it
+_STEPS, _RATE, _WIDTH = 2000, 3e-3, 112  # of the embedded world's LAID, as docs/evidence/laid-halves.md measured it
 
 NEW_STYLES = ("noto-v1", "fluent-emoji", "twemoji", "fluent-emoji-high-contrast", "emojione-monotone")
 
