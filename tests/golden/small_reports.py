@@ -19,6 +19,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+import numpy as np  # noqa: E402
 import torch  # noqa: E402
 from shown import record, without_what_varies  # noqa: E402
 from small_commands import COMMANDS  # noqa: E402
@@ -65,8 +66,17 @@ def rounding() -> str:
     waves = torch.arange(64 * 3 * 28 * 28, dtype=torch.float32).reshape(64, 3, 28, 28).mul(0.37).sin()
     maps = torch.nn.functional.conv2d(waves, waves[:16, :, :3, :3]).flatten(1)
     sums = maps @ maps.T / maps.norm()
-    parts = (waves, sums, sums.softmax(-1), torch.nn.functional.layer_norm(maps, maps.shape[1:]))
-    return sha256(b"".join(part.numpy().tobytes() for part in parts)).hexdigest()[:16]
+    parts = [waves, sums, sums.softmax(-1), torch.nn.functional.layer_norm(maps, maps.shape[1:])]
+    parts = [part.numpy() for part in parts]
+    with threadpool_limits(1, "blas"):
+        for rows in (parts[1], parts[1].astype(np.float64)):  # NumPy has libraries of its own
+            parts += [
+                rows @ rows.T,
+                np.exp(np.minimum(rows, 1)),
+                np.einsum("ij,ij->i", rows, rows),
+                np.linalg.svd(rows)[1],
+            ]
+    return sha256(b"".join(part.tobytes() for part in parts)).hexdigest()[:16]
 
 
 def _write(name: str) -> None:

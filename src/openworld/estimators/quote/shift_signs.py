@@ -42,7 +42,7 @@ DEALS = 999
 LEVEL, ALONE = 0.05, 0.01  # p-values below which a sign speaks: after Holm's correction, and by itself
 FALLS = (0.02, 0.03, 0.04, 0.05, 0.06, 0.08, 0.1, 0.12, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5)
 SETS, SEEN = 50, 0.9  # drawn for each of these falls, and the share of them in which it must be seen
-TIE = 1e-6  # share of an energy by which equal ones may differ in single precision
+TIE = 1e-6  # share of the mean distance by which equal energies may differ in single precision
 
 
 @dataclass(frozen=True)
@@ -96,8 +96,8 @@ def shift_signs(source: Outputs, target: Outputs, *, deals: int = DEALS, seed: i
             both = both / np.maximum(both.std(axis=0), 1e-6)
         between = pairwise(both)
         energies = energy(between, dealt)
-        reached = (energies[1:] >= energies[0] - TIE * abs(energies[0])).sum()
         scale = 2 * float(between[: source.n, source.n :].mean()) or 1.0
+        reached = (energies[1:] >= energies[0] - TIE * scale).sum()
         signs.append(
             ShiftSign(
                 name,
@@ -108,7 +108,7 @@ def shift_signs(source: Outputs, target: Outputs, *, deals: int = DEALS, seed: i
             )
         )
         distances[name] = between[: source.n, : source.n]
-        limits[name] = float(np.quantile(energies[1:], 1 - ALONE))
+        limits[name] = float(np.quantile(energies[1:], 1 - ALONE)) + TIE * scale
     return ShiftSigns(tuple(signs), _unseen_fall(source, target.n, distances, limits, generator))
 
 
@@ -138,12 +138,12 @@ def vectors_of(outputs: Outputs, temperature: float) -> dict[str, np.ndarray]:
 
 
 def pairwise(rows: np.ndarray) -> np.ndarray:
-    """Return Euclidean distances float32[n, n] of rows float32[n, K]."""
-    rows = rows - rows.mean(axis=0)  # products of what lies far from 0 lose digits
+    """Return Euclidean distances float32[n, n] of rows float32[n, K]; exactly 0 between equal rows."""
+    rows = rows - rows.mean(axis=0, dtype=np.float64)  # products of what lies far from 0 lose digits
     squares = np.einsum("ij,ij->i", rows, rows)
     between = squares[:, None] + squares[None] - 2 * rows @ rows.T
-    np.fill_diagonal(between, 0.0)
-    return np.sqrt(np.maximum(between, 0.0, out=between), out=between)
+    between[between < 1e-12 * squares.max(initial=0)] = 0.0  # what is left of a difference of equal numbers
+    return np.sqrt(between, out=between).astype(np.float32)
 
 
 def energy(between: np.ndarray, weights: np.ndarray) -> np.ndarray:

@@ -32,6 +32,7 @@ from openworld.own_data.images import are_images, labelled_images, labels_among,
 from openworld.runs.atomic import remove, writing
 from openworld.tables.judged import APPEARANCE, SEEN
 
+Progress = Callable[[int, int, int], None]
 TOGETHER = 256  # images of a shard, which is what a call that is stopped may lose; whole batches of any model
 MADE_OF = b"made of"
 FAMILIES = {
@@ -188,12 +189,7 @@ def is_written(path: Path, made: str) -> bool:
 
 
 def write_scores(
-    images: ImageSet,
-    models: Models,
-    path: Path,
-    progress: Callable[[int, int, int], None] | None = None,
-    *,
-    labelled: bool = True,
+    images: ImageSet, models: Models, path: Path, progress: Progress | None = None, *, labelled: bool = True
 ) -> int:
     """Let every model score every image, write it as Parquet, and return how many were scored before."""
     model = models["logits"]
@@ -202,8 +198,8 @@ def write_scores(
         raise OpenworldError(f"{images.name} holds no image; there is nothing to estimate.")
     made, reused = made_of(images, models, labelled=labelled), len(images)
     if not is_written(path, made):
-        find_seen = model.find_seen if labelled else None
-        shards, reused = _write_shards(images, models, find_seen, path.with_name(f"{path.stem}.{made[:32]}"), progress)
+        place = path.with_name(f"{path.stem}.{made[:32]}")
+        shards, reused = _write_shards(images, models, place, progress, labelled=labelled)
         about = {"classnames": json.dumps(model.classnames), MADE_OF: made}
         _join_shards(shards, path, images, list(models), labels, about)
     for folder in path.parent.glob(f"{path.stem}.{'[0-9a-f]' * 32}"):  # shards of this call, and of stopped ones
@@ -212,15 +208,12 @@ def write_scores(
 
 
 def _write_shards(
-    images: ImageSet,
-    models: Models,
-    find_seen: Callable[[ImageSet], np.ndarray] | None,
-    folder: Path,
-    progress: Callable[[int, int, int], None] | None,
+    images: ImageSet, models: Models, folder: Path, progress: Progress | None, *, labelled: bool
 ) -> tuple[dict[Path, np.ndarray], int]:
     """Score what is not there yet; return the images of every file, and how many were scored before."""
     from safetensors.numpy import save
 
+    find_seen = models["logits"].find_seen if labelled else None
     starts = range(0, len(images), TOGETHER)
     parts = [np.arange(start, min(start + TOGETHER, len(images))) for start in starts]
     shards = {folder / f"scores-{number:05d}.safetensors": rows for number, rows in enumerate(parts)}
