@@ -1,8 +1,10 @@
-"""The one exception users meet, and the nearest spelling of a mistyped name."""
+"""The one exception users meet, the nearest spelling of a mistyped name, and the warning about names that will go."""
 
+import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from difflib import SequenceMatcher, get_close_matches
+from functools import cache
 
 _MOST_SHOWN, _NEAREST = 60, 8
 
@@ -22,6 +24,13 @@ def unknown_name(kind: str, name: str, known: Iterable[str]) -> OpenworldError:
     close = get_close_matches(name.casefold(), folded, n=1)
     hint = f"; did you mean {folded[close[0]]!r}?" if close else "."
     return OpenworldError(f"unknown {kind} {name!r}{hint} Known: {listed}.")
+
+
+@cache
+def deprecated(what: str, instead: str, *, since: str, gone_in: str) -> None:
+    """Warn, once in a process, that something public still works and will go; CONTRIBUTING.md says for how long."""
+    message = f"{what} is deprecated since openworld {since} and is gone in {gone_in}; use {instead}."
+    warnings.warn(message, DeprecationWarning, stacklevel=3)
 
 
 @contextmanager
