@@ -29,7 +29,6 @@ BLOCK = re.compile(r"(<!-- not run: [^\n]+ -->\n\n)?```python\n(.*?)```(?:\n\n``
 TESTED_ELSEWHERE = {  # with stand-ins of their own, or as the files that they show
     "accuracy-without-labels.md",
     "classifiers.md",
-    "learners.md",
     "plug-in-detector.md",
     "plug-in-estimator.md",
     "plug-in-evaluation.md",

@@ -68,7 +68,10 @@ def table_after(words: str, page: str) -> str:
     ("page", "part"),
     [
         ("docs/first-number.md", lambda text: block_with("points that GMoP misses", text)),
-        ("docs/learners.md", lambda text: table_after("`openworld run examples/all-learners.toml`", text)),
+        (
+            "docs/evidence/learners-embedded.md",
+            lambda text: table_after("`openworld run examples/all-learners.toml`", text),
+        ),
         ("docs/embedded-world.md", lambda text: table_after("`openworld run examples/gmop-ablations.toml`", text)),
     ],
 )
