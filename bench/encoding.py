@@ -2,7 +2,7 @@
 
 Takes shots of the embedded world with eight views in the four ways in which learners want them (embeddings alone, with
 views, with patch rows, with pixels), into a fresh cache: `encode` for each way, and `encode_together` for all. Both are
-timed in turn in this process. Prints how often pictures are read, how often the image tower sees a picture, the
+timed in turn in this process. Prints how often images are read, how often the image tower sees an image, the
 seconds, the ratio, and whether the files are the same bytes.
 
     python bench/encoding.py [--repeats 3] [--shots 4] [--views 8] [--backbone embedded] [--device cpu]
@@ -54,7 +54,7 @@ def report(images, ways, found) -> None:
     """The table."""
     (apart, together), same = found[0].values(), found[1]
     count = len(images)
-    print("          pictures read   tower passes   seconds")
+    print("          images read   tower passes   seconds")
     print(f"apart     {count * len(ways):13,} {count * sum(count_looks([one]) for one in ways):14,} {apart:9.1f}")
     print(f"together  {count:13,} {count * count_looks(ways):14,} {together:9.1f}")
     print(f"apart takes {apart / together:.2f} times as long; the files are {'the same' if same else 'NOT THE SAME'}")

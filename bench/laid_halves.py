@@ -1,16 +1,16 @@
-"""Do LAID's two halves behave in the embedded world? Accuracy of each, taught by texts or by pictures.
+"""Do LAID's two halves behave in the embedded world? Accuracy of each, taught by texts or by images.
 
     python bench/laid_halves.py [--cache FOLDER] [--seeds 0 1 2] [--steps 2000] [--only texts]
         [--quick]
 
 Nobody is taught by the 100 tested concepts, nor by the styles that the embedded CLIP was not trained on. Teachers are
-300 other concepts: their names in 28 captions, or their clean pictures in 38 looks (`LOOKS` of noto, and
-fluent-emoji). Tested are clean pictures of noto (4 trained styles but noto tell what a class looks like, where texts
+300 other concepts: their names in 28 captions, or their clean images in 38 looks (`LOOKS` of noto, and
+fluent-emoji). Tested are clean images of noto (4 trained styles but noto tell what a class looks like, where texts
 cannot), the same under 19 corruptions of severity 3 and in 17 styles, and three drawing styles nobody has seen. Prints,
 for every seed:
 
     top-1 of 100 concepts: whole feature, semantic half, covariate half
-    triplets in order: held-out things in held-out looks (captions), semantic and covariate half; and, of pictures of
+    triplets in order: held-out things in held-out looks (captions), semantic and covariate half; and, of images of
         the tested concepts, in the looks taught
     looks told apart by nearest mean among the 38, of the tested concepts: whole, semantic, covariate
     median degrees: semantic (k = 3; emojione against four other styles of 50 concepts) of the same and of other
@@ -53,15 +53,15 @@ from openworld.shifts.triplets import draw_triplets
 
 TESTED, TAUGHT = range(100), range(100, 400)
 KNOWN = tuple(style for style in SOURCE_STYLES if style != "noto")
-TEXTS, PICTURES = "texts", "pictures"
+TEXTS, IMAGES = "texts", "images"
 COLUMNS = (64, 112, 120, 124)  # semantic widths of LAID on texts, of 128
-WHITENED, SEMANTIC = 192, 180  # of LAID on pictures
+WHITENED, SEMANTIC = 192, 180  # of LAID on images
 RATE = 3e-3
 
 
 @dataclass(eq=False)
 class World:
-    """Features of the embedded world's clean pictures, by concepts and look, encoded when first asked for."""
+    """Features of the embedded world's clean images, by concepts and look, encoded when first asked for."""
 
     clip: object
     folder: Path
@@ -77,7 +77,7 @@ class World:
         images = emoji.load("concepts-400", style, "test", clean=True).subset(concepts)
         images = images if look == style else in_looks(images, (look,))[0]
         found = torch.from_numpy(encode(self.seeing, images, cache=self.folder).embeddings[:])
-        return found if kind == PICTURES else found[:, : self.clip.config.joint_dimension]
+        return found if kind == IMAGES else found[:, : self.clip.config.joint_dimension]
 
     @torch.no_grad()
     def _texts(self, concepts: range, templates: tuple[str, ...]) -> torch.Tensor:
@@ -103,7 +103,7 @@ def main() -> None:
     parser.add_argument("--cache", type=Path, help="keep features in this folder")
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
     parser.add_argument("--steps", type=int, default=2000)
-    parser.add_argument("--only", choices=(TEXTS, PICTURES), help="what teaches")
+    parser.add_argument("--only", choices=(TEXTS, IMAGES), help="what teaches")
     parser.add_argument("--quick", action="store_true")
     asked = parser.parse_args()
     torch.set_num_threads(1)
@@ -125,8 +125,8 @@ def report(title: str, world: World, kind: str, method, seed: int, scale: Scale)
     accuracies = [np.mean([_accuracy(world, halves, kind, look) for look in looks], axis=0) for looks in shown]
     print(f"{title:28}", " | ".join(" ".join(f"{100 * one:4.1f}" for one in row) for row in accuracies), flush=True)
     told = (halves.about.get("validation") or {}).values()
-    pictured = _triplets(world, halves, kind, scale.looks, halves.semantic.shape[1])
-    print(f"    triplets held out {_shares(told)}; of tested concepts' pictures {_shares(pictured)}")
+    of_images = _triplets(world, halves, kind, scale.looks, halves.semantic.shape[1])
+    print(f"    triplets held out {_shares(told)}; of tested concepts' images {_shares(of_images)}")
     print(f"    looks told apart {_shares(_looks_told(world, halves, kind, scale.looks))}")
     print("    degrees, same and other:", " | ".join(f"{a:.2f} {b:.2f}" for a, b in _degrees(world, halves, kind)))
 
@@ -142,8 +142,8 @@ def _methods(steps: int):
     for width in COLUMNS:
         yield f"LAID, texts, {width}", TEXTS, LAID(semantic_width=width, **common)
     yield "PCA, texts", TEXTS, PCA()
-    yield f"LAID, pictures, {SEMANTIC}", PICTURES, LAID(semantic_width=SEMANTIC, whitened=WHITENED, **common)
-    yield "PCA, pictures", PICTURES, PCA(centred=True)
+    yield f"LAID, images, {SEMANTIC}", IMAGES, LAID(semantic_width=SEMANTIC, whitened=WHITENED, **common)
+    yield "PCA, images", IMAGES, PCA(centred=True)
 
 
 def _taught(world: World, kind: str, looks: tuple[str, ...]) -> torch.Tensor:

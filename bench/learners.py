@@ -47,14 +47,14 @@ PUBLISHED = {"CoOp": 1.17, "DePT": 1.67, "GalLoP": 1.48, "DeCoOp": 2.73, "GMoP":
 
 @dataclass(frozen=True)
 class Pool:
-    """Random pictures and what the frozen image tower makes of them; every step takes the first ones."""
+    """Random images and what the frozen image tower makes of them; every step takes the first ones."""
 
     pixels: Tensor
     embeddings: Tensor
     patches: Tensor
 
     def images(self, learner, count: int, draw: Tensor | None = None) -> Images:
-        """What a learner is shown of the first `count` pictures."""
+        """What a learner is shown of the first `count` images."""
         return Images(
             embeddings=self.embeddings[:count],
             patches=self.patches[:count] if learner.consumes == "patches" else None,
@@ -92,7 +92,7 @@ class Step:
         return towers.full, towers.short
 
     def with_one_image(self) -> "Step":
-        """The same step on its first picture alone, for the plain form."""
+        """The same step on its first image alone, for the plain form."""
         return replace(self, batch=replace(self.batch, labels=self.batch.labels[:1], pixels=self.batch.pixels[:1]))
 
     def _gradients(self, terms: dict[str, Tensor]) -> dict[str, Tensor]:
@@ -234,7 +234,7 @@ def answer_time(clip, learner, pool: Pool, options) -> tuple[float, float, float
 
 
 def encode(clip, learner, pixels: Tensor) -> None:
-    """What a learner needs of new pictures besides its own pass through the image tower."""
+    """What a learner needs of new images besides its own pass through the image tower."""
     if learner.consumes == "patches":
         clip.encode_patches(pixels)
     elif learner.consumes != "pixels":

@@ -3,11 +3,11 @@
     python bench/precision.py [--device cpu] [--learners zero-shot CoOp KgCoOp] [--epochs 10] [--seeds 1 2 3]
         [--precisions tf32 bfloat16 float16] [--backbone embedded]
 
-Prints, for each precision, of the test pictures of `emoji-concepts`:
+Prints, for each precision, of the test images of `emoji-concepts`:
 
-    cosine      the smallest and the mean cosine between a picture's embedding and its embedding in float32
+    cosine      the smallest and the mean cosine between an image's embedding and its embedding in float32
     length      the largest relative difference of their lengths
-    same name   share of pictures whose best zero-shot name of all names is the same
+    same name   share of images whose best zero-shot name of all names is the same
 
 and, for each learner, trained in that precision with prompts in float32, OpenworldAUC, top-1 of base and of new
 classes, and AUROC (percent, mean over seeds) less those in float32, the largest such difference of a single
@@ -43,14 +43,14 @@ METRICS = {
 
 @dataclass(frozen=True, eq=False)
 class Said:
-    """Embeddings of the test pictures and the best zero-shot name of each, float64[N, D] and int64[N]."""
+    """Embeddings of the test images and the best zero-shot name of each, float64[N, D] and int64[N]."""
 
     embeddings: np.ndarray
     names: np.ndarray
 
 
 def said(source: ImageSelection, name: str, machine: Machine) -> Said:
-    """What a backbone makes of pictures."""
+    """What a backbone makes of images."""
     clip, images = machine.backbone(name), source.load()
     found = encode(clip, images, cache=machine.folder)
     learner = ZeroShot(templates=(TEMPLATES.get(source.sources[0].dataset, PHOTO),))

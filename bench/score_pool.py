@@ -46,7 +46,7 @@ classes = "all"
 shots = 0
 seeds = [0]
 sources = [{{ dataset = "{root}/home" }}]
-cells = {{ lists = ["{root}/imglist"], pictures = "{root}/pool" }}
+cells = {{ lists = ["{root}/imglist"], images = "{root}/pool" }}
 [[models]]
 weights = "{root}/network"
 label = "network"

@@ -24,7 +24,7 @@ METHODS = ("CoOp", "KgCoOp", "GMoP", "TCP")
 
 
 def shots(clip, seed: int):
-    """Encoded training pictures of the base half."""
+    """Encoded training images of the base half."""
     images = datasets.load("emoji-concepts", domain="twemoji", part="train", shots=16, seed=seed)
     base, _ = datasets.base_new_split(len(images.classnames))
     images = images.subset(np.flatnonzero(np.isin(images.labels, base)))

@@ -1,8 +1,8 @@
-"""One augmented view of each picture in a batch, read from disk, against reading all views to use one.
+"""One augmented view of each image in a batch, read from disk, against reading all views to use one.
 
-    python bench/views.py [--pictures 256] [--batch 32] [--views 8] [--patches 196] [--width 768]
+    python bench/views.py [--images 256] [--batch 32] [--views 8] [--patches 196] [--width 768]
 
-Patch rows float16[pictures, views, patches, width] lie in a safetensors file, as `openworld.features.encode` keeps
+Patch rows float16[images, views, patches, width] lie in a safetensors file, as `openworld.features.encode` keeps
 those of ViT-B/16. Both sides read the same batches in turn, from a file that the system holds in memory. Prints
 milliseconds a batch (the fastest of several) and their ratio.
 """
@@ -19,13 +19,13 @@ from openworld.features import FeatureStore
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    for name, default in (("pictures", 256), ("batch", 32), ("views", 8), ("patches", 196), ("width", 768)):
+    for name, default in (("images", 256), ("batch", 32), ("views", 8), ("patches", 196), ("width", 768)):
         parser.add_argument(f"--{name}", type=int, default=default)
     parser.add_argument("--repeats", type=int, default=5)
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         store, generator = FeatureStore(Path(folder)), np.random.default_rng(0)
-        shape = (asked.pictures, asked.views, asked.patches, asked.width)
+        shape = (asked.images, asked.views, asked.patches, asked.width)
         store.write_shard(0, {"view_patches": generator.integers(0, 100, shape, np.uint8).astype(np.float16)})
         store.finish(1, {})
         array = store.array("view_patches")
@@ -41,7 +41,7 @@ def main() -> None:
         np.testing.assert_array_equal(one(first, first % asked.views), every(first, first % asked.views))
         times = {one: [], every: []}
         for _ in range(asked.repeats):
-            rows = generator.permutation(asked.pictures)[: asked.batch]
+            rows = generator.permutation(asked.images)[: asked.batch]
             views = generator.integers(0, asked.views, asked.batch)
             for read, taken in times.items():
                 started = time.perf_counter()

@@ -53,7 +53,7 @@ def no_second_look():
 
 @pytest.fixture(scope="session")
 def shared_cache(tmp_path_factory):
-    """Pictures that several tests read are encoded once."""
+    """Images that several tests read are encoded once."""
     return tmp_path_factory.mktemp("cache")
 
 

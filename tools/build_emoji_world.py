@@ -1,4 +1,4 @@
-"""Build the pictures of the embedded world: fetch the pinned icon sets, render them once, store one Parquet.
+"""Build the images of the embedded world: fetch the pinned icon sets, render them once, store one Parquet.
 
     python tools/build_emoji_world.py FOLDER_FOR_DOWNLOADS
 
@@ -262,10 +262,10 @@ def encode(premultiplied: np.ndarray) -> bytes:
     palette = colours.copy()
     palette[:, :3] *= 255 / np.maximum(palette[:, 3:], 1)
     palette = np.clip(np.rint(palette), 0, 255).astype(np.uint8)
-    picture = Image.frombytes("P", (STORED, STORED), index.astype(np.uint8).tobytes())
-    picture.putpalette(palette.tobytes(), "RGBA")
+    image = Image.frombytes("P", (STORED, STORED), index.astype(np.uint8).tobytes())
+    image.putpalette(palette.tobytes(), "RGBA")
     file = io.BytesIO()
-    picture.save(file, "PNG", optimize=True)
+    image.save(file, "PNG", optimize=True)
     return file.getvalue()
 
 

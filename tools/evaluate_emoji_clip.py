@@ -16,7 +16,7 @@ PACKAGE = Path(__file__).resolve().parent.parent / "src" / "openworld"
 
 
 def main(folder: str = "embedded") -> None:
-    """Encode every picture twice, print two tables and the two figures over all styles."""
+    """Encode every image twice, print two tables and the two figures over all styles."""
     clip = backbones.load(folder)
     evaluation = Evaluation(read_world(PACKAGE / "datasets" / "emoji"), clip.encode_image, clip.encode_text)
     for view in VIEWS:

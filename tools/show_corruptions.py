@@ -1,9 +1,9 @@
-"""Draw pictures with all corruptions in all severities: what each does, at a glance.
+"""Draw images with all corruptions in all severities: what each does, at a glance.
 
-python tools/show_corruptions.py OUT.png [PICTURE ...] [--cut 224] [--cell 112] [--colours 0]
+python tools/show_corruptions.py OUT.png [IMAGE ...] [--cut 224] [--cell 112] [--colours 0]
 
-A block of columns per picture: as it is, then severities 1 to 5. A PICTURE "-", or none, is a drawing of the embedded
-world. --cut scales and cuts picture files first, as ImageNet-C does (`corrupted`'s `cut`); --colours makes the file
+A block of columns per image: as it is, then severities 1 to 5. An IMAGE "-", or none, is a drawing of the embedded
+world. --cut scales and cuts image files first, as ImageNet-C does (`corrupted`'s `cut`); --colours makes the file
 small.
 """
 
@@ -17,7 +17,7 @@ from PIL import Image, ImageDraw
 from openworld import datasets
 from openworld.datasets.corruptions import CORRUPTIONS, SEVERITIES, corrupted
 from openworld.datasets.corruptions.corrupted import middle_square
-from openworld.datasets.formats.folder import read_picture
+from openworld.datasets.formats.folder import read_image
 
 LABEL, HEAD, GAP, BLOCK_GAP = 96, 16, 4, 16
 Cut = int | None
@@ -27,12 +27,12 @@ def main() -> None:
     """Read the command line and write the sheet."""
     command = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     command.add_argument("out", type=Path)
-    command.add_argument("pictures", nargs="*", default=["-"])
+    command.add_argument("images", nargs="*", default=["-"])
     command.add_argument("--cut", type=int)
-    command.add_argument("--cell", type=int, default=112, help="pixels of a picture on the sheet")
+    command.add_argument("--cell", type=int, default=112, help="pixels of an image on the sheet")
     command.add_argument("--colours", type=int, default=0, help="at most so many; 0: all")
     asked = command.parse_args()
-    shown = [(_drawing(), None) if one == "-" else (_alone(Path(one)), asked.cut) for one in asked.pictures]
+    shown = [(_drawing(), None) if one == "-" else (_alone(Path(one)), asked.cut) for one in asked.images]
     drawn = sheet(shown, asked.cell)
     if asked.colours:
         drawn = drawn.quantize(asked.colours, method=Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
@@ -40,7 +40,7 @@ def main() -> None:
 
 
 def sheet(shown: list[tuple[datasets.ImageSet, Cut]], cell: int) -> Image.Image:
-    """A row per corruption; per image set, whose first picture is shown, a block of six columns."""
+    """A row per corruption; per image set, whose first image is shown, a block of six columns."""
     block = (1 + len(SEVERITIES)) * (cell + GAP) + BLOCK_GAP
     found = Image.new("RGB", (LABEL + len(shown) * block - BLOCK_GAP, HEAD + len(CORRUPTIONS) * (cell + GAP)), "white")
     pen = ImageDraw.Draw(found)
@@ -56,8 +56,8 @@ def _block(images: datasets.ImageSet, cut: Cut, cell: int, left: Callable[[int],
         ImageDraw.Draw(onto).text((left(column), 2), head, fill="black")
     plain = images.image(0) if cut is None else middle_square(images.image(0), cut)
     for row, name in enumerate(CORRUPTIONS):
-        pictures = [plain, *(corrupted(images, name, level, cut=cut).image(0) for level in SEVERITIES)]
-        for column, one in enumerate(pictures):
+        variants = [plain, *(corrupted(images, name, level, cut=cut).image(0) for level in SEVERITIES)]
+        for column, one in enumerate(variants):
             resampling = Image.Resampling.NEAREST if one.width <= cell else Image.Resampling.BOX
             onto.paste(one.resize((cell, cell), resampling), (left(column), HEAD + row * (cell + GAP)))
 
@@ -67,9 +67,9 @@ def _drawing() -> datasets.ImageSet:
 
 
 def _alone(path: Path) -> datasets.ImageSet:
-    """One picture file as an image set."""
-    picture = read_picture(path)
-    return datasets.ImageSet(path.stem, "", ("picture",), [0], np.arange(1), path.name, lambda number: picture)
+    """One image file as an image set."""
+    image = read_image(path)
+    return datasets.ImageSet(path.stem, "", ("image",), [0], np.arange(1), path.name, lambda number: image)
 
 
 if __name__ == "__main__":

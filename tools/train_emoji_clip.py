@@ -1,4 +1,4 @@
-"""Train the small CLIP that ships inside openworld, on the emoji pictures that ship with it.
+"""Train the small CLIP that ships inside openworld, on the emoji images that ship with it.
 
     OMP_NUM_THREADS=1 python tools/train_emoji_clip.py FOLDER --minutes 90
 
@@ -45,7 +45,7 @@ def main() -> None:
 
 
 def build(folder: Path, recipe: Recipe) -> Trainer:
-    """A trainer on the shipped pictures; the tokenizer is trained once and kept in `folder`."""
+    """A trainer on the shipped images; the tokenizer is trained once and kept in `folder`."""
     world = read_world(PACKAGE / "datasets" / "emoji")
     stored = folder / "tokenizer.json"
     if not stored.exists():
@@ -83,7 +83,7 @@ def run(trainer: Trainer, checkpoint: Path, export: Path, pause: float) -> None:
 
 
 def finish(trainer: Trainer, checkpoint: Path, export: Path) -> None:
-    """Checkpoint; evaluate the current and the averaged weights; export those that name source pictures better."""
+    """Checkpoint; evaluate the current and the averaged weights; export those that name source images better."""
     trainer.save(checkpoint)
     found = []
     for name, model in (("current", trainer.model), ("averaged", trainer.average)):

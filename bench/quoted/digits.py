@@ -1,14 +1,14 @@
-"""The world `digits` of the pool: scikit-learn's 1,797 handwritten digits and the ways in which such pictures go wrong.
+"""The world `digits` of the pool: scikit-learn's 1,797 handwritten digits and the ways in which such images go wrong.
 
-Ten classes, pictures of 8 x 8 pixels (the test half of UCI's "Optical recognition of handwritten digits", which
-scikit-learn carries). Every seed cuts the pictures anew, without overlap: 400 train the judged model, 250 the
+Ten classes, images of 8 x 8 pixels (the test half of UCI's "Optical recognition of handwritten digits", which
+scikit-learn carries). Every seed cuts the images anew, without overlap: 400 train the judged model, 250 the
 references, 500 are the labelled source and the other 647 the unshifted target. The shifted sets are those 647 again,
 changed in 30 ways of nine families.
 
     logreg-*, forest-*   judged: logistic regression, and 100 trees whose shares of votes, smoothed, are written as logs
-    reference            15 nearest neighbours among the pictures of its own and their copies moved by a pixel
+    reference            15 nearest neighbours among the images of its own and their copies moved by a pixel
     reference_weak       logistic regression on two pixels
-    reference_kin        the judged model's recipe, on a bootstrap of the judged model's own training pictures
+    reference_kin        the judged model's recipe, on a bootstrap of the judged model's own training images
 
     python bench/quoted/digits.py --out POOL [--seeds 0,1,2]        some ten seconds
 """
@@ -27,9 +27,9 @@ from sklearn.datasets import load_digits
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
-from spoiling import Pictures, blurred, flattened, inverted, moved, noisy, occluded, salt_and_pepper, scaled, turned
+from spoiling import Images, blurred, flattened, inverted, moved, noisy, occluded, salt_and_pepper, scaled, turned
 
-Shift = Callable[[Pictures, np.random.Generator], Pictures]
+Shift = Callable[[Images, np.random.Generator], Images]
 
 PARTS = {"train": 400, "reference": 250, "source": 500}
 RECIPES = {
@@ -56,38 +56,38 @@ SHIFTS: dict[str, Shift] = (
 )
 
 
-def neighbours(pictures: Pictures, labels: NDArray) -> Callable[[Pictures], NDArray]:
+def neighbours(images: Images, labels: NDArray) -> Callable[[Images], NDArray]:
     """Return the good reference: smoothed logarithms of the shares among 15 neighbours."""
     steps = [{}, {"right": 1}, {"right": -1}, {"down": 1}, {"down": -1}]
-    flat = np.concatenate([moved(pictures, None, **step) for step in steps]).reshape(-1, 64)
+    flat = np.concatenate([moved(images, None, **step) for step in steps]).reshape(-1, 64)
     model = KNeighborsClassifier(15, weights="distance").fit(flat, np.tile(labels, len(steps)))
-    return lambda images: smoothed_logs(model.predict_proba(images.reshape(-1, 64)), 15)
+    return lambda batch: smoothed_logs(model.predict_proba(batch.reshape(-1, 64)), 15)
 
 
-def few_pixels(pictures: Pictures, labels: NDArray, seed: int) -> Callable[[Pictures], NDArray]:
+def few_pixels(images: Images, labels: NDArray, seed: int) -> Callable[[Images], NDArray]:
     """Return the weak reference, which sees two pixels of the middle."""
     pixels = np.random.default_rng(seed).choice([18, 19, 20, 21, 26, 29, 34, 37, 42, 43, 44, 45], 2, replace=False)
-    model = LogisticRegression(max_iter=2_000).fit(pictures.reshape(-1, 64)[:, pixels], labels)
-    return lambda images: model.predict_log_proba(images.reshape(-1, 64)[:, pixels])
+    model = LogisticRegression(max_iter=2_000).fit(images.reshape(-1, 64)[:, pixels], labels)
+    return lambda batch: model.predict_log_proba(batch.reshape(-1, 64)[:, pixels])
 
 
-def judged(recipe: str, pictures: Pictures, labels: NDArray, seed: int) -> Callable[[Pictures], NDArray]:
+def judged(recipe: str, images: Images, labels: NDArray, seed: int) -> Callable[[Images], NDArray]:
     """Return a fitted model's logits; a forest's are the smoothed logarithms of its votes."""
-    model = RECIPES[recipe](seed).fit(pictures.reshape(-1, 64), labels)
+    model = RECIPES[recipe](seed).fit(images.reshape(-1, 64), labels)
     if recipe == "logreg":
-        return lambda images: model.decision_function(images.reshape(-1, 64))
-    return lambda images: smoothed_logs(model.predict_proba(images.reshape(-1, 64)), 100)
+        return lambda batch: model.decision_function(batch.reshape(-1, 64))
+    return lambda batch: smoothed_logs(model.predict_proba(batch.reshape(-1, 64)), 100)
 
 
-def image_sets(seed: int) -> dict[str, tuple[Pictures, NDArray]]:
-    """Return pictures and labels of both training sets, the source, the unshifted target and every shifted set."""
+def image_sets(seed: int) -> dict[str, tuple[Images, NDArray]]:
+    """Return images and labels of both training sets, the source, the unshifted target and every shifted set."""
     digits, draws = load_digits(), np.random.default_rng(seed)
     rows = np.split(draws.permutation(len(digits.target)), np.cumsum(list(PARTS.values())))
     names = [*PARTS, "same--unseen"]
     sets = {name: (digits.images[row] / 16, digits.target[row]) for name, row in zip(names, rows, strict=True)}
-    pictures, labels = sets["same--unseen"]
+    images, labels = sets["same--unseen"]
     for number, (name, shift) in enumerate(SHIFTS.items()):
-        sets[name] = (np.clip(shift(pictures, np.random.default_rng([seed, 2, number])), 0, 1), labels)
+        sets[name] = (np.clip(shift(images, np.random.default_rng([seed, 2, number])), 0, 1), labels)
     return sets
 
 
@@ -102,9 +102,9 @@ def make(folder: Path, recipe: str, seed: int) -> None:
         "reference_weak": few_pixels(*known, seed),
         "reference_kin": judged(recipe, train[0][again], train[1][again], seed + 1_000),
     }
-    for name, (pictures, labels) in sets.items():
+    for name, (images, labels) in sets.items():
         if not pool.is_kept(folder, name):
-            columns = {column: reader(pictures) for column, reader in readers.items()}
+            columns = {column: reader(images) for column, reader in readers.items()}
             pool.keep(folder, name, labels=labels, classnames=np.arange(10).astype(str), **columns)
 
 

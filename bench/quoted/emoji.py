@@ -5,10 +5,10 @@
 All comes with the package. `emoji-one-style`: 100 concepts as twemoji draws them; `emoji-three-styles`: the same
 concepts in three styles at once; `emoji-subgroups`: 49 subgroups in noto, concepts of training and test disjoint. The
 shifts are the other drawing styles (black and white ones apart, and each of several source styles alone), corruptions
-in two or three severities, and pictures redrawn in tones, lines, pieces and paint. The reference is what the embedded
+in two or three severities, and images redrawn in tones, lines, pieces and paint. The reference is what the embedded
 CLIP says of the class names; the kin is the same model with another seed. `clip-tuned` (CoOp) and `clip-gmop` (GMoP)
 are the embedded CLIP itself behind learned prompts: the reference is no stranger to them. All takes an hour on a core,
-the networks half of it; --quick takes a few pictures and shifts. Encoded pictures are kept in the package's cache.
+the networks half of it; --quick takes a few images and shifts. Encoded images are kept in the package's cache.
 """
 
 import argparse
@@ -56,7 +56,7 @@ LEARNERS = {
     "clip-gmop": GMoP(schedule=Schedule(epochs=10)),
 }
 SHOTS = 1600
-"""Pictures that a learner is tuned on, of those that a network is trained on."""
+"""Images that a learner is tuned on, of those that a network is trained on."""
 
 SEEDS = (0, 1)
 KIN = 2
@@ -65,7 +65,7 @@ KIN = 2
 
 @dataclass(frozen=True)
 class World:
-    """What is learned, and how many pictures there are of everything; `looks`: of a family of shifts, at most."""
+    """What is learned, and how many images there are of everything; `looks`: of a family of shifts, at most."""
 
     task: str
     styles: tuple[str, ...]
@@ -76,7 +76,7 @@ class World:
     looks: int = 99
 
     def part(self, name: str, styles: tuple[str, ...]) -> ImageSet:
-        """All pictures of a part in some styles."""
+        """All images of a part in some styles."""
         return pooled([emoji.load(self.task, style, name, shots=None) for style in styles])
 
 
@@ -94,7 +94,7 @@ def quick(world: World) -> World:
 
 @lru_cache
 def image_sets(world: World) -> dict[str, ImageSet]:
-    """Name -> pictures: "training", the two sets of its law, and the shifted ones. Each picture is made once."""
+    """Name -> images: "training", the two sets of its law, and the shifted ones. Each image is made once."""
     whole, test = world.part("train", world.styles), world.part("test", world.styles)
     training, *others = disjoint(whole, world.training, world.labelled, world.labelled)
     if emoji.TASKS[world.task].disjoint:  # other concepts than in training, and so under every shift
@@ -120,7 +120,7 @@ def drawn(images: ImageSet, count: int) -> ImageSet:
 
 
 def of_styles(world: World) -> dict[str, ImageSet]:
-    """Test pictures of every style that differs from what was learned."""
+    """Test images of every style that differs from what was learned."""
     found = {}
     for style in STYLES:
         family = "monochrome" if style in MONOCHROME else "mixture" if style in world.styles else "style"
@@ -130,7 +130,7 @@ def of_styles(world: World) -> dict[str, ImageSet]:
 
 
 def of_corruptions(world: World, images: ImageSet) -> dict[str, ImageSet]:
-    """The same pictures under every corruption."""
+    """The same images under every corruption."""
     return {
         f"{family}--{name.replace('_', '-')}-{severity}": corrupted(images, name, severity)
         for family, own in CORRUPTIONS.items()
@@ -140,7 +140,7 @@ def of_corruptions(world: World, images: ImageSet) -> dict[str, ImageSet]:
 
 
 def redrawn(world: World, images: ImageSet) -> dict[str, ImageSet]:
-    """The same pictures in every look."""
+    """The same images in every look."""
     return {
         f"{family}--{name.replace(' ', '-')}": styled(images, name)
         for family, names in REDRAWN.items()
@@ -170,7 +170,7 @@ def tuned(world: World, name: str, seed: int) -> FittedLearner:
 
 
 def cosines(images: ImageSet) -> np.ndarray:
-    """float32[n, C]: what the embedded CLIP says of pictures and class names."""
+    """float32[n, C]: what the embedded CLIP says of images and class names."""
     text = plugin_api.encode_names(clip(), images.classnames, (templates.TEMPLATES[images.name],))
     embeddings = torch.from_numpy(np.asarray(encode(clip(), images).embeddings))
     return (normalize(embeddings, dim=-1) @ text.mT).numpy()
@@ -205,7 +205,7 @@ def main() -> None:
     parser.add_argument("--world", choices=WORLDS, help="one of them alone")
     parser.add_argument("--model", choices=[*NETWORKS, *LEARNERS], help="one of them alone")
     parser.add_argument("--seed", type=int, choices=SEEDS, help="one of them alone")
-    parser.add_argument("--quick", action="store_true", help="a few pictures and shifts")
+    parser.add_argument("--quick", action="store_true", help="a few images and shifts")
     asked = parser.parse_args()
     torch.set_num_threads(1)
     worlds, seeds = ([one] if one is not None else known for one, known in ((asked.world, WORLDS), (asked.seed, SEEDS)))

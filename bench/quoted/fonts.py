@@ -1,22 +1,22 @@
 """Two worlds of the pool, drawn in the fonts of this machine: `letters` and `characters`.
 
-    letters      26 letters, upper and lower case of one class; 1,000 pictures each of source and unshifted target
-    characters   62 letters and digits, a class each; source and unshifted target of 400 pictures, six or seven a class
+    letters      26 letters, upper and lower case of one class; 1,000 images each of source and unshifted target
+    characters   62 letters and digits, a class each; source and unshifted target of 400 images, six or seven a class
 
 The families of sans, serif and mono fonts (`glyphs.KINDS`) are dealt anew for every seed: a quarter train the judged
 models, a quarter the references, and a half is tested on. Source and unshifted target are the characters of the
-tested families' plain faces, shuffled and cut. Shifted sets of ten families: pictures of the unshifted target in
+tested families' plain faces, shuffled and cut. Shifted sets of ten families: images of the unshifted target in
 corruptions of the package, turned, scaled, moved, covered or inverted; other styles of the tested families; kinds of
 fonts that no model has seen; and mixtures (one kind, one case, few classes).
 
     cnn-*, wide-*    judged (`readers`)
-    reference        another kind of network, on its own families, with other spoiled pictures
-    reference_weak   a linear model of 64 grey means, on four pictures of a character
-    reference_kin    the judged model's recipe from another seed, on the judged model's pictures
+    reference        another kind of network, on its own families, with other spoiled images
+    reference_weak   a linear model of 64 grey means, on four images of a character
+    reference_kin    the judged model's recipe from another seed, on the judged model's images
 
     python bench/quoted/fonts.py --out POOL [--world letters] [--fonts /usr/share/fonts] [--seeds 0,1]
 
-A seed takes one to two minutes on one core. matplotlib's fonts alone will do, with fewer pictures and no kinds but the
+A seed takes one to two minutes on one core. matplotlib's fonts alone will do, with fewer images and no kinds but the
 plain three. The others come from Debian packages, 115 MB: `apt install` with fonts- before each of
 
     3270 adf-accanthis adf-baskervald adf-berenis adf-gillius adf-ikarius adf-irianis adf-libris adf-mekanus
@@ -68,16 +68,16 @@ class World:
 
 
 @dataclass(frozen=True)
-class Pictures:
-    """Grey pictures float32[n, 32, 32] in [0, 1], and what each shows."""
+class Images:
+    """Grey images float32[n, 32, 32] in [0, 1], and what each shows."""
 
     pixels: np.ndarray
     labels: np.ndarray
     characters: np.ndarray
     kinds: np.ndarray
 
-    def rows(self, chosen: np.ndarray | slice) -> "Pictures":
-        return Pictures(*(getattr(self, name)[chosen] for name in self.__dataclass_fields__))
+    def rows(self, chosen: np.ndarray | slice) -> "Images":
+        return Images(*(getattr(self, name)[chosen] for name in self.__dataclass_fields__))
 
 
 WORLDS = {
@@ -103,20 +103,20 @@ SPOILED = (
     | {f"noise--gaussian-{d:g}": partial(noisy, deviation=d) for d in (0.15, 0.25, 0.4)}
     | {f"noise--salt-and-pepper-{s:g}": partial(salt_and_pepper, share=s) for s in (0.02, 0.1)}
 )
-MIXTURES: dict[str, Callable[[Pictures], np.ndarray]] = {
-    "mono": lambda pictures: pictures.kinds == "mono",
-    "lower-case": lambda pictures: np.char.islower(pictures.characters),
-    "upper-case": lambda pictures: np.char.isupper(pictures.characters),
-    "few-classes": lambda pictures: np.isin(np.char.upper(pictures.characters), list("CEILOST01")),
+MIXTURES: dict[str, Callable[[Images], np.ndarray]] = {
+    "mono": lambda images: images.kinds == "mono",
+    "lower-case": lambda images: np.char.islower(images.characters),
+    "upper-case": lambda images: np.char.isupper(images.characters),
+    "few-classes": lambda images: np.isin(np.char.upper(images.characters), list("CEILOST01")),
 }
-"""Name -> which pictures of the unshifted law it keeps."""
+"""Name -> which images of the unshifted law it keeps."""
 
 
-def drawn(world: World, pairs: list[tuple[Face, str]], seed: list[int]) -> Pictures:
+def drawn(world: World, pairs: list[tuple[Face, str]], seed: list[int]) -> Images:
     """Draw characters in faces, each at its random place."""
     draws, names = np.random.default_rng(seed), world.classnames
     characters = np.array([character for _, character in pairs])
-    return Pictures(
+    return Images(
         np.stack([draw(face, character, draws) for face, character in pairs]),
         np.array([names.index(world.classname(character)) for character in characters]),
         characters,
@@ -124,14 +124,14 @@ def drawn(world: World, pairs: list[tuple[Face, str]], seed: list[int]) -> Pictu
     )
 
 
-def every_character(world: World, chosen: list[Face], count: int | None, seed: list[int]) -> Pictures:
+def every_character(world: World, chosen: list[Face], count: int | None, seed: list[int]) -> Images:
     """Draw every character in every face once, shuffled, `count` at most."""
     pairs = [(face, character) for face in chosen for character in world.characters]
     order = np.random.default_rng(seed).permutation(len(pairs))[:count]
     return drawn(world, [pairs[row] for row in order], [*seed, 1])
 
 
-def by_chance(world: World, chosen: list[Face], each: int, seed: list[int]) -> Pictures:
+def by_chance(world: World, chosen: list[Face], each: int, seed: list[int]) -> Images:
     """Draw every character `each` times, in faces by chance."""
     draws = np.random.default_rng(seed)
     pairs = [(chosen[draws.integers(len(chosen))], c) for c in world.characters for _ in range(each)]
@@ -148,7 +148,7 @@ def dealt(found: list[Face], seed: int) -> dict[str, set[str]]:
 
 
 def spoils(seed: int) -> dict[str, Callable[[np.ndarray], np.ndarray]]:
-    """Return every way to spoil pictures by name, with its own randomness."""
+    """Return every way to spoil images by name, with its own randomness."""
     ways = SPOILED | {
         f"{family}--{name.replace('_', '-')}-{severity}": partial(corrupted, name=name, severity=severity)
         for family, members in CORRUPTED.items()
@@ -163,10 +163,10 @@ def spoils(seed: int) -> dict[str, Callable[[np.ndarray], np.ndarray]]:
 def corrupted(pixels: np.ndarray, draws: np.random.Generator, *, name: str, severity: int) -> np.ndarray:
     """Return a corruption of the package, made grey again."""
     colour = np.repeat(np.round(pixels * 255).astype(np.uint8)[..., None], 3, axis=-1)
-    return np.stack([CORRUPTIONS[name](picture, severity, draws, side=SIDE).mean(-1) / 255 for picture in colour])
+    return np.stack([CORRUPTIONS[name](image, severity, draws, side=SIDE).mean(-1) / 255 for image in colour])
 
 
-def image_sets(world: World, found: list[Face], seed: int) -> dict[str, Pictures]:
+def image_sets(world: World, found: list[Face], seed: int) -> dict[str, Images]:
     """Return source, unshifted target and every shifted set by name."""
     tested = dealt(found, seed)["test"]
     law = every_character(world, [f for f in found if f.family in tested and f.style == "plain"], None, [seed, 10])
@@ -209,9 +209,9 @@ def make(out: Path, name: str, found: list[Face], seed: int, each: int | None = 
     networks = readers(world, found, seed, each or world.training)
     sets = image_sets(world, found, seed)
     # The source is written last: it says that the folder is whole.
-    for title, pictures in reversed(sets.items()):
-        logits = {reader: network(pictures.pixels) for reader, network in networks.items()}
-        shared = {"labels": pictures.labels, "classnames": np.array(world.classnames)}
+    for title, images in reversed(sets.items()):
+        logits = {reader: network(images.pixels) for reader, network in networks.items()}
+        shared = {"labels": images.labels, "classnames": np.array(world.classnames)}
         shared |= {column: logits[column] for column in ("reference", "reference_weak")}
         for model, folder in folders.items():
             pool.keep(folder, title, logits=logits[model], reference_kin=logits[f"{model}-kin"], **shared)
@@ -223,7 +223,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--world", choices=WORLDS, action="append", help="both by default")
     parser.add_argument("--fonts", type=Path, default=Path("/usr/share/fonts"))
     parser.add_argument("--seeds", type=lambda text: [int(seed) for seed in text.split(",")], default=[0, 1])
-    parser.add_argument("--each", type=int, help="training pictures of a character; fewer for a quick look")
+    parser.add_argument("--each", type=int, help="training images of a character; fewer for a quick look")
     options = parser.parse_args(arguments)
     torch.set_num_threads(1)
     for name in options.world or WORLDS:

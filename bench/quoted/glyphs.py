@@ -1,4 +1,4 @@
-"""Letters and digits drawn in the fonts of this machine: families sorted by kind, faces by style, grey pictures.
+"""Letters and digits drawn in the fonts of this machine: families sorted by kind, faces by style, grey images.
 
 The kind of a family is that of the first pattern of `KINDS` that its folder and name match; a family that matches none
 is left out, and so are copies of a design under another name (of Helvetica and Times there are six), which would be
@@ -64,7 +64,7 @@ class Face:
 
 @dataclass(frozen=True)
 class Jitter:
-    """How much pictures of one character differ: standard deviations, but `size`, the range of heights of capitals."""
+    """How much images of one character differ: standard deviations, but `size`, the range of heights of capitals."""
 
     degrees: float = 5.0
     shear: float = 0.08

@@ -3,7 +3,7 @@
 For every judged model of the pool, each family of shifts is the target once; four of the others, drawn at random, are
 the labelled shifts of somebody who has some. Beside it, what is said without them: COTT and ATC-MC as they are.
 `corruptions` is the same with noise, blur, weather and digital alone as labelled shifts and every other family as the
-target: what one can do with pictures and a model alone. Targets are drawn image by image (classes come as they come),
+target: what one can do with images and a model alone. Targets are drawn image by image (classes come as they come),
 and once more as they lie in the pool, many of them exactly balanced: transport then looks better than it is.
 
     python bench/quoted/labelled.py --pool POOL [--seeds 1,2]        some five minutes

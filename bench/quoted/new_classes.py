@@ -47,7 +47,7 @@ HOME = "same--unseen"
 LEARNERS = ("zero-shot", "names", "adapter", "branches")
 
 
-def pictures(seed: int) -> dict[str, tuple[NDArray, NDArray]]:
+def images(seed: int) -> dict[str, tuple[NDArray, NDArray]]:
     """Return the letters of `fonts`, drawn in the fonts of this machine."""
     world = fonts.WORLDS["letters"]
     found = glyphs.faces([Path("/usr/share/fonts")], string.ascii_letters)
@@ -98,7 +98,7 @@ KINDS = {
         partial(of_columns, None, of_patches),
     ),
     "digits": Kind(digits.image_sets, partial(of_columns, 40)),
-    "letters": Kind(pictures, partial(of_columns, 80)),
+    "letters": Kind(images, partial(of_columns, 80)),
 }  # fmt: skip
 
 

@@ -93,7 +93,7 @@ def image_sets(seed: int, photographs: dict[str, NDArray], shifted: int) -> dict
 
 
 def grey(patches: Patches, draws: np.random.Generator, *, way: Callable, **settings) -> Patches:
-    """Change every channel in a way of grey pictures."""
+    """Change every channel in a way of grey images."""
     return way(patches.reshape(-1, SIDE, SIDE), draws, **settings).reshape(patches.shape)
 
 

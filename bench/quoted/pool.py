@@ -91,7 +91,7 @@ def family(name: str) -> str:
 
 
 def accuracy(logits: np.ndarray, labels: np.ndarray) -> float:
-    """The share of pictures that are named right."""
+    """The share of images that are named right."""
     return float(np.mean(logits.argmax(axis=1) == labels))
 
 

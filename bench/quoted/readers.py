@@ -1,8 +1,8 @@
-"""Small readers of 32 x 32 grey pictures: two convolutional networks of different recipe, and the references.
+"""Small readers of 32 x 32 grey images: two convolutional networks of different recipe, and the references.
 
-cnn     three convolutions, dropout, Adam, pictures as they are: too sure of itself
+cnn     three convolutions, dropout, Adam, images as they are: too sure of itself
 wide    wider, batch normalisation, noise and erased squares while training, smoothed labels: not sure enough
-slopes  histograms of gradients (as in HOG) under two dense layers: another kind, trained on spoiled pictures, too
+slopes  histograms of gradients (as in HOG) under two dense layers: another kind, trained on spoiled images, too
 dots    a linear model of 64 grey means
 """
 
@@ -20,13 +20,13 @@ BATCH = 64
 
 @dataclass(frozen=True)
 class Recipe:
-    """How a network is built and trained; `spoil` changes a batch of training pictures."""
+    """How a network is built and trained; `spoil` changes a batch of training images."""
 
     build: Callable[[int], nn.Module]
     epochs: int
     rate: float
     smoothing: float = 0.0
-    spoil: Callable[[Tensor], Tensor] = lambda pictures: pictures
+    spoil: Callable[[Tensor], Tensor] = lambda images: images
 
 
 def cnn(classes: int) -> nn.Module:
@@ -52,8 +52,8 @@ class Slopes(nn.Module):
         super().__init__()
         self.dense = nn.Sequential(nn.Linear(512, 192), nn.ReLU(), nn.Dropout(0.4), nn.Linear(192, classes))
 
-    def forward(self, pictures: Tensor) -> Tensor:
-        padded = functional.pad(pictures, (1, 1, 1, 1), mode="replicate")
+    def forward(self, images: Tensor) -> Tensor:
+        padded = functional.pad(images, (1, 1, 1, 1), mode="replicate")
         across = padded[..., 1:-1, 2:] - padded[..., 1:-1, :-2]
         down = padded[..., 2:, 1:-1] - padded[..., :-2, 1:-1]
         turns = torch.arange(8, dtype=torch.float32) * torch.pi / 4
@@ -66,21 +66,21 @@ def dots(classes: int) -> nn.Module:
     return nn.Sequential(nn.AvgPool2d(4), nn.Flatten(), nn.Linear(64, classes))
 
 
-def noisy_and_erased(pictures: Tensor) -> Tensor:
-    """Add noise of any strength up to 0.15, and black out a square of 8 x 8 of every other picture."""
-    spoiled = pictures + 0.15 * torch.rand(len(pictures), 1, 1, 1) * torch.randn_like(pictures)
+def noisy_and_erased(images: Tensor) -> Tensor:
+    """Add noise of any strength up to 0.15, and black out a square of 8 x 8 of every other image."""
+    spoiled = images + 0.15 * torch.rand(len(images), 1, 1, 1) * torch.randn_like(images)
     for number in range(0, len(spoiled), 2):
         row, column = torch.randint(0, 25, (2,)).tolist()
         spoiled[number, :, row : row + 8, column : column + 8] = 0
     return spoiled.clamp(0, 1)
 
 
-def blurred_or_noisy(pictures: Tensor) -> Tensor:
-    """Blur a third of the pictures, add noise to another third, and lower the contrast of a half."""
-    drawn = torch.rand(len(pictures), 1, 1, 1)
-    soft = functional.avg_pool2d(pictures, 3, 1, 1)
-    loud = (pictures + 0.3 * torch.rand_like(drawn) * torch.randn_like(pictures)).clamp(0, 1)
-    spoiled = torch.where(drawn < 1 / 3, soft, torch.where(drawn < 2 / 3, loud, pictures))
+def blurred_or_noisy(images: Tensor) -> Tensor:
+    """Blur a third of the images, add noise to another third, and lower the contrast of a half."""
+    drawn = torch.rand(len(images), 1, 1, 1)
+    soft = functional.avg_pool2d(images, 3, 1, 1)
+    loud = (images + 0.3 * torch.rand_like(drawn) * torch.randn_like(images)).clamp(0, 1)
+    spoiled = torch.where(drawn < 1 / 3, soft, torch.where(drawn < 2 / 3, loud, images))
     factor = torch.where(torch.rand_like(drawn) < 0.5, 0.3 + 0.7 * torch.rand_like(drawn), torch.ones_like(drawn))
     return spoiled * factor + (1 - factor) * torch.rand_like(drawn) * 0.5
 
@@ -93,16 +93,16 @@ RECIPES = {
 }
 
 
-def train(recipe: Recipe, pictures: np.ndarray, labels: np.ndarray, classes: int, *, seed: int) -> Reader:
-    """Return a function of pictures float32[n, 32, 32] to logits float32[n, C]."""
-    return reader(fitted(recipe, pictures, labels, classes, seed=seed))
+def train(recipe: Recipe, images: np.ndarray, labels: np.ndarray, classes: int, *, seed: int) -> Reader:
+    """Return a function of images float32[n, 32, 32] to logits float32[n, C]."""
+    return reader(fitted(recipe, images, labels, classes, seed=seed))
 
 
-def fitted(recipe: Recipe, pictures: np.ndarray, labels: np.ndarray, classes: int, *, seed: int) -> nn.Module:
+def fitted(recipe: Recipe, images: np.ndarray, labels: np.ndarray, classes: int, *, seed: int) -> nn.Module:
     """Return a trained network, which reads float32[n, 1, ...]."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        network, inputs = recipe.build(classes), torch.from_numpy(pictures)[:, None]
+        network, inputs = recipe.build(classes), torch.from_numpy(images)[:, None]
         targets, steps = torch.from_numpy(labels), recipe.epochs * (len(labels) // BATCH + 1)
         optimizer = torch.optim.AdamW(network.parameters(), lr=recipe.rate)
         schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, recipe.rate, total_steps=steps)
@@ -118,7 +118,7 @@ def fitted(recipe: Recipe, pictures: np.ndarray, labels: np.ndarray, classes: in
 
 
 def reader(network: nn.Module) -> Reader:
-    """Return a network as a function of arrays: pictures -> what its last layer says."""
+    """Return a network as a function of arrays: images -> what its last layer says."""
 
     @torch.inference_mode()
     def outputs(images: np.ndarray) -> np.ndarray:

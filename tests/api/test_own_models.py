@@ -19,7 +19,7 @@ FAST = {"estimator": ["AC"], "quiet": True}
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    root = tmp_path_factory.mktemp("pictures")
+    root = tmp_path_factory.mktemp("images")
     for number in range(24):
         pixels = np.random.default_rng(number).integers(0, 120, (40, 36, 3))
         pixels[..., number % 3] += 100
@@ -46,12 +46,12 @@ def accuracy(answer):
 
 def test_images_in_every_form_give_one_number(folder, frame):
     from datasets import ClassLabel, Dataset, Features
-    from datasets import Image as Picture
+    from datasets import Image as ImageFeature
 
     mine = classifiers.Classifier(network(), NAMES, PREPARED, "mine")
     order = sorted(NAMES)
     rows = {"image": list(frame["path"]), "label": [order.index(name) for name in frame["label"]]}
-    listed = Dataset.from_dict(rows, Features({"image": Picture(), "label": ClassLabel(names=order)}))
+    listed = Dataset.from_dict(rows, Features({"image": ImageFeature(), "label": ClassLabel(names=order)}))
     forms = (frame, frame.to_dict("list"), listed, datasets.folder.load(folder), folder)
     found = [accuracy(ow.estimate(one, one, model=mine, **FAST)) for one in forms]
     images = datasets.folder.load(folder)

@@ -1,6 +1,6 @@
 """Small random checkpoints in the file sets that are published, each with the model that wrote it.
 
-A layout is a function that writes a folder and returns the reference: features of pictures and of sentences by
+A layout is a function that writes a folder and returns the reference: features of images and of sentences by
 transformers, or by the plain form of OpenAI's model. Names of files, and what is odd about their content, are those of
 the repositories named.
 """
@@ -23,19 +23,19 @@ from tokenizers import Tokenizer as Engine
 from tokenizers.models import BPE, Unigram
 
 SENTENCES = ["a photo of an owl.", "Two  dogs' hats, in the rain"]
-PICTURE = Image.effect_noise((40, 24), 90).convert("RGB")
-PICTURE.paste((250, 20, 90), (5, 3, 22, 17))
+EXAMPLE = Image.effect_noise((40, 24), 90).convert("RGB")
+EXAMPLE.paste((250, 20, 90), (5, 3, 22, 17))
 OPENAI_MEAN, OPENAI_STD = [0.48145466, 0.4578275, 0.40821073], [0.26862954, 0.26130258, 0.27577711]
-CLIP_PICTURES = {"size": 16, "crop_size": 16, "image_mean": OPENAI_MEAN, "image_std": OPENAI_STD, "resample": 3}
-OLD_PICTURES = {"do_center_crop": True, "do_normalize": True, "do_resize": True} | {
+CLIP_IMAGES = {"size": 16, "crop_size": 16, "image_mean": OPENAI_MEAN, "image_std": OPENAI_STD, "resample": 3}
+OLD_IMAGES = {"do_center_crop": True, "do_normalize": True, "do_resize": True} | {
     "feature_extractor_type": "CLIPFeatureExtractor",
-    **CLIP_PICTURES,
+    **CLIP_IMAGES,
 }
 
 
 @dataclass(frozen=True)
 class Reference:
-    """Features of PICTURE and of SENTENCES as the model gives them that wrote the checkpoint."""
+    """Features of EXAMPLE and of SENTENCES as the model gives them that wrote the checkpoint."""
 
     image: torch.Tensor
     text: torch.Tensor
@@ -77,7 +77,7 @@ def clip_pixels() -> torch.Tensor:
     processor = transformers.CLIPImageProcessorPil(
         size={"shortest_edge": 16}, crop_size={"height": 16, "width": 16}, resample=3
     )
-    return torch.from_numpy(processor(PICTURE, return_tensors="np")["pixel_values"])
+    return torch.from_numpy(processor(EXAMPLE, return_tensors="np")["pixel_values"])
 
 
 # Hugging Face's layout
@@ -147,7 +147,7 @@ def openai_main(folder: Path) -> Reference:
     """openai/clip-vit-base-patch16, main: weights as pytorch_model.bin alone."""
     model = clip_model()
     write_json(folder, "config.json", published_config())
-    write_json(folder, "preprocessor_config.json", OLD_PICTURES)
+    write_json(folder, "preprocessor_config.json", OLD_IMAGES)
     write_clip_tokenizer(folder, *ALL_TOKENS)
     torch.save(state_of(model), folder / "pytorch_model.bin")
     return clip_reference(model)
@@ -194,11 +194,11 @@ def sharded_pickle(folder: Path) -> Reference:
 
 
 def new_processor(folder: Path) -> Reference:
-    """What transformers 5 saves: the preparation of pictures inside processor_config.json, no vocab.json."""
+    """What transformers 5 saves: the preparation of images inside processor_config.json, no vocab.json."""
     model = clip_model()
     model.save_pretrained(folder)
-    pictures = {
-        **CLIP_PICTURES,
+    images = {
+        **CLIP_IMAGES,
         "image_processor_type": "CLIPImageProcessor",
         "size": {"shortest_edge": 16},
         "crop_size": {"height": 16, "width": 16},
@@ -207,7 +207,7 @@ def new_processor(folder: Path) -> Reference:
         "do_normalize": True,
         "do_center_crop": True,
     }
-    write_json(folder, "processor_config.json", {"image_processor": pictures, "processor_class": "CLIPProcessor"})
+    write_json(folder, "processor_config.json", {"image_processor": images, "processor_class": "CLIPProcessor"})
     write_clip_tokenizer(folder, "tokenizer.json", "tokenizer_config.json")
     return clip_reference(model)
 
@@ -216,7 +216,7 @@ def half_precision(folder: Path) -> Reference:
     """Weights in half precision, vocabulary as vocab.json and merges.txt alone."""
     model = clip_model().half().float()
     write_json(folder, "config.json", published_config() | {"torch_dtype": "float16"})
-    write_json(folder, "preprocessor_config.json", OLD_PICTURES)
+    write_json(folder, "preprocessor_config.json", OLD_IMAGES)
     write_clip_tokenizer(folder, "vocab.json", "merges.txt", "tokenizer_config.json")
     save_file(state_of(model, half=True), folder / "model.safetensors")
     return clip_reference(model)
@@ -226,7 +226,7 @@ def laion_both(folder: Path) -> Reference:
     """laion/CLIP-ViT-g-14-laion2B-s12B-b42K: GELU, both layouts pickled, no open_clip_config.json."""
     model = clip_model("gelu")
     write_json(folder, "config.json", published_config("gelu", twice=True))
-    write_json(folder, "preprocessor_config.json", OLD_PICTURES)
+    write_json(folder, "preprocessor_config.json", OLD_IMAGES)
     write_clip_tokenizer(folder, "tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "vocab.json")
     torch.save(state_of(model), folder / "pytorch_model.bin")
     torch.save(PlainClip(quick=False).state_dict(), folder / "open_clip_pytorch_model.bin")
@@ -261,7 +261,7 @@ def siglip(folder: Path, positions: int = 64, side: int = 16) -> Reference:
 
 
 def siglip_so400m(folder: Path) -> Reference:
-    """google/siglip-so400m-patch14-384: 16 or 64 positions, and a picture that its patches do not fill."""
+    """google/siglip-so400m-patch14-384: 16 or 64 positions, and an image that its patches do not fill."""
     return siglip(folder, positions=32, side=18)
 
 
@@ -285,7 +285,7 @@ def _write_siglip(folder: Path, model: transformers.SiglipModel, engine: Engine,
     image = {**IMAGE, "hidden_size": 48, "image_size": config.vision_config.image_size}
     write_json(folder, "config.json", {"model_type": "siglip", "text_config": text, "vision_config": image})
     side = config.vision_config.image_size
-    pictures = {
+    images = {
         "do_rescale": True,
         "image_processor_type": "SiglipImageProcessor",
         "image_mean": [0.5] * 3,
@@ -293,7 +293,7 @@ def _write_siglip(folder: Path, model: transformers.SiglipModel, engine: Engine,
         "size": {"height": side, "width": side},
         **changes,
     }
-    write_json(folder, "preprocessor_config.json", pictures)
+    write_json(folder, "preprocessor_config.json", images)
     engine.save(str(folder / "tokenizer.json"))
     write_json(folder, "tokenizer_config.json", {"tokenizer_class": "SiglipTokenizer"})
     write_json(folder, "special_tokens_map.json", {})
@@ -310,7 +310,7 @@ def _siglip_reference(
         ids = [*engine.encode(text, add_special_tokens=False).ids, end]
         row[: len(ids)] = torch.tensor(ids)
     processor = transformers.SiglipImageProcessorPil(size={"height": side, "width": side}, resample=resample)
-    pixels = torch.from_numpy(processor(PICTURE, return_tensors="np")["pixel_values"])
+    pixels = torch.from_numpy(processor(EXAMPLE, return_tensors="np")["pixel_values"])
     return _of_transformers(model, pixels, tokens)
 
 
@@ -321,9 +321,9 @@ def open_clip_config(quick: bool, *, prepared: bool = True, **model) -> dict:
     image = {"image_size": 16, "layers": 2, "width": 128, "patch_size": 4}
     text = {"context_length": 77, "vocab_size": 49408, "width": 128, "heads": 2, "layers": 2}
     settings = {"embed_dim": 24, **({"quick_gelu": True} if quick else {}), **model}
-    pictures = {"mean": OPENAI_MEAN, "std": OPENAI_STD}
-    pictures |= {"interpolation": "bicubic", "resize_mode": "shortest"} if quick else {}
-    return {"model_cfg": {**settings, "vision_cfg": image, "text_cfg": text}, "preprocess_cfg": pictures}
+    images = {"mean": OPENAI_MEAN, "std": OPENAI_STD}
+    images |= {"interpolation": "bicubic", "resize_mode": "shortest"} if quick else {}
+    return {"model_cfg": {**settings, "vision_cfg": image, "text_cfg": text}, "preprocess_cfg": images}
 
 
 def plain_reference(model: PlainClip, tokens: torch.Tensor | None = None) -> Reference:

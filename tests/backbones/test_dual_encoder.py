@@ -5,7 +5,7 @@ import sys
 import numpy as np
 import pytest
 import torch
-from foreign_models import picture, pictures, stand_in_for_open_clip
+from foreign_models import make_image, make_images, stand_in_for_open_clip
 
 from openworld import backbones
 from openworld.backbones.published_files import EMBEDDED
@@ -38,8 +38,8 @@ def clip(name):
     return backbones.load(name)
 
 
-def pixels(clip, *pictures):
-    prepared = torch.from_numpy(np.stack([clip.preprocess.prepare(one) for one in pictures]))
+def pixels(clip, *images):
+    prepared = torch.from_numpy(np.stack([clip.preprocess.prepare(one) for one in images]))
     return clip.preprocess.scale(prepared).to(clip.dtype)
 
 
@@ -53,8 +53,8 @@ def test_it_is_a_dual_encoder_of_that_name(name, clip):
     assert clip.name == name and clip.device.type == "cpu" and clip.dtype == torch.float32
 
 
-def test_pictures_and_sentences_get_one_embedding_each_of_the_joint_dimension(clip):
-    seen = clip.encode_image(pixels(clip, picture(90, 50), picture(30, 70)))
+def test_images_and_sentences_get_one_embedding_each_of_the_joint_dimension(clip):
+    seen = clip.encode_image(pixels(clip, make_image(90, 50), make_image(30, 70)))
     read = clip.encode_text(["a photo of an owl.", "an owl", "lamp"])
     assert seen.shape == (2, clip.config.joint_dimension) and read.shape == (3, clip.config.joint_dimension)
     assert seen.isfinite().all() and read.isfinite().all()
@@ -62,7 +62,7 @@ def test_pictures_and_sentences_get_one_embedding_each_of_the_joint_dimension(cl
 
 
 def test_neighbours_in_a_batch_do_not_matter(clip):
-    one, other = picture(90, 50, 1), picture(64, 64, 2)
+    one, other = make_image(90, 50, 1), make_image(64, 64, 2)
     alone, beside = clip.encode_image(pixels(clip, one)), clip.encode_image(pixels(clip, other, one))[1:]
     torch.testing.assert_close(alone, beside, atol=1e-5, rtol=1e-4)
     short, long = clip.encode_text(["owl"]), clip.encode_text(["a very old owl in a tree", "owl"])[1:]
@@ -93,7 +93,7 @@ def test_its_tokenizer_serves_the_audit_of_names(clip):
 
 
 def test_features_are_encoded_kept_and_read_again_and_serve_learners_of_names_alone(clip, tmp_path):
-    images = pictures()
+    images = make_images()
     features = encode(clip, images, Encoding(views=2), cache=tmp_path)
     assert features.embeddings.shape == (len(images), clip.config.joint_dimension)
     assert features.views.shape == (len(images), 2, clip.config.joint_dimension)

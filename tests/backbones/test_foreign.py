@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 import transformers
-from foreign_models import copied, picture, pictures
+from foreign_models import copied, make_image, make_images
 from safetensors.torch import load_file, save_file
 
 from openworld import backbones
@@ -19,8 +19,8 @@ from openworld.features import Encoding, encode
 SENTENCES = ["a photo of an owl.", "a lamp"]
 
 
-def embedded(clip, *pictures):
-    prepared = torch.from_numpy(np.stack([clip.preprocess.prepare(one) for one in pictures]))
+def embedded(clip, *images):
+    prepared = torch.from_numpy(np.stack([clip.preprocess.prepare(one) for one in images]))
     return clip.encode_image(clip.preprocess.scale(prepared).to(clip.dtype))
 
 
@@ -31,7 +31,7 @@ def pooled(output):
 def test_clip_run_by_transformers_equals_clip_run_here():
     ours, theirs = backbones.load("embedded"), backbones.load(f"transformers:{EMBEDDED}")
     # An odd number of pixels to crop is where the libraries' processors differ, by one pixel; 90 x 70 leaves 18.
-    shown = picture(90, 70)
+    shown = make_image(90, 70)
     torch.testing.assert_close(embedded(theirs, shown), embedded(ours, shown), atol=1e-5, rtol=0)
     torch.testing.assert_close(theirs.encode_text(SENTENCES), ours.encode_text(SENTENCES), atol=1e-5, rtol=0)
     torch.testing.assert_close(theirs.logit_scale, ours.logit_scale)
@@ -50,13 +50,13 @@ def test_features_are_those_of_the_library_called_by_hand(architecture, foreign_
     read = tokenizer(SENTENCES, return_tensors="pt", **padding)
     accepted = {key: value for key, value in read.items() if key in ("input_ids", "attention_mask")}
     with torch.no_grad():
-        seen = pooled(model.get_image_features(**processor([picture(), picture(40, 80)], return_tensors="pt")))
+        seen = pooled(model.get_image_features(**processor([make_image(), make_image(40, 80)], return_tensors="pt")))
         texts = pooled(model.get_text_features(**accepted))
-    torch.testing.assert_close(embedded(clip, picture(), picture(40, 80)), seen, atol=1e-5, rtol=0)
+    torch.testing.assert_close(embedded(clip, make_image(), make_image(40, 80)), seen, atol=1e-5, rtol=0)
     torch.testing.assert_close(clip.encode_text(SENTENCES), texts, atol=1e-5, rtol=0)
 
 
-def test_the_embedded_pictures_in_half_precision_keep_the_scale_whole(foreign_folder):
+def test_the_embedded_images_in_half_precision_keep_the_scale_whole(foreign_folder):
     folder = foreign_folder("altclip")
     half = backbones.load(f"transformers:{folder}", dtype=torch.float16)
     assert half.dtype == torch.float16 and half.logit_scale.dtype == torch.float32
@@ -91,7 +91,7 @@ def test_what_needs_a_tower_of_ours_is_refused_with_what_runs_instead(need):
 def test_patches_and_pixels_are_not_encoded(kept, tmp_path):
     clip = backbones.load(f"transformers:{EMBEDDED}")
     with pytest.raises(OpenworldError, match="lacks|pixels are not kept"):
-        encode(clip, pictures(), Encoding(**{kept: True}), cache=tmp_path)
+        encode(clip, make_images(), Encoding(**{kept: True}), cache=tmp_path)
 
 
 @pytest.mark.parametrize("package, name", [("transformers", "transformers:a/b"), ("open_clip", "open_clip:A/b")])
@@ -161,7 +161,7 @@ def test_open_clip_gives_its_own_features(open_clip):
 
     model, transform = library.create_model_from_pretrained("EVA02-tiny", "random")
     with torch.no_grad():
-        torch.testing.assert_close(embedded(clip, picture()), model.encode_image(transform(picture())[None]))
+        torch.testing.assert_close(embedded(clip, make_image()), model.encode_image(transform(make_image())[None]))
         tokens = library.get_tokenizer("EVA02-tiny")(SENTENCES)
         torch.testing.assert_close(clip.encode_text(SENTENCES), model.encode_text(tokens))
     assert clip.logit_scale.item() == pytest.approx(50)

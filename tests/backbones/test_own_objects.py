@@ -5,7 +5,7 @@ import sys
 import pytest
 import torch
 import transformers
-from foreign_models import picture, pictures
+from foreign_models import make_image, make_images
 
 from openworld import backbones
 from openworld.backbones.foreign.of_objects import encoder_of
@@ -48,7 +48,7 @@ def forms(clip, library):
 @pytest.mark.parametrize("form", ["transform", "object"])
 def test_embeddings_are_those_of_the_model(form, clip, library, tmp_path):
     own = encoder_of(forms(clip, library)[form])
-    found, expected = (torch.tensor(encode(one, pictures(), cache=tmp_path).embeddings) for one in (own, clip))
+    found, expected = (torch.tensor(encode(one, make_images(), cache=tmp_path).embeddings) for one in (own, clip))
     torch.testing.assert_close(found, expected, atol=1e-4, rtol=0)
     torch.testing.assert_close(own.encode_text(SENTENCES), clip.encode_text(SENTENCES), atol=1e-4, rtol=0)
     scale = 50.0 if form == "object" else float(clip.logit_scale)
@@ -56,7 +56,7 @@ def test_embeddings_are_those_of_the_model(form, clip, library, tmp_path):
 
 
 def test_a_model_of_transformers_sees_what_its_processor_gives(library, clip, tmp_path):
-    (model, processor), images = library, pictures()
+    (model, processor), images = library, make_images()
     own = encoder_of(library)
     given = processor(images=[images.image(row) for row in range(len(images))], return_tensors="pt")
     with torch.no_grad():
@@ -111,7 +111,8 @@ def test_learners_that_need_a_tower_refuse(clip):
 
 def test_images_of_any_size_go_to_an_object(clip):
     own = encoder_of(Plain(clip))
-    assert own.preprocess.prepare(picture(30, 90)).shape == own.preprocess.prepare(picture(64, 64)).shape == (128,)
+    prepared = [own.preprocess.prepare(make_image(*size)) for size in ((30, 90), (64, 64))]
+    assert [image.shape for image in prepared] == [(128,), (128,)]
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""Pictures to pixels: hand checks, and transformers' image processors (PIL) as the oracle."""
+"""Images to pixels: hand checks, and transformers' image processors (PIL) as the oracle."""
 
 import json
 
@@ -15,7 +15,7 @@ from openworld.core.errors import OpenworldError
 SIZES = [(16, 16), (40, 24), (24, 40), (64, 64), (18, 33), (5, 3), (300, 20)]
 
 
-def picture(width, height):
+def image(width, height):
     random = np.random.default_rng(0)
     return Image.fromarray(random.integers(0, 256, (height, width, 3), dtype=np.uint8))
 
@@ -26,8 +26,8 @@ def test_clip_equals_transformers(clip_checkpoint, size):
 
     folder = clip_checkpoint[0]
     ours = read_preprocess(folder)
-    theirs = CLIPImageProcessorPil.from_pretrained(folder)(picture(*size), return_tensors="pt").pixel_values[0]
-    torch.testing.assert_close(ours(picture(*size)), theirs, rtol=0, atol=1e-5)
+    theirs = CLIPImageProcessorPil.from_pretrained(folder)(image(*size), return_tensors="pt").pixel_values[0]
+    torch.testing.assert_close(ours(image(*size)), theirs, rtol=0, atol=1e-5)
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -35,8 +35,8 @@ def test_siglip_equals_transformers(siglip_checkpoint, size):
     from transformers.models.siglip.image_processing_pil_siglip import SiglipImageProcessorPil
 
     folder = siglip_checkpoint[0]
-    theirs = SiglipImageProcessorPil.from_pretrained(folder)(picture(*size), return_tensors="pt").pixel_values[0]
-    torch.testing.assert_close(read_preprocess(folder)(picture(*size)), theirs, rtol=0, atol=1e-5)
+    theirs = SiglipImageProcessorPil.from_pretrained(folder)(image(*size), return_tensors="pt").pixel_values[0]
+    torch.testing.assert_close(read_preprocess(folder)(image(*size)), theirs, rtol=0, atol=1e-5)
 
 
 @pytest.mark.parametrize(("width", "left"), [(8, 0), (9, 0), (10, 1), (11, 2), (12, 2), (13, 2)])
@@ -53,7 +53,7 @@ def test_the_longer_side_is_truncated_like_torchvision():
 
 @pytest.mark.parametrize("mode", ["L", "RGBA", "P", "CMYK"])
 def test_other_colour_modes_become_rgb(clip_checkpoint, mode):
-    assert backbones.load(clip_checkpoint[0]).preprocess(picture(20, 30).convert(mode)).shape == (3, 16, 16)
+    assert backbones.load(clip_checkpoint[0]).preprocess(image(20, 30).convert(mode)).shape == (3, 16, 16)
 
 
 def test_old_style_sizes_are_single_numbers(copy_of_clip):
@@ -63,7 +63,7 @@ def test_old_style_sizes_are_single_numbers(copy_of_clip):
     assert read_preprocess(copy_of_clip) == Preprocess(16, 16, "shortest", (0, 0, 0), (1, 1, 1))
 
 
-def test_pictures_that_are_not_square_are_refused(copy_of_clip):
+def test_images_that_are_not_square_are_refused(copy_of_clip):
     (copy_of_clip / "preprocessor_config.json").write_text(
         '{"size": {"height": 16, "width": 8}, "image_mean": [0, 0, 0], "image_std": [1, 1, 1]}'
     )

@@ -9,15 +9,15 @@ import torch.nn.functional as F
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from published_layouts import LAYOUTS, PICTURE, SENTENCES, Reference, checkpoint  # noqa: E402
+from published_layouts import EXAMPLE, LAYOUTS, SENTENCES, Reference, checkpoint  # noqa: E402
 
 from openworld import backbones  # noqa: E402
 
 
 def largest_differences(model, reference: Reference) -> tuple[float, float]:
-    """Of a coordinate of the normalised embeddings: of pictures, of sentences."""
+    """Of a coordinate of the normalised embeddings: of images, of sentences."""
     with torch.no_grad():
-        images = model.encode_image(model.preprocess(PICTURE)[None])
+        images = model.encode_image(model.preprocess(EXAMPLE)[None])
         texts = model.encode_text(SENTENCES)
     pairs = ((images, reference.image), (texts, reference.text))
     return tuple(float((F.normalize(a, dim=-1) - F.normalize(b, dim=-1)).abs().max()) for a, b in pairs)

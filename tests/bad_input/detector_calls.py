@@ -20,7 +20,7 @@ from openworld.detectors import (
     Sampling,
     Texts,
 )
-from openworld.testing import small_classifier, small_pictures, small_seen
+from openworld.testing import small_classifier, small_images, small_seen
 
 SETTLED = {
     "KNN": {"k": 3, "bank": 20},
@@ -103,7 +103,7 @@ def pixels(detector_list, images):
 
 
 MODEL = small_classifier()
-IMAGES, LABELS = small_pictures(0, 12)
+IMAGES, LABELS = small_images(0, 12)
 SEEN = small_seen(0, 12)
 LAST = SEEN.layers["last"]
 FITTED = {"KNN": KNN(k=3).fit(SEEN), "MSP": MSP().fit(SEEN)}

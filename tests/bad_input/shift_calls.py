@@ -183,7 +183,7 @@ RESULTS = frozenset(
 """Classes that functions return; nobody makes them by hand."""
 ELSEWHERE = {
     "AppearanceEncoder": "a backbone and pixels, in tests/shifts/test_appearance.py",
-    "in_looks": "pictures, in tests/shifts/test_appearance.py",
-    "picture_grid": "a backbone and pictures, in tests/shifts/test_appearance.py",
+    "in_looks": "images, in tests/shifts/test_appearance.py",
+    "image_grid": "a backbone and images, in tests/shifts/test_appearance.py",
     "sharded_degrees": "files, in tests/shifts/test_sharding.py",
 }

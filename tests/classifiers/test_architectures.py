@@ -28,7 +28,7 @@ def test_as_many_weights_as_known(name):
 
 @pytest.mark.parametrize("side", [28, 33])
 @pytest.mark.parametrize("name", ARCHITECTURES)
-def test_logits_per_class_on_pictures_of_any_side(name, side):
+def test_logits_per_class_on_images_of_any_side(name, side):
     with torch.inference_mode():
         assert build(name, 7, side).eval()(torch.zeros(2, 3, side, side)).shape == (2, 7)
 
@@ -71,7 +71,7 @@ def test_what_cannot_be_built_is_refused(somebodys_code, asked, message):
         build(asked, 5, 16)
 
 
-def test_a_network_for_other_pictures_is_refused(somebodys_code):
+def test_a_network_for_other_images_is_refused(somebodys_code):
     with pytest.raises(OpenworldError, match="cannot look at an image of 20 x 20 pixels"):
         build("somebodys_code:linear", 5, 20)
 

@@ -1,11 +1,11 @@
-"""Asking a classifier: one picture at a time, many at a time, on any number of threads; and what it refuses."""
+"""Asking a classifier: one image at a time, many at a time, on any number of threads; and what it refuses."""
 
 from dataclasses import replace
 
 import numpy as np
 import pytest
 import torch
-from made_up import NAMES, image_set, picture
+from made_up import NAMES, image, image_set
 from torch import nn
 
 from openworld import OpenworldError
@@ -31,8 +31,8 @@ def mean_colour(**changes):
     )
 
 
-def test_any_module_answers_picture_by_picture_in_order_and_counts_them():
-    expected = [PLAIN(picture(index)).mean(dim=(1, 2)).tolist() for index in range(24)]
+def test_any_module_answers_image_by_image_in_order_and_counts_them():
+    expected = [PLAIN(image(index)).mean(dim=(1, 2)).tolist() for index in range(24)]
     counted = []
     logits = mean_colour().logits(image_set(), batch_size=10, progress=lambda *counts: counted.append(counts))
     np.testing.assert_allclose(logits, expected, rtol=1e-5, atol=1e-6)
@@ -40,9 +40,9 @@ def test_any_module_answers_picture_by_picture_in_order_and_counts_them():
     assert mean_colour().logits(image_set().subset([])).shape == (0, 3)
 
 
-def test_prepared_pictures_give_the_same_bytes(trained):
+def test_prepared_images_give_the_same_bytes(trained):
     classifier = trained[4]
-    pixels = np.stack([classifier.prepare(picture(index)) for index in range(24)])
+    pixels = np.stack([classifier.prepare(image(index)) for index in range(24)])
     assert pixels.shape == (24, 3, 16, 16) and pixels.dtype == np.uint8
     logits = classifier.logits(image_set())
     assert logits.dtype == np.float32
@@ -97,8 +97,8 @@ def infinite():
 
 def unreadable(index):
     if index == 7:
-        raise OpenworldError("picture-7.png cannot be read.")
-    return picture(index)
+        raise OpenworldError("image-7.png cannot be read.")
+    return image(index)
 
 
 UINT8 = np.zeros((2, 3, 8, 8), np.uint8)
@@ -112,7 +112,7 @@ REFUSED = [
     ),
     (lambda: mean_colour(classnames=("a",)), r"has 1 class name\(s\), expected 2 or more"),
     (lambda: mean_colour(module=infinite()).logits(image_set()), "not finite"),
-    (lambda: mean_colour().logits(image_set(read=unreadable)), "picture-7"),
+    (lambda: mean_colour().logits(image_set(read=unreadable)), "image-7"),
 ]
 
 

@@ -56,7 +56,7 @@ def test_every_network_is_told(page):
 
 
 def test_the_examples_run(page, tmp_path, monkeypatch):
-    """With small pictures in the place of those it names, and no timm."""
+    """With small images in the place of those it names, and no timm."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(datasets, "load", lambda *_, **__: image_set(9))
     monkeypatch.setattr(classifiers, "Recipe", lambda **said: replace(EMBEDDED.recipe, **said, side=16))

@@ -25,14 +25,14 @@ def test_it_comes_back_as_it_was(trained, tmp_path):
     np.testing.assert_array_equal(back.logits(image_set()), trained[4].logits(image_set()))
 
 
-def test_it_knows_its_training_pictures_again(trained, tmp_path):
+def test_it_knows_its_training_images_again(trained, tmp_path):
     save(trained[4], tmp_path)
     back = load(tmp_path)
     assert back.find_seen(image_set(40)).tolist() == [2] * 24 + [0] * 16
-    (tmp_path / "training-pictures.safetensors").write_bytes(b"no hashes")
-    with pytest.raises(OpenworldError, match="training-pictures.safetensors is damaged"):
+    (tmp_path / "training-images.safetensors").write_bytes(b"no hashes")
+    with pytest.raises(OpenworldError, match="training-images.safetensors is damaged"):
         load(tmp_path)
-    (tmp_path / "training-pictures.safetensors").unlink()  # as in folders of older versions
+    (tmp_path / "training-images.safetensors").unlink()  # as in folders of older versions
     old = load(tmp_path)
     assert old.seen is None and old.fingerprint == back.fingerprint
     with pytest.raises(OpenworldError, match="does not know what it was trained on"):

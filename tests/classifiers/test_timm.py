@@ -52,7 +52,7 @@ def test_training_from_published_weights_keeps_their_preprocessing(timm):
     assert (stated.mean, stated.std) == (STATED["mean"], STATED["std"])
 
 
-def test_without_published_weights_mean_and_deviation_are_those_of_the_pictures(timm):
+def test_without_published_weights_mean_and_deviation_are_those_of_the_images(timm):
     plain = train("timm:tiny", image_set(), Recipe(epochs=1, side=16), seed=0)[1]
     assert plain.preprocess.mean != STATED["mean"]
     assert load(files(plain)).fingerprint == plain.fingerprint

@@ -1,16 +1,16 @@
-"""Training: the same bytes for a seed, one step by hand, checkpoints on the way, pictures moved as said."""
+"""Training: the same bytes for a seed, one step by hand, checkpoints on the way, images moved as said."""
 
 from dataclasses import replace
 
 import numpy as np
 import pytest
 import torch
-from made_up import NAMES, SMALL, image_set, picture
+from made_up import NAMES, SMALL, image, image_set
 from torch.nn.functional import cross_entropy
 
 from openworld import OpenworldError
 from openworld.classifiers import Recipe, build, train
-from openworld.classifiers.training import TrainingPictures, _batches, move_images
+from openworld.classifiers.training import TrainingImages, _batches, move_images
 
 
 def test_it_learns_what_can_be_learned(trained):
@@ -52,7 +52,7 @@ def test_one_step_of_plain_descent_by_hand():
         torch.manual_seed(2)
         network = build("resnet-8", 3, 16)
         order = torch.randperm(24).tolist()
-    pixels = torch.stack([trained.preprocess(picture(index)) for index in order])
+    pixels = torch.stack([trained.preprocess(image(index)) for index in order])
     cross_entropy(network(pixels), torch.from_numpy(images.labels)[order]).backward()
     for name, weights in network.named_parameters():
         expected = weights - 0.1 * (weights.grad + 0.5 * weights)
@@ -65,23 +65,23 @@ def test_adam_trains_too():
     assert history[-1]["loss"] < history[0]["loss"]
 
 
-def test_a_last_batch_of_one_picture_is_left_out():
+def test_a_last_batch_of_one_image_is_left_out():
     assert [len(batch) for batch in _batches(9, 4)] == [4, 4]
     assert [len(batch) for batch in _batches(10, 4)] == [4, 4, 2]
     assert [len(batch) for batch in _batches(1, 4)] == [1]
 
 
-def test_mean_and_deviation_are_those_of_the_pictures():
-    pictures = TrainingPictures(image_set(), Recipe(side=16), None)
-    stacked = np.stack([np.asarray(picture(index).resize((17, 16), 2))[:, :16] for index in range(24)]) / 255
-    np.testing.assert_allclose(pictures.preprocess.mean, stacked.mean(axis=(0, 1, 2)), atol=1e-4)
-    np.testing.assert_allclose(pictures.preprocess.std, stacked.std(axis=(0, 1, 2)), atol=1e-4)
+def test_mean_and_deviation_are_those_of_the_images():
+    images = TrainingImages(image_set(), Recipe(side=16), None)
+    stacked = np.stack([np.asarray(image(index).resize((17, 16), 2))[:, :16] for index in range(24)]) / 255
+    np.testing.assert_allclose(images.preprocess.mean, stacked.mean(axis=(0, 1, 2)), atol=1e-4)
+    np.testing.assert_allclose(images.preprocess.std, stacked.std(axis=(0, 1, 2)), atol=1e-4)
 
 
-def test_many_pictures_are_read_again_every_time(monkeypatch):
-    kept = TrainingPictures(image_set(), Recipe(side=16), None)
+def test_many_images_are_read_again_every_time(monkeypatch):
+    kept = TrainingImages(image_set(), Recipe(side=16), None)
     monkeypatch.setattr("openworld.classifiers.training._LARGEST", 0)
-    anew = TrainingPictures(image_set(), Recipe(side=16), None)
+    anew = TrainingImages(image_set(), Recipe(side=16), None)
     rows = torch.tensor([3, 0, 3])
     assert anew._kept is None and anew.preprocess == kept.preprocess
     assert torch.equal(anew.pixels(rows), kept.pixels(rows))
@@ -92,7 +92,7 @@ def test_many_pictures_are_read_again_every_time(monkeypatch):
     assert (kept.seen.alike == anew.seen.alike).all()
 
 
-def test_pictures_move_by_whole_pixels_and_repeat_their_edges():
+def test_images_move_by_whole_pixels_and_repeat_their_edges():
     row = torch.tensor([1, 2, 3, 4], dtype=torch.uint8).expand(200, 3, 4, 4)
     seen = {tuple(one[0, 0].tolist()) for one in move_images(row, flip=False, shift=1)}
     assert seen == {(1, 2, 3, 4), (1, 1, 2, 3), (2, 3, 4, 4)}

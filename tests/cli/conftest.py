@@ -14,9 +14,9 @@ from every_output import prepare  # noqa: E402
 
 
 @pytest.fixture(scope="session")
-def pictures(tmp_path_factory):
-    """Six labelled pictures of each of 8 classes in one style, and loose ones in another."""
-    root = tmp_path_factory.mktemp("pictures")
+def image_folder(tmp_path_factory):
+    """Six labelled images of each of 8 classes in one style, and loose ones in another."""
+    root = tmp_path_factory.mktemp("images")
     for place, style in (("source", "twemoji"), ("target", "noto")):
         images = datasets.load("emoji-groups", domain=style, part="test")
         for label, name in enumerate(images.classnames):

@@ -50,7 +50,7 @@ def results(folder, run="runs/spec"):
 
 
 def draw_squares(folder, colours):
-    """Noisy pictures of one colour each in `squares` and, half as bright, in `darker`: four of each part and class."""
+    """Noisy images of one colour each in `squares` and, half as bright, in `darker`: four of each part and class."""
     generator = np.random.default_rng(0)
     for root, shade in (("squares", 1.0), ("darker", 0.5)):
         for part in ("train", "validation", "test"):

@@ -19,9 +19,9 @@ FIT = ("estimate", "fit", "--source", "src.npz", "--timestamps", "time", "--peri
 WATCH = ("estimate", "watch", "w.safetensors", "day.npz", "--close", "--json-lines", "lines.jsonl")
 WATCH += ("--prometheus", "w.prom")
 TWO = ("scores.csv", "--replicates", "0", "--flag-rate", "0.2", "--out")
-SHIFT = ("shift", "--reference", "pictures", "--test", "others", "--laid", "split.safetensors", "--neighbour", "1")
+SHIFT = ("shift", "--reference", "images", "--test", "others", "--laid", "split.safetensors", "--neighbour", "1")
 PAINTED = ("synthesize", "--painter", "rendered", "--levels", "3", "--each", "2", "--least", "1", "--neighbour", "1")
-PAINTED += ("--reference", "others", "--images", "pictures", "--laid", "split.safetensors")
+PAINTED += ("--reference", "others", "--images", "images", "--laid", "split.safetensors")
 
 COMMANDS = {
     "fit": (*FIT, "--out", "fitted.safetensors"),
@@ -36,7 +36,7 @@ COMMANDS = {
     "average": ("average", "s1", "s2", "--out", "means"),
     "estimate": ("estimate", "--source", "src.npz", "--target", "live.npz", "--estimator", "DoC", "--out", "est"),
     "check": ("check", "s1", "--require", "auroc >= 0.5", "--junit", "check.xml"),
-    "predict": ("predict", "learned", "pictures", "--new", "a thing", "--out", "predicted.parquet"),
+    "predict": ("predict", "learned", "images", "--new", "a thing", "--out", "predicted.parquet"),
     "run": ("run", "spec.toml", "--out", "done", "--workers", "1"),
     "score": ("score", "p1.csv", "--out", "scored"),
     "report --out": ("report", "s1", "--out", "page.html"),
@@ -80,7 +80,7 @@ def prepare(folder: Path) -> None:
     stream = [("id", "score", "base_name", "new_name")]
     stream += [(f"i{row}", f"{row % 2 + generator.normal():.4f}", f"b{row % 3}", f"n{row % 5}") for row in range(120)]
     write(folder / "stream.csv", stream)
-    for place, shade in (("pictures", 40), ("others", 90)):
+    for place, shade in (("images", 40), ("others", 90)):
         for name in ("cat", "dog"):
             paint(folder / place / name, generator, [shade + 60 * number for number in range(3)])
     for part, count in (("train", 1), ("validation", 1), ("test", 2)):

@@ -6,7 +6,7 @@ from PIL import Image
 
 
 class Plain:
-    """Paints the seed as a colour; the number in FATAL is how many pictures it paints before it is stopped."""
+    """Paints the seed as a colour; the number in FATAL is how many images it paints before it is stopped."""
 
     about = {"name": "plain"}
     painted = 0
@@ -34,5 +34,5 @@ def no_painter():
     return 3
 
 
-def bright(pictures):
-    return [picture.getpixel((0, 0))[0] >= 128 for picture in pictures]
+def bright(images):
+    return [image.getpixel((0, 0))[0] >= 128 for image in images]

@@ -34,7 +34,7 @@ def data(tmp_path, monkeypatch):
             rows.append([f"{name}/{part}.jpg", label, name])
     (tmp_path / "eurosat" / "split_zhou_EuroSAT.json").write_text(json.dumps(split))
     counts = dict.fromkeys(("train", "validation", "test"), 2)
-    monkeypatch.setitem(PUBLISHED, "eurosat", replace(PUBLISHED["eurosat"], classes=2, pictures=counts))
+    monkeypatch.setitem(PUBLISHED, "eurosat", replace(PUBLISHED["eurosat"], classes=2, counts=counts))
 
     def ask(*arguments):
         done = openworld("data", *arguments)

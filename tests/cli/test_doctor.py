@@ -55,8 +55,8 @@ def test_the_embedded_model_runs_every_learner_and_names_most_images_right():
     assert said["text"]["causal"] and said["image"]["class_token"] and said["pixels"] == 64
     assert set(said["learners"]) == set(LEARNERS) and not any((said["learners"] | said["methods"]).values())
     figure = said["zero_shot"]
-    assert figure["pictures"] == figure["classes"] == 100 and figure["right"] > 50
-    assert figure["low"] < figure["right"] / 100 < figure["high"] and said["seconds_per_picture"] > 0
+    assert figure["images"] == figure["classes"] == 100 and figure["right"] > 50
+    assert figure["low"] < figure["right"] / 100 < figure["high"] and said["seconds_per_image"] > 0
     assert said["files"][0].endswith("/model.safetensors")
     shown = "\n".join(report.lines())
     for fact in ("64 x 64 pixels", "class token", "causal", "128 numbers", "of 100 embedded images", "GMoP"):

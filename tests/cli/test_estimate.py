@@ -109,8 +109,8 @@ def test_wrong_use_is_exit_code_2(files, words):
     refused(words, "estimate", "--source", source, "--target", target, *options, cwd=files)
 
 
-def test_images_and_a_backbone(estimate, pictures, tmp_path):
-    sides = (pictures / "source", pictures / "target")
+def test_images_and_a_backbone(estimate, image_folder, tmp_path):
+    sides = (image_folder / "source", image_folder / "target")
     options = ("--estimator", "FRAP", "--estimator", "COTT", "--seed", 1)
     asked = ("--model", "embedded", *TEMPLATE, "--reference", "embedded", "--out", tmp_path / "out")
     done = estimate(*sides, *options, *asked)
@@ -125,7 +125,7 @@ def test_images_and_a_backbone(estimate, pictures, tmp_path):
     assert found["made"]["model (logits)"].startswith("embedded") and (tmp_path / "out" / "audit.json").is_file()
 
 
-def test_corruptions_of_the_source_are_scored_once(estimate, pictures, tmp_path, monkeypatch):
+def test_corruptions_of_the_source_are_scored_once(estimate, image_folder, tmp_path, monkeypatch):
     monkeypatch.setattr(scoring, "MOST", 8)
     scored = []
     write = scoring.write_scores
@@ -136,7 +136,7 @@ def test_corruptions_of_the_source_are_scored_once(estimate, pictures, tmp_path,
         return reused
 
     monkeypatch.setattr(scoring, "write_scores", counting)
-    asked = (pictures / "source", pictures / "target", "--model", "embedded", *TEMPLATE, "--estimator", "DoC")
+    asked = (image_folder / "source", image_folder / "target", "--model", "embedded", *TEMPLATE, "--estimator", "DoC")
     asked += ("--labelled-shift", "corruptions", "--out", tmp_path / "out")
     done = estimate(*asked)
     assert done.exit_code in (0, 4), done.output
@@ -147,24 +147,25 @@ def test_corruptions_of_the_source_are_scored_once(estimate, pictures, tmp_path,
     assert len(scored) == 18 and "are there already, and are used again" in again.output
 
 
-def test_labelled_images_of_a_data_set_and_of_folders_are_scored(estimate, pictures):
+def test_labelled_images_of_a_data_set_and_of_folders_are_scored(estimate, image_folder):
     places = {"noto": "emoji-groups/noto/validation"}
-    places |= dict.fromkeys(("a folder", "the same", "again", "once more"), pictures / "source")
+    places |= dict.fromkeys(("a folder", "the same", "again", "once more"), image_folder / "source")
     shifts = [part for family, place in places.items() for part in ("--labelled-shift", f"{family}={place}")]
     options = ("--model", "embedded", *shifts, *TEMPLATE, "--json", "--estimator", "DoC")
-    left_out = json.loads(estimate(pictures / "source", pictures / "target", *options).output)["learned"]["left_out"]
+    done = estimate(image_folder / "source", image_folder / "target", *options)
+    left_out = json.loads(done.output)["learned"]["left_out"]
     assert {each["family"] for each in left_out} == set(places)
     assert all(0 < each["accuracy"] < 1 for each in left_out)
 
 
-def test_images_without_a_model_and_those_that_cannot_be_read_are_refused(estimate, pictures, tmp_path):
-    done = estimate(pictures / "source", pictures / "target")
+def test_images_without_a_model_and_those_that_cannot_be_read_are_refused(estimate, image_folder, tmp_path):
+    done = estimate(image_folder / "source", image_folder / "target")
     assert done.exit_code == 2 and "images need a model" in done.stderr
     (tmp_path / "broken").mkdir()
-    (tmp_path / "broken" / "a.png").write_bytes(b"no picture")
-    (tmp_path / "names.txt").write_text("\n".join(sorted(path.name for path in (pictures / "source").iterdir())))
+    (tmp_path / "broken" / "a.png").write_bytes(b"no image")
+    (tmp_path / "names.txt").write_text("\n".join(sorted(path.name for path in (image_folder / "source").iterdir())))
     options = ("--model", "embedded", "--classnames", tmp_path / "names.txt")
-    done = estimate(pictures / "source", tmp_path / "broken", *options)
+    done = estimate(image_folder / "source", tmp_path / "broken", *options)
     assert done.exit_code == 1 and "a.png" in done.stderr
 
 
@@ -178,12 +179,12 @@ def network(classes):
 
 
 @pytest.fixture
-def own_model(pictures, tmp_path, monkeypatch):
+def own_model(image_folder, tmp_path, monkeypatch):
     """A torch module whose function stands in a file of the current folder, saved as the docs say; and what it gave."""
     monkeypatch.setattr(sys, "path", list(sys.path))
     monkeypatch.chdir(tmp_path)
     (tmp_path / "made_for_this_test.py").write_text(MODULE)
-    images = datasets.folder.load(pictures / "source")
+    images = datasets.folder.load(image_folder / "source")
     prepared = classifiers.Preprocess(16, 16, "squash", (0.5,) * 3, (0.5,) * 3)
     network = find_function("made_for_this_test:network")(len(images.classnames))
     for name, place in (("mine", "made_for_this_test:network"), ("words", "my own")):
@@ -191,8 +192,8 @@ def own_model(pictures, tmp_path, monkeypatch):
     return classifiers.Classifier(network, images.classnames, prepared, "my own").logits(images)
 
 
-def test_a_torch_module_of_ones_own_runs_only_where_its_function_was_named(own_model, pictures, tmp_path):
-    asked = ("estimate", "--source", pictures / "source", "--target", pictures / "target", "--estimator", "AC")
+def test_a_torch_module_of_ones_own_runs_only_where_its_function_was_named(own_model, image_folder, tmp_path):
+    asked = ("estimate", "--source", image_folder / "source", "--target", image_folder / "target", "--estimator", "AC")
     named = ("--architecture", "made_for_this_test:network")
     for name in ("mine", "words"):
         done = openworld(*asked, "--model", name, "--partner", "mine", *named, "--out", "out", "--quiet")

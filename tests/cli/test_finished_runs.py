@@ -125,7 +125,7 @@ def test_predict_flags_and_names_what_the_rates_counted(tmp_path, shared_cache):
     table = {name: np.asarray(column) for name, column in outcome.test.images.items()}
     command = commands[1]
     command[command.index("IMAGES")] = str(tmp_path / "images" / "test")
-    found = json.loads(openworld(*command[1:], "--json").output)["pictures"]  # in the order of the test part
+    found = json.loads(openworld(*command[1:], "--json").output)["images"]  # in the order of the test part
     assert {each["looks"] for each in found} == {"base", "new"} and len(found) == len(table["id"])
     for number, score, side, label, correct in zip(
         *(table[name] for name in ("id", "score", "side", "label", "correct")), strict=True

@@ -52,13 +52,13 @@ def place(tmp_path_factory, foreign_folder):
     folder = tmp_path_factory.mktemp("foreign")
     draw(folder)
     foreign_folder("altclip")
-    from foreign_models import picture
+    from foreign_models import make_image
 
     for part, seed in (("reference", 0), ("new", 100)):
         for label, name in enumerate(("cat", "dog")):
             (folder / part / name).mkdir(parents=True)
             for row in range(12):
-                picture(60, 50, seed + 20 * label + row).save(folder / part / name / f"{row}.png")
+                make_image(60, 50, seed + 20 * label + row).save(folder / part / name / f"{row}.png")
     (folder / "names.txt").write_text("\n".join(f"thing number {number}" for number in range(24)))
     (folder / "few.txt").write_text("\n".join(FEW))
     return folder
@@ -76,7 +76,7 @@ def test_a_run_of_learners_of_names_alone_is_kept_and_names_other_images(place, 
     assert run(place, NAMES_ALONE, backbone, "names") == shown
     asked = ("--unit", "zero-shot, seed 1", "--new", "sea otter", "--json", "--backbone", backbone)
     found = json.loads(told(place, "predict", "names", "new/cat/0.png", *asked))
-    assert len(found["pictures"]) == 1 and found["new_names"] == ["sea otter"]
+    assert len(found["images"]) == 1 and found["new_names"] == ["sea otter"]
 
 
 def test_a_learner_that_needs_a_prompted_tower_is_refused_before_anything_is_encoded(place, foreign_folder):
@@ -98,7 +98,7 @@ def test_shift_is_measured_in_its_features(place, foreign_folder, monkeypatch):
     asked += ("--backbone", f"transformers:{foreign_folder('altclip')}")
     told(place, "shift", *asked, "--out", "shift")
     assert (place / "shift" / "degrees.csv").is_file()
-    refused("image tower", "shift", *asked, "--taught-by", "pictures", cwd=place)
+    refused("image tower", "shift", *asked, "--taught-by", "images", cwd=place)
 
 
 def test_accuracy_is_estimated_of_it_and_with_it_as_reference(place, foreign_folder):

@@ -25,7 +25,7 @@ FILES = {
     "watch --json-lines": (*ON, "--json-lines"),
     "watch --prometheus": (*ON, "--prometheus"),
     "check --junit": ("check", "s1", "--require", "auroc >= 0.5", "--junit"),
-    "predict": ("predict", "learned", "pictures", "--new", "a thing", "--out"),
+    "predict": ("predict", "learned", "images", "--new", "a thing", "--out"),
     "decide --page": ("decide", "s1", "--miss-rate", "0.5", "--page"),
     "report": ("report", "s2", "--out"),
     "report --table": ("report", "s2", "--table", "csv", "--out"),
@@ -44,7 +44,7 @@ FOLDERS = {
     "demo": ("demo", "--preset", "quick", "--out"),
     "reproduce": ("reproduce", "openworldauc", "--data", "embedded", "--out"),
     "shift": (*SHIFT, "--out"),
-    "synthesize": ("synthesize", "--painter", "rendered", "--reference", "others", "--images", "pictures", "--out"),
+    "synthesize": ("synthesize", "--painter", "rendered", "--reference", "others", "--images", "images", "--out"),
     "report --figures": ("report", "s2", "--figures", "svg", "--out"),
     "new": ("new", "learner", "Mine", "--out"),
     "overlaps": ("data", "overlaps", "caltech101", "--published", "--out"),
@@ -177,8 +177,8 @@ def test_a_place_that_is_taken_is_refused_and_nothing_changes(world, case):
         (("detect", "--apply", "dets", "new.csv", "--out"), "dets"),
         (("average", "s1", "s2", "--out"), "s1"),
         (("score", "means/results.parquet", "--out"), "means"),
-        ((*SHIFT, "--out"), "pictures"),
-        (("estimate", "--source", "pictures", "--target", "others", "--out"), "pictures"),
+        ((*SHIFT, "--out"), "images"),
+        (("estimate", "--source", "images", "--target", "others", "--out"), "images"),
     ],
 )
 def test_an_input_is_refused_as_an_output(world, call, target):

@@ -106,8 +106,8 @@ def test_json_holds_what_the_learner_says(coop, images, clip, tmp_path):
     assert (found["learner"], found["backbone"], found["new_names"]) == ("CoOp", "embedded", ["violin"])
     assert found["base_names"] == list(fitted.classnames)
     zero_shot = FittedLearner(ZeroShot(), clip, fitted.classnames, {})
-    for each in found["pictures"]:
-        with Image.open(each["picture"]) as image:
+    for each in found["images"]:
+        with Image.open(each["image"]) as image:
             embedding = clip.encode_image(clip.preprocess(image)[None]).numpy()
         for learner, guesses in ((fitted, each["guesses"]), (zero_shot, each["zero_shot"])):
             probabilities = expected(learner, embedding, names)
@@ -120,7 +120,7 @@ def test_json_holds_what_the_learner_says(coop, images, clip, tmp_path):
         assert each["baseness"] == pytest.approx(of_base.max(), abs=1e-4)
         assert each["looks"] == ("new" if each["baseness"] < 0.6 else "base")
         assert each["called"] == ("violin" if each["looks"] == "new" else names[of_base.argmax()])
-    by_place = sorted(found["pictures"], key=lambda each: each["place"])
+    by_place = sorted(found["images"], key=lambda each: each["place"])
     assert [each["place"] for each in by_place] == [1, 2, 3, 4, 5]
     assert [each["baseness"] for each in by_place] == sorted((each["baseness"] for each in by_place), reverse=True)
 
@@ -128,7 +128,7 @@ def test_json_holds_what_the_learner_says(coop, images, clip, tmp_path):
 def test_csv_has_a_line_per_image(coop, images):
     done = predict(coop[1], images / "image-0.png", images / "image-1.png", "--csv", "--top", "2")
     rows = list(csv.DictReader(io.StringIO(done.output)))
-    assert [row["picture"].rpartition("/")[2] for row in rows] == ["image-0.png", "image-1.png"]
+    assert [row["image"].rpartition("/")[2] for row in rows] == ["image-0.png", "image-1.png"]
     assert rows[0]["side"] == "base" and rows[0]["name_2"] and rows[0]["looks"] == ""
     assert float(rows[0]["probability"]) > float(rows[0]["probability_2"])
 
@@ -140,7 +140,7 @@ def test_half_precision_pixels_and_patches_are_encoded_where_they_are_needed(fit
     others = (("VPT", {"depth": 1}), ("LoCoOp", {"context_length": 2}))
     folders = [fit(LEARNERS[name](schedule=SHORT, **settings))[1] for name, settings in others]
     for folder in (tmp_path / "learner", *folders):
-        assert len(predicted(folder, images)["pictures"]) == 5
+        assert len(predicted(folder, images)["images"]) == 5
 
 
 def test_the_sentence_is_the_learners_or_the_one_that_is_given(fit, images):
@@ -150,7 +150,7 @@ def test_the_sentence_is_the_learners_or_the_one_that_is_given(fit, images):
 
 
 def test_unreadable_images_stop_it_unless_they_are_allowed(coop, images, tmp_path):
-    (tmp_path / "torn.png").write_bytes(b"no picture")
+    (tmp_path / "torn.png").write_bytes(b"no image")
     both = (coop[1], images / "image-0.png", tmp_path / "torn.png")
     refused("torn.png", "predict", *both, code=1)
     allowed = predict(*both, "--allow-corrupt", "1")
@@ -275,7 +275,7 @@ def test_a_stream_keeps_what_the_learner_says_and_the_class_folders(coop, class_
     assert done.exit_code == 0 and done.output.splitlines()[-1].endswith(out.name), done.output
     stream = read_stream(out)
     assert stream.base_names == fitted.classnames and stream.new_names == new
-    features = encode(fitted.clip, unlabelled_folder.load(unlabelled_folder.find_pictures([images])), cache=tmp_path)
+    features = encode(fitted.clip, unlabelled_folder.load(unlabelled_folder.find_images([images])), cache=tmp_path)
     answer = fitted.answer(features, fitted.text_bank(fitted.classnames, new))
     np.testing.assert_allclose(stream.scores, answer.baseness, rtol=1e-6)
     np.testing.assert_allclose(stream.logits, answer.logits, rtol=1e-5)

@@ -156,7 +156,7 @@ def damaged(reproduce, tmp_path, monkeypatch):
     """The trees of Table 3; one image of the first cannot be read. Tables and figures of an earlier call lie there."""
     for name in ("dtd", "food101", "oxford_flowers", "oxford_pets", "sun397"):
         plant(tmp_path / "data", name)
-    next((tmp_path / "data" / "dtd" / "images").rglob("*.jpg")).write_bytes(b"no picture")
+    next((tmp_path / "data" / "dtd" / "images").rglob("*.jpg")).write_bytes(b"no image")
     monkeypatch.chdir(tmp_path)
     for old in ("tables/table-7.csv", "figures/figure-6b.csv"):
         (tmp_path / "run" / old).parent.mkdir(parents=True)

@@ -40,7 +40,7 @@ def place(tmp_path, monkeypatch):
 def as_printed(place, monkeypatch):
     """The embedded CLIP, and the data sets in that folder, stand in the place of the papers' own."""
     for name in TITLES:
-        monkeypatch.setitem(PUBLISHED, name, replace(PUBLISHED[name], classes=3, pictures={"train": 18, "test": 6}))
+        monkeypatch.setitem(PUBLISHED, name, replace(PUBLISHED[name], classes=3, counts={"train": 18, "test": 6}))
     check = CHECK("embedded", device="cpu")
     ours = {f"{part} {name}": value for part in ("image", "text") for name, value in getattr(check, part).items()}
     ours |= {"parameters": check.parameters, "logit scale": round(check.logit_scale, 1)}

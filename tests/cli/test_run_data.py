@@ -114,7 +114,7 @@ def test_generalisation_to_a_variant_of_a_part_of_the_classes_and_to_other_data_
     assert found == {"imagenet": 6, "imagenetv2": 6, "imagenet-r": 2, "caltech101": 3, "dtd": 3}
     image = next((place / "data" / "dtd" / "images").rglob("*.jpg"))
     said = told(place, "predict", "runs/generalisation", image, "--unit", "CoOp, seed 1", "--run-names", "--json")
-    assert [len(json.loads(said)[side]) for side in ("base_names", "new_names", "pictures")] == [6, 6, 1]
+    assert [len(json.loads(said)[side]) for side in ("base_names", "new_names", "images")] == [6, 6, 1]
 
 
 def test_dynamic_scenarios_with_a_variant_of_a_part_of_the_classes(run, place):

@@ -100,7 +100,7 @@ def test_degrees_are_those_of_the_images_by_brute_force(folders, usual, tmp_path
         return [torch.nn.functional.normalize(half, dim=1) for half in rows.chunk(2, dim=1)]
 
     reference = halves(sorted((folders / "reference").rglob("*.png")))
-    for name, rows, others in zip(("semantic", "covariate"), halves(table["picture"]), reference, strict=True):
+    for name, rows, others in zip(("semantic", "covariate"), halves(table["image"]), reference, strict=True):
         expected = (1 - rows @ others.T).sort(dim=1).values[:, 1]
         np.testing.assert_allclose(table[f"{name}_degree"], expected, atol=1e-4)
 
@@ -117,7 +117,7 @@ def test_images_without_classes_and_those_of_the_reference(folders, usual, tmp_p
 
 def test_unreadable_images_stop_it_or_are_counted(folders, usual, tmp_path):
     save(tmp_path, datasets.load("emoji-concepts", part="test").subset(range(12)))
-    (next(tmp_path.iterdir()) / "broken.png").write_bytes(b"no picture")
+    (next(tmp_path.iterdir()) / "broken.png").write_bytes(b"no image")
     refused("broken.png", "shift", *usual, "--test", tmp_path, code=1)
     text = shift(*usual, "--test", tmp_path, "--allow-corrupt", 1, "--json")
     assert [*numbers(text, "unreadable_images", set=1).values(), *numbers(text, "images", set=1).values()] == [1, 12]
@@ -173,7 +173,7 @@ def test_laid_taught_by_images_sees_appearance_and_is_kept(folders, tmp_path, mo
     two = [int(row) for label in range(22) for row in np.flatnonzero(images.labels == label)[:2]]
     save(tmp_path / "things", images.subset(two))
     save(tmp_path / "few", images.subset(two[::2]))
-    sides = "--test", folders / "new", "--neighbour", 2, "--taught-by", "pictures"
+    sides = "--test", folders / "new", "--neighbour", 2, "--taught-by", "images"
     shift("--reference", tmp_path / "things", *sides, "--out", tmp_path / "first")
     found = json.loads((tmp_path / "first" / "shift.json").read_text())
     limits = " ".join(found["limits"])
@@ -258,7 +258,7 @@ def test_refusals(folders, usual, tmp_path):
         ((*usual, *new, "--levels-of", names), "holds no levels"),
         ((*usual, *new, "--levels-of", tmp_path / "nowhere.json"), "there is no file"),
         ((*usual, *new, *new), "new is given twice"),
-        ((*usual, *new, "--taught-by", "pictues"), "pictures"),
+        ((*usual, *new, "--taught-by", "imges"), "images"),
         ((*usual, "--test", "emoji-concepts/noto/test/more"), "has too many parts"),
         ((*usual, "--test", tmp_path / "hidden"), "holds no image but hidden ones"),
     ):

@@ -37,7 +37,7 @@ def given(tmp_path_factory):
     top = tmp_path_factory.mktemp("given")
     images = datasets.load("emoji-concepts", part="test")
     for row in range(24):
-        place = top / "pictures" / images.classnames[images.labels[row]].replace(" ", "_")
+        place = top / "images" / images.classnames[images.labels[row]].replace(" ", "_")
         place.mkdir(parents=True, exist_ok=True)
         images.image(row).save(place / f"{row}.png")
     clip = backbones.load("embedded")
@@ -56,7 +56,7 @@ def usual(given, monkeypatch):
     monkeypatch.syspath_prepend(Path(__file__).parent)
     words = "--labels", given / "names.txt", "--styles", given / "styles.toml", "--laid", given / "halves.safetensors"
     sizes = "--levels", 3, "--least", 1, "--each", 3, "--neighbour", 2
-    return *words, *sizes, "--reference", given / "pictures", "--painter", "own_painters:plain"
+    return *words, *sizes, "--reference", given / "images", "--painter", "own_painters:plain"
 
 
 def test_a_plan_tells_cells_and_degrees_and_makes_nothing(usual, given, tmp_path):
@@ -69,7 +69,7 @@ def test_a_plan_tells_cells_and_degrees_and_makes_nothing(usual, given, tmp_path
     rows = pyarrow.parquet.read_table(tmp_path / "division" / "prompts.parquet").to_pydict()
     clip = backbones.load("embedded")
     with torch.no_grad():  # a brute-force twin
-        pixels = [clip.preprocess(Image.open(path).convert("RGB")) for path in (given / "pictures").rglob("*.png")]
+        pixels = [clip.preprocess(Image.open(path).convert("RGB")) for path in (given / "images").rglob("*.png")]
         images = clip.encode_image(torch.stack(pixels)).double()
         text = clip.encode_text(["a mosaic of a sea lion"]).double()
     assert (rows["label"][6], rows["style"][6]) == ("sea lion", "style 1")
@@ -85,7 +85,7 @@ def test_images_a_manifest_and_every_prompts_degrees(usual, tmp_path):
     assert f"{len(found)} images in {tmp_path / 'set'}." in shown
     assert len(found) == report["images"] == 3 * int((np.array(report["unique"]) > 0).sum())
     assert found.images.classnames == ("cat", "sea lion", "kettle", "owl", "train")
-    assert found.about["origin"]["neighbour"] == 2 and found.about["origin"]["reference_pictures"] == 24
+    assert found.about["origin"]["neighbour"] == 2 and found.about["origin"]["reference_images"] == 24
     rows = pyarrow.parquet.read_table(tmp_path / "set" / "division" / "prompts.parquet").to_pydict()
     for half, cuts in found.about["origin"]["cuts"].items():
         assert np.searchsorted(cuts, rows[f"{half}_degree"], side="right").tolist() == rows[f"{half}_level"]
@@ -114,16 +114,16 @@ def test_a_half_that_does_not_do_what_it_should_is_told(usual, given, tmp_path):
 def test_a_screen_of_ones_own_and_what_it_refused(usual, tmp_path):
     shown = synthesize(*usual, "--screen", "own_painters:bright", "--out", tmp_path / "set", "--json")
     told, found = json.loads(shown), read_generated(tmp_path / "set")
-    assert told["made"]["pictures"] == len(found) and told["made"]["refused"] == found.refused
+    assert told["made"]["images"] == len(found) and told["made"]["refused"] == found.refused
     (planned,) = (row["value"] for row in told["results"] if row["metric"] == "planned_images")
     assert len(found) + found.refused == planned
     assert all(found.images.image(row).getpixel((0, 0))[0] >= 128 for row in range(len(found)))
 
 
 def test_the_renderer_paints_classes_of_several_sets_in_its_styles(given, tmp_path):
-    images = "--images", "emoji-concepts/noto/test", "--images", given / "pictures"
+    images = "--images", "emoji-concepts/noto/test", "--images", given / "images"
     sizes = "--levels", 3, "--each", 1, "--laid", given / "halves.safetensors"
-    synthesize("--painter", "rendered", *images, "--reference", given / "pictures", *sizes, "--out", tmp_path)
+    synthesize("--painter", "rendered", *images, "--reference", given / "images", *sizes, "--out", tmp_path)
     found = read_generated(tmp_path)
     assert len(found.styles) == 17 and len(found.images.classnames) == 100
     assert found.images.image(0).size == (64, 64)
@@ -131,7 +131,7 @@ def test_the_renderer_paints_classes_of_several_sets_in_its_styles(given, tmp_pa
 
 def test_refusals(usual, given, tmp_path):
     (tmp_path / "file").write_text("")
-    bare = ("--laid", given / "halves.safetensors", "--reference", given / "pictures")
+    bare = ("--laid", given / "halves.safetensors", "--reference", given / "images")
     out, begun = ("--out", tmp_path / "set"), ("--out", tmp_path / "begun")
     synthesize(*usual, *begun)
     diffusion = ("--painter", "sdxl-turbo", "--weights", tmp_path)
@@ -171,7 +171,7 @@ def painted(folder):
 @pytest.mark.slow
 def test_killed_at_random_moments_it_ends_with_the_same_bytes(given, tmp_path):
     sizes = ("--levels", "3", "--each", "9", "--laid", given / "halves.safetensors", "--out", "set", "--quiet")
-    images = ("--reference", given / "pictures", "--images", given / "pictures", "--neighbour", "2", "--least", "1")
+    images = ("--reference", given / "images", "--images", given / "images", "--neighbour", "2", "--least", "1")
 
     def begin(folder):
         folder.mkdir(exist_ok=True)

@@ -18,7 +18,7 @@ CIFAR100_NAMES = [f"class_{number:02d}" for number in range(100)]
 
 
 def pixels(part: str, *shape: int) -> np.ndarray:
-    """The pictures that a part holds."""
+    """The images that a part holds."""
     return np.random.RandomState(len(part)).randint(0, 256, (COUNTS[part], *shape)).astype(np.uint8)
 
 
@@ -66,9 +66,9 @@ def python2_pickle(held: dict) -> bytes:
     return b"\x80\x02}(" + parts + b"u."
 
 
-def _planes(pictures: np.ndarray) -> np.ndarray:
-    """A row a picture: its red plane, then green, then blue."""
-    return np.ascontiguousarray(pictures.transpose(0, 3, 1, 2)).reshape(len(pictures), -1)
+def _planes(images: np.ndarray) -> np.ndarray:
+    """A row an image: its red plane, then green, then blue."""
+    return np.ascontiguousarray(images.transpose(0, 3, 1, 2)).reshape(len(images), -1)
 
 
 def plant_cifar10(root: Path) -> None:
@@ -115,7 +115,7 @@ def plant_cifar101(root: Path) -> None:
 
 
 def corrupted_pixels(corruption: str, severity: int) -> np.ndarray:
-    """The pictures of the test, with marks of a corruption and a severity that no other has."""
+    """The images of the test, with marks of a corruption and a severity that no other has."""
     found = pixels("test", 32, 32, 3)
     found[:, 0, 0] = len(corruption), severity, ord(corruption[0])
     return found
@@ -162,8 +162,8 @@ def plant_usps(root: Path) -> None:
     folder.mkdir(parents=True)
     for part, name in (("train", "usps.bz2"), ("test", "usps.t.bz2")):
         lines = ""
-        for picture, label in zip(pixels(part, 16, 16), labels(part), strict=True):
-            values = picture.ravel() / 127.5 - 1
+        for image, label in zip(pixels(part, 16, 16), labels(part), strict=True):
+            values = image.ravel() / 127.5 - 1
             lines += f"{label + 1} " + " ".join(f"{n}:{value:.8f}" for n, value in enumerate(values, 1)) + " \n"
         (folder / name).write_bytes(bz2.compress(lines.encode()))
 

@@ -7,7 +7,7 @@ import shutil
 from dataclasses import replace
 
 import pytest
-from trees import ALL, FOLDER_SETS, picture, plant
+from trees import ALL, FOLDER_SETS, make_image, plant
 
 from openworld.core.errors import OpenworldError
 from openworld.datasets import PUBLISHED, check, load
@@ -22,8 +22,8 @@ def planted(tmp_path, monkeypatch):
 
     def ask(name):
         tree = plant(tmp_path, name)
-        counts = {part: len(rows) for part, rows in tree.pictures.items()}
-        card = replace(PUBLISHED[name], classes=len(tree.classnames), pictures=counts)
+        counts = {part: len(rows) for part, rows in tree.rows.items()}
+        card = replace(PUBLISHED[name], classes=len(tree.classnames), counts=counts)
         monkeypatch.setitem(PUBLISHED, name, card)
         return tree
 
@@ -31,7 +31,7 @@ def planted(tmp_path, monkeypatch):
 
 
 def image(tree, part="test"):
-    return tree.images / tree.pictures[part][0][0]
+    return tree.images / tree.rows[part][0][0]
 
 
 def said(name, root, **options):
@@ -47,7 +47,7 @@ def test_a_whole_tree_is_whole_and_a_broken_one_is_not(tmp_path, planted, name):
     inspection = check(name, tmp_path, decoded=True)
     assert inspection.ok, inspection.wrong
     assert inspection.classes == len(tree.classnames)
-    assert inspection.pictures == {part: len(rows) for part, rows in tree.pictures.items()}
+    assert inspection.counts == {part: len(rows) for part, rows in tree.rows.items()}
     assert "SHA-256" in inspection.remarks[0]
     shutil.rmtree(tree.folder) if name in FOLDER_SETS else image(tree).unlink()
     assert not check(name, tmp_path).ok
@@ -110,7 +110,7 @@ def rename(place):
 
 def in_one_heap(tree):
     shutil.rmtree(tree.images / "val")
-    picture(tree.images / "val" / "ILSVRC2012_val_00000001.JPEG", 1)
+    make_image(tree.images / "val" / "ILSVRC2012_val_00000001.JPEG", 1)
 
 
 def archives_of_archives(tree):
@@ -126,7 +126,7 @@ def a_folder_of_its_own(tree):
 
 
 def missing_images(tree):
-    for path, _ in tree.pictures["train"][:4]:
+    for path, _ in tree.rows["train"][:4]:
         (tree.images / path).unlink()
 
 
@@ -156,9 +156,9 @@ def another_variant(tree):
         ("imagenet", in_one_heap, "sort them into a folder per class"),
         ("imagenet", archives_of_archives, "archives such as n01440764.tar; extract each"),
         ("imagenetv2", lambda tree: shutil.rmtree(tree.images / "10"), "lacks 1 of 12 class folders, such as 10"),
-        ("imagenet-sketch", lambda tree: picture(tree.images / "n99999999" / "1.JPEG", 1),
+        ("imagenet-sketch", lambda tree: make_image(tree.images / "n99999999" / "1.JPEG", 1),
          "does not name, such as n99999999"),
-        ("imagenet-sketch", lambda tree: picture(image(tree).with_name("more.JPEG"), 1),
+        ("imagenet-sketch", lambda tree: make_image(image(tree).with_name("more.JPEG"), 1),
          "test: 25 images are listed, expected 24"),
         ("imagenet-sketch", reversed_names, "ids must be in order"),
     ],
@@ -210,7 +210,7 @@ def test_where_nothing_lies(tmp_path):
 def test_what_does_no_harm(tmp_path, planted):
     """Images that no list names, files that are none; a damaged image shows only when it is decoded."""
     tree = planted("dtd")
-    picture(tree.images / "more" / "1.jpg", 1)
+    make_image(tree.images / "more" / "1.jpg", 1)
     image(tree).write_bytes(image(tree).read_bytes()[:-40])
     assert check("dtd", tmp_path).ok and not check("dtd", tmp_path, decoded=True).ok
     tree = planted("imagenet-r")

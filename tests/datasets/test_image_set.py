@@ -27,7 +27,7 @@ def make(**changes) -> ImageSet:
     return ImageSet(**fields | changes)
 
 
-def test_pictures_are_read_by_index_as_rgb():
+def test_images_are_read_by_index_as_rgb():
     images = make()
     assert len(images) == 4
     assert images.image(3).mode == "RGB"
@@ -36,7 +36,7 @@ def test_pictures_are_read_by_index_as_rgb():
     assert images.labels.dtype == images.groups.dtype == np.int64
 
 
-def test_a_subset_keeps_class_names_and_reads_the_chosen_pictures():
+def test_a_subset_keeps_class_names_and_reads_the_chosen_images():
     chosen = make().subset([2, 0, 2]).subset([1, 2])
     assert chosen.labels.tolist() == [0, 1]
     assert chosen.groups.tolist() == [0, 2]

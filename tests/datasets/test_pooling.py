@@ -1,4 +1,4 @@
-"""Pooled image sets by hand; a draw that keeps the shares of classes; pictures that are read once."""
+"""Pooled image sets by hand; a draw that keeps the shares of classes; images that are read once."""
 
 import numpy as np
 import pytest
@@ -19,7 +19,7 @@ def toy(domain, names, labels, groups=None, level=0):
     return ImageSet("toy", domain, names, labels, labels if groups is None else groups, f"{domain} {level}", read)
 
 
-def test_labels_groups_and_pictures_stand_one_behind_the_other():
+def test_labels_groups_and_images_stand_one_behind_the_other():
     one = toy("a", ("cat", "dog"), [0, 1], [3, 3], level=1)
     other = toy("b", ("Dog", "cat"), [0, 0, 1], [0, 1, 1], level=2)
     both = pooled([one, other])
@@ -58,7 +58,7 @@ def test_a_corrupted_draw_is_the_draw_of_the_corrupted():
     assert [first.image(i).tobytes() for i in range(4)] == [second.image(i).tobytes() for i in range(4)]
 
 
-def test_the_last_pictures_are_remembered():
+def test_the_last_images_are_remembered():
     asked = []
     images = toy("a", ("a",), [0] * 5)
     object.__setattr__(images, "read", lambda number: asked.append(number) or Image.new("RGB", (2, 2)))

@@ -7,22 +7,22 @@ import pytest
 from PIL import Image
 
 from openworld import OpenworldError, datasets
-from openworld.datasets.training_images import ALIKE, NEW, SAME, SeenPictures, hashes_of
+from openworld.datasets.training_images import ALIKE, NEW, SAME, SeenImages, hashes_of
 
 
-def hashes(images, rows, change=lambda picture: picture):
+def hashes(images, rows, change=lambda image: image):
     resized = (change(images.image(int(row))).resize((32, 32)) for row in rows)
     return np.array([hashes_of(one) for one in resized], np.uint64)
 
 
-def as_jpeg(picture):
+def as_jpeg(image):
     written = io.BytesIO()
-    picture.save(written, "JPEG", quality=90)
+    image.save(written, "JPEG", quality=90)
     return Image.open(io.BytesIO(written.getvalue()))
 
 
 def seen_of(found):
-    return SeenPictures(found[:, 0].copy(), found[:, 1].copy())
+    return SeenImages(found[:, 0].copy(), found[:, 1].copy())
 
 
 def test_images_of_the_training_copies_and_others():
@@ -47,12 +47,12 @@ def test_a_chance_by_good_and_turing():
     same = np.arange(1000, dtype=np.uint64)
     often, seldom = (np.where(same < pairs, same // 2 * 2, same).astype(np.uint64) for pairs in (100, 10))
     new = np.stack([same + np.uint64(5000), same], axis=1)
-    assert not SeenPictures(same, often).find(new).any()
-    assert (SeenPictures(same, seldom).find(new) == ALIKE).sum() == 990
+    assert not SeenImages(same, often).find(new).any()
+    assert (SeenImages(same, seldom).find(new) == ALIKE).sum() == 990
 
 
 def test_arrays_that_are_no_hashes_are_refused():
     with pytest.raises(OpenworldError, match=r"alike is uint64 of shape \(2,\), expected uint64\[3\]"):
-        SeenPictures(np.zeros(3, np.uint64), np.zeros(2, np.uint64))
+        SeenImages(np.zeros(3, np.uint64), np.zeros(2, np.uint64))
     with pytest.raises(OpenworldError, match="same is int64"):
-        SeenPictures(np.zeros(3, np.int64), np.zeros(3, np.uint64))
+        SeenImages(np.zeros(3, np.int64), np.zeros(3, np.uint64))

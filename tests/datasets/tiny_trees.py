@@ -1,4 +1,4 @@
-"""Tiny-ImageNet and Tiny-ImageNet-C in the layout of their archives, with few classes and pictures of one colour."""
+"""Tiny-ImageNet and Tiny-ImageNet-C in the layout of their archives, with few classes and images of one colour."""
 
 from pathlib import Path
 
@@ -18,7 +18,7 @@ def paint(path: Path, colour: tuple[int, int, int]) -> None:
 
 
 def plant_tiny(root: Path, ids=IDS, words=WORDS, *, tested: int = 2) -> Path:
-    """As tiny-imagenet-200.zip has it: wnids.txt in no order, validation pictures in one folder."""
+    """As tiny-imagenet-200.zip has it: wnids.txt in no order, validation images in one folder."""
     folder = root / "tiny-imagenet-200"
     lines = []
     for label, one in enumerate(ids):

@@ -23,7 +23,7 @@ SPLIT_SETS = {
     "eurosat": ("eurosat", "2750", "split_zhou_EuroSAT.json", "{name}/{name}_{n}.jpg"),
     "ucf101": ("ucf101", "UCF-101-midframes", "split_zhou_UCF101.json", "{name}/v_{name}_g01_c{n:02d}.jpg"),
 }
-"""Name -> folder, image folder, split file, a picture's path."""
+"""Name -> folder, image folder, split file, an image's path."""
 
 FOLDER_SETS = {
     "imagenet": ("imagenet", {"train": "images/train", "test": "images/val"}),
@@ -59,12 +59,12 @@ ALL = (*SPLIT_SETS, "fgvc_aircraft", *FOLDER_SETS)
 
 @dataclass
 class Tree:
-    """What was planted: the data set's folder, its image folder, and (path, label) of every picture by part."""
+    """What was planted: the data set's folder, its image folder, and (path, label) of every image by part."""
 
     folder: Path
     images: Path
     classnames: tuple[str, ...]
-    pictures: dict[str, list[tuple[str, int]]] = field(default_factory=dict)
+    rows: dict[str, list[tuple[str, int]]] = field(default_factory=dict)
 
 
 def plant(root: Path, name: str) -> Tree:
@@ -74,8 +74,8 @@ def plant(root: Path, name: str) -> Tree:
     return _plant_aircraft(root) if name == "fgvc_aircraft" else _plant_folders(root, name)
 
 
-def picture(path: Path, number: int) -> None:
-    """A tiny picture; `number` is its red."""
+def make_image(path: Path, number: int) -> None:
+    """A tiny image; `number` is its red."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(_encoded(number, path.suffix))
 
@@ -106,10 +106,10 @@ def _plant_split(root: Path, folder: str, images: str, listing: str, pattern: st
     split = {part: [] for part in PER_CLASS}
     for part, label, number in _listed():
         path = pattern.format(name=CLASSES[label].replace(" ", "_"), n=number)
-        picture(tree.images / path, number)
+        make_image(tree.images / path, number)
         split[part].append([path, label, CLASSES[label]])
     (tree.folder / listing).write_text(json.dumps(split))
-    tree.pictures = {part: [(path, label) for path, label, _ in split[key]] for part, key in PARTS.items()}
+    tree.rows = {part: [(path, label) for path, label, _ in split[key]] for part, key in PARTS.items()}
     return tree
 
 
@@ -118,13 +118,13 @@ def _plant_aircraft(root: Path) -> Tree:
     tree = Tree(root / "fgvc_aircraft", root / "fgvc_aircraft" / "images", variants)
     lines = {part: [] for part in PER_CLASS}
     for part, label, number in _listed():
-        picture(tree.images / f"{number:07d}.jpg", number)
+        make_image(tree.images / f"{number:07d}.jpg", number)
         lines[part].append((f"{number:07d}", label))
     (tree.folder / "variants.txt").write_text("\n".join(variants) + "\n")
     for part, own in lines.items():
-        text = "".join(f"{picture_id} {variants[label]}\n" for picture_id, label in own)
+        text = "".join(f"{image_id} {variants[label]}\n" for image_id, label in own)
         (tree.folder / f"images_variant_{part}.txt").write_text(text)
-    tree.pictures = {part: [(f"{one}.jpg", label) for one, label in lines[key]] for part, key in PARTS.items()}
+    tree.rows = {part: [(f"{one}.jpg", label) for one, label in lines[key]] for part, key in PARTS.items()}
     return tree
 
 
@@ -136,13 +136,13 @@ def _plant_folders(root: Path, name: str) -> Tree:
     tree = Tree(root / folder, root / folder / images, tuple(mended[one] for one in ids))
     numbers = count(1)
     for part, place in places.items():
-        tree.pictures[part] = []
+        tree.rows[part] = []
         for label, wordnet_id in enumerate(ids):
             own = str(label) if name == "imagenetv2" else wordnet_id
             for number in range(3 if part == "train" else 2):
                 path = root / folder / place / own / f"{wordnet_id}_{number}.JPEG"
-                picture(path, next(numbers))
-                tree.pictures[part].append((path.relative_to(tree.images).as_posix(), label))
+                make_image(path, next(numbers))
+                tree.rows[part].append((path.relative_to(tree.images).as_posix(), label))
     write_names(tree.folder)
     if name == "imagenet-a":
         (tree.images / "README.txt").write_text("not a class")

@@ -1,6 +1,6 @@
 """Every detector with settings that suit 90 training images of 24 features: its defaults, but for those named here."""
 
-from seen_pictures import whole
+from seen_images import whole
 
 from openworld.detectors import DETECTORS
 

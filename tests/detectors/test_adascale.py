@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import torch
-from seen_pictures import pictures, whole
+from seen_images import make_images, whole
 
 from openworld.detectors import AdaSCALE, Perturbation
 from openworld.testing import small_classifier
@@ -37,7 +37,7 @@ def test_against_a_loop(variant):
 
 def test_only_the_values_of_smallest_gradients_move():
     how = Perturbation("largest logit", step=0.5, share=0.05, in_pixels=False)
-    images = pictures(5, 4)
+    images = make_images(5, 4)
     watched = []
     original = small_classifier().module.forward
 

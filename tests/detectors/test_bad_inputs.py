@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 import torch
-from seen_pictures import pictures, whole
+from seen_images import make_images, whole
 from settled import made
 from torch import nn
 from torch.nn.functional import linear, normalize
@@ -62,23 +62,23 @@ NO_HEAD = {
 def test_a_network_without_a_linear_head(said):
     network = NO_HEAD[said] if "training" in said else NO_HEAD[said].eval()
     with pytest.raises(OpenworldError, match=said):
-        watch(network, pictures(0, 2))
+        watch(network, make_images(0, 2))
 
 
 def test_a_part_that_went_to_training_mode():
-    watched = watch(ColourNet().eval(), pictures(0, 1))
+    watched = watch(ColourNet().eval(), make_images(0, 1))
     watched.module.stem.train()
     with pytest.raises(OpenworldError, match="the model's part 'stem' is in training mode"):
-        watched.see(pictures(0, 1))
+        watched.see(make_images(0, 1))
 
 
 def test_images_of_several_sizes():
     """Each batch has one size; batches may differ where the model takes them, all scores then come together."""
     with pytest.raises(OpenworldError, match="differ in size; resize or crop them to one size"):
-        small_classifier().see([pictures(0, 1)[0], torch.zeros(3, 9, 9)])
+        small_classifier().see([make_images(0, 1)[0], torch.zeros(3, 9, 9)])
     route = plan([MSP(), ODIN(), GradNorm(), RankFeat()], small_classifier())
-    large = nn.functional.interpolate(pictures(1, 4), 12)
-    scores = route.score(route.fit([]), [pictures(0, 5), large])
+    large = nn.functional.interpolate(make_images(1, 4), 12)
+    scores = route.score(route.fit([]), [make_images(0, 5), large])
     assert all(found.shape == (9,) and found.isfinite().all() for found in scores.values())
     torch.testing.assert_close(scores["MSP"][5:], route.score(route.fit([]), [large])["MSP"])
 
@@ -124,7 +124,7 @@ def test_no_image():
     empty = torch.empty(0, 4), torch.empty(0, dtype=torch.int64), Head(torch.rand(2, 4))
     for call, said in (
         (lambda: fit_together(everyone, [none]), "there is no training image, but MDS learns from some"),
-        (lambda: small_classifier().see(pictures(0, 0)), "N >= 1"),
+        (lambda: small_classifier().see(make_images(0, 0)), "N >= 1"),
         (lambda: SHE().fit(*empty), "expected .* one at least|no training image"),
     ):
         with pytest.raises(OpenworldError, match=said):

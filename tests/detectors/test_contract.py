@@ -5,7 +5,7 @@ from dataclasses import fields
 
 import pytest
 import torch
-from seen_pictures import whole
+from seen_images import whole
 from settled import SETTINGS, fitted, made
 
 from openworld import detectors

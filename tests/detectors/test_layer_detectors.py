@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import torch
-from seen_pictures import pictures, whole
+from seen_images import make_images, whole
 from stored import assert_close, more, small_net, stored, tensor
 from torch import nn
 
@@ -140,14 +140,14 @@ def test_nac_is_the_loop_over_neurons():
 def test_one_plan_serves_them_and_shards_can_be_merged(tmp_path):
     detectors = [Gram(share=0.0), MDSEnsemble(layers=("last",)), NAC(bins=10)]
     route = plan(detectors, small_classifier())
-    shown = [(pictures(seed, 30), torch.arange(30) % 3) for seed in (1, 2)]
+    shown = [(make_images(seed, 30), torch.arange(30) % 3) for seed in (1, 2)]
     fitted = route.fit(shown)
-    scores = route.score(fitted, [pictures(3, 8)])
+    scores = route.score(fitted, [make_images(3, 8)])
     parts = [route.gather([batch], start=30 * place) for place, batch in enumerate(shown)]
     for place, part in enumerate(parts):
         part.save(tmp_path / str(place))
     first, second = (load_gathered(tmp_path / str(place)) for place in range(2))
-    again = route.score(first.merge(second).fit(), [pictures(3, 8)])
+    again = route.score(first.merge(second).fit(), [make_images(3, 8)])
     for name in scores:
         torch.testing.assert_close(again[name], scores[name])
 

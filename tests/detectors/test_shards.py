@@ -7,7 +7,7 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from seen_pictures import whole
+from seen_images import whole
 
 from openworld import OpenworldError
 from openworld.detectors import ASH, KNN, MSP, Activations, GradNorm, Head, NNGuide, ReAct, gather

@@ -33,7 +33,7 @@ def make_run(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def small_run(make_run):
-    """Four learners, two seeds, 12 + 12 classes of 8 pictures; one class has markup for a name."""
+    """Four learners, two seeds, 12 + 12 classes of 8 images; one class has markup for a name."""
     return make_run(seeds=(1, 2), names=[NASTY, *(f"thing {number}" for number in range(23))], per_class=8)
 
 
@@ -68,7 +68,7 @@ TUNED = {"zero-shot": 0.4, "CoOp": 0.1, "GMoP": 1.4}  # how well each does, at l
 
 
 def write_course_run(folder, *, learners=TUNED, seeds=(1, 2), courses=COURSES, classes=12, per_class=5):
-    """Write a run of `learners` = {label: ability}; emerging classes have base and new pictures."""
+    """Write a run of `learners` = {label: ability}; emerging classes have base and new images."""
     store = RunStore(folder)
     store.create({"protocol": "dynamic"}, {"protocol": "dynamic"}, {"command": ["openworld", "run", "mine.toml"]})
     planned = [
@@ -152,7 +152,7 @@ def write_run(
 
 
 def square(name, number):
-    """A 64-pixel picture: a square whose colour follows from the number."""
+    """A 64-pixel image: a square whose colour follows from the number."""
     colour = tuple(60 + (number * step) % 180 for step in (37, 101, 17))
     image, file = Image.new("RGB", (64, 64), "white"), io.BytesIO()
     image.paste(colour, (12, 12, 52, 52))
@@ -184,11 +184,11 @@ def _result(arguments, tuned_parameters, images, names, draw):
     }
     shown = {one.place for picked in choose(images).values() for one in picked}
     labels = {int(images["id"][place]): int(images["label"][place]) for place in shown}
-    pictures = {f"pictures/{number}.png": draw(names[label], label) for number, label in labels.items()}
+    thumbnails = {f"images/{number}.png": draw(names[label], label) for number, label in labels.items()}
     seconds = {"fit": 0.001 * tuned_parameters**1.1, "score": 0.2}
     shared = [*image_counts(images), Result(learner, METRICS["tuned_parameters"], Value(tuned_parameters))]
     rows = rows_of_unit("recognition", _rows(images, learner), seed=seed, shared=shared)
-    return UnitResult({"images": images}, facts, pictures | rows, {"seconds": seconds})
+    return UnitResult({"images": images}, facts, thumbnails | rows, {"seconds": seconds})
 
 
 def _rows(images, learner):

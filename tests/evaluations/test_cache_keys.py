@@ -15,7 +15,7 @@ EMOJI = DatasetSpec("emoji-groups")
 TRAIN, TEST = pooled_images((EMOJI,), "train", 2), EMOJI.images(limit=20)
 TRAINING = Training("small", "convnet", Recipe(epochs=2, side=28), 1, TRAIN, 1)
 BY_TEXTS = DecompositionFit(DecompositionSpec(), ("cat", "dog"), ("a {}.", "a big {}."), 1)
-BY_IMAGES = DecompositionFit(DecompositionSpec(taught_by="pictures"), (), ("plain", "sketch"), 1, TRAIN)
+BY_IMAGES = DecompositionFit(DecompositionSpec(taught_by="images"), (), ("plain", "sketch"), 1, TRAIN)
 ARTIFACTS = {
     "training": (TRAINING, "label"),
     "outputs": (ModelOutputs("a name", TEST, (), ("embedded",), 1), "name"),

@@ -15,7 +15,7 @@ ZERO_SHOT = (LearnerSpec("zero-shot"),)
 
 @pytest.fixture
 def folder(tmp_path):
-    """A function that makes a picture folder of some classes and gives its entry in a spec."""
+    """A function that makes an image folder of some classes and gives its entry in a spec."""
 
     def ask(name, *classes):
         for one in classes:

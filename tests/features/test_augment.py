@@ -29,7 +29,7 @@ def test_shares_and_ratios_fill_their_range():
     assert 1.28 < ratios.max() < 1.36
 
 
-def test_a_picture_of_one_colour_stays_so_and_flips_are_half():
+def test_an_image_of_one_colour_stays_so_and_flips_are_half():
     image = Image.fromarray(np.tile(np.arange(64, dtype=np.uint8), (64, 1)))
     flipped = 0
     for seed in range(400):

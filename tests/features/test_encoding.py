@@ -1,4 +1,4 @@
-"""Encoding: once, resumable, keyed by what determines the numbers, honest about unreadable pictures."""
+"""Encoding: once, resumable, keyed by what determines the numbers, honest about unreadable images."""
 
 import hashlib
 import sys
@@ -11,7 +11,7 @@ import torch
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "reference"))
 
-from made_up_pictures import Reader, image_set, picture  # noqa: E402
+from made_up_images import Reader, image, image_set  # noqa: E402
 from tiny_clip import tiny_clip  # noqa: E402
 
 from openworld import OpenworldError  # noqa: E402
@@ -31,7 +31,7 @@ from openworld.features import (
 def test_equals_the_backbone_one_by_one(clip, tmp_path):
     features = encode(clip, image_set(Reader()), Encoding(patches=True), cache=tmp_path)
     for index in range(7):
-        pixels = clip.preprocess(picture(index))[None]
+        pixels = clip.preprocess(image(index))[None]
         expected, patches = clip.encode_patches(pixels)
         np.testing.assert_allclose(features.embeddings[index], expected[0], rtol=1e-4, atol=1e-5)
         np.testing.assert_allclose(features.patches[index], patches[0], rtol=2e-2, atol=2e-3)
@@ -143,7 +143,7 @@ def test_shards_done_elsewhere_in_any_order_give_the_same_bytes(clip, tmp_path):
     for index in (2, 0):
         encode_shard(clip, images, [Encoding()], index, **parts)
     broken = image_set(Reader({4}))  # stops at an unreadable image and is not kept
-    with pytest.raises(OpenworldError, match="picture-4.png cannot be read"):
+    with pytest.raises(OpenworldError, match="image-4.png cannot be read"):
         encode_shard(clip, broken, [Encoding()], 1, **parts)
     assert missing_shards(clip, images, [Encoding()], **parts) == {1: 3}
     encode_shard(clip, broken, [Encoding()], 1, **parts, allow_corrupt=1)
@@ -193,13 +193,13 @@ def test_the_next_batch_is_read_while_one_is_encoded_and_no_further_one(clip, tm
     assert seen == [4, 6, 7, 7]
 
 
-def test_an_unreadable_picture_stops_encoding_beside_a_gpu(clip, tmp_path, beside_gpu):
-    with pytest.raises(OpenworldError, match="picture-4.png cannot be read"):
+def test_an_unreadable_image_stops_encoding_beside_a_gpu(clip, tmp_path, beside_gpu):
+    with pytest.raises(OpenworldError, match="image-4.png cannot be read"):
         encode(clip, image_set(Reader({4})), cache=tmp_path)
 
 
 def full_beyond(monkeypatch, rows):
-    """A tower for which the memory of its GPU is full beyond so many pictures; the sizes that were tried."""
+    """A tower for which the memory of its GPU is full beyond so many images; the sizes that were tried."""
     forward, tried = _shards.SharedReading.forward, []
 
     def full(looks, pixels):
@@ -212,7 +212,7 @@ def full_beyond(monkeypatch, rows):
     return tried
 
 
-def test_pictures_that_do_not_fit_together_are_encoded_in_smaller_batches(
+def test_images_that_do_not_fit_together_are_encoded_in_smaller_batches(
     clip, tmp_path, beside_gpu, monkeypatch, caplog
 ):
     ask, images = Encoding(views=1, patches=True), image_set(Reader({4}))
@@ -226,7 +226,7 @@ def test_pictures_that_do_not_fit_together_are_encoded_in_smaller_batches(
     assert parts.rows.tolist() == whole.rows.tolist() == [0, 1, 2, 3, 5, 6]
 
 
-def test_one_picture_that_does_not_fit_stops_the_encoding(clip, tmp_path, beside_gpu, monkeypatch):
+def test_one_image_that_does_not_fit_stops_the_encoding(clip, tmp_path, beside_gpu, monkeypatch):
     full_beyond(monkeypatch, 0)
     with pytest.raises(OpenworldError, match="not even one fits"):
         encode(clip, image_set(Reader()), cache=tmp_path)
@@ -245,12 +245,12 @@ def test_views_are_the_same_again_and_differ_among_themselves(clip, tmp_path):
 def test_whatever_changes_the_numbers_changes_the_key(clip):
     asks = [Encoding(), Encoding(views=1), Encoding(seed=1), Encoding(patches=True)]
     keys = [fingerprint_of(clip, image_set(Reader()), ask) for ask in asks]
-    keys.append(fingerprint_of(clip, image_set(Reader(), content="other pictures"), Encoding()))
+    keys.append(fingerprint_of(clip, image_set(Reader(), content="other images"), Encoding()))
     assert len(set(keys)) == 5 and fingerprint_of(clip, image_set(Reader({1})), Encoding()) == keys[0]
 
 
 def test_an_unreadable_image_stops_the_run_and_is_named(clip, tmp_path):
-    with pytest.raises(OpenworldError, match="picture-4.png cannot be read"):
+    with pytest.raises(OpenworldError, match="image-4.png cannot be read"):
         encode(clip, image_set(Reader({4})), cache=tmp_path)
     # Once it is repaired, only its shard is read again.
     reader = Reader()
@@ -259,7 +259,7 @@ def test_an_unreadable_image_stops_the_run_and_is_named(clip, tmp_path):
 
 
 def test_allowed_unreadable_images_are_left_out_and_counted_over_all_shards(clip, tmp_path):
-    with pytest.raises(OpenworldError, match="picture-5.png"):
+    with pytest.raises(OpenworldError, match="image-5.png"):
         encode(clip, image_set(Reader({1, 5})), cache=tmp_path, allow_corrupt=1)
     features = encode(clip, image_set(Reader({1, 5})), cache=tmp_path, allow_corrupt=2)
     assert features.rows.tolist() == [0, 2, 3, 4, 6]
@@ -273,7 +273,7 @@ def test_an_empty_set_is_refused(clip, tmp_path):
         encode(clip, image_set(Reader(), count=0), cache=tmp_path)
 
 
-def test_embeddings_that_are_not_finite_are_not_taken_for_unreadable_pictures(tmp_path):
+def test_embeddings_that_are_not_finite_are_not_taken_for_unreadable_images(tmp_path):
     overflowing = tiny_clip(torch.float32)
     with torch.no_grad():
         overflowing.image.projection.weight.fill_(torch.inf)
@@ -318,9 +318,9 @@ def test_only_the_encodings_that_lack_a_shard_write_it(clip, tmp_path):
     assert missing_shards(clip, images, both, cache=tmp_path) == {1: 3, 2: 1}
 
 
-def test_an_unreadable_picture_leaves_no_shard_in_any_encoding(clip, tmp_path):
+def test_an_unreadable_image_leaves_no_shard_in_any_encoding(clip, tmp_path):
     images, both = image_set(Reader(broken=[4])), [Encoding(), Encoding(pixels=True)]
-    with pytest.raises(OpenworldError, match="picture-4"):
+    with pytest.raises(OpenworldError, match="image-4"):
         encode_together(clip, images, both, cache=tmp_path)
     assert missing_shards(clip, images, both, cache=tmp_path) == {1: 3, 2: 1}
     assert [len(one) for one in encode_together(clip, images, both, cache=tmp_path, allow_corrupt=1)] == [6, 6]

@@ -8,7 +8,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "reference"))
 
-from made_up_pictures import Reader, image_set  # noqa: E402
+from made_up_images import Reader, image_set  # noqa: E402
 
 from openworld import OpenworldError  # noqa: E402
 from openworld.features import Encoding, encode, stream  # noqa: E402
@@ -52,12 +52,12 @@ def test_a_scan_in_order_sees_each_batch_once(clip, tmp_path):
     assert reader.count == 7
 
 
-def test_a_picture_that_broke_since_is_named(clip, tmp_path):
+def test_an_image_that_broke_since_is_named(clip, tmp_path):
     reader = Reader()
     features = stream(clip, image_set(reader), ASK, cache=tmp_path)
     reader.broken = {3}
     for array in (features.patches, features.pixels):
-        with pytest.raises(OpenworldError, match="picture-3"):
+        with pytest.raises(OpenworldError, match="image-3"):
             array[np.array([3])]
     with pytest.raises(OpenworldError, match="2 views of each image cannot be streamed"):
         stream(clip, image_set(reader), Encoding(views=2, pixels=True), cache=tmp_path)

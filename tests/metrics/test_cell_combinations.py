@@ -67,9 +67,7 @@ def test_a_slope_errs_as_the_jackknife_says():
         parts = [value(every[0], np.delete(every[1], one)) for one in own]
         variance += (len(own) - 1) / len(own) * np.square(np.array(parts) - np.mean(parts)).sum()
     found = rank_sides(inside, outside).sums(cells, SLOPE).spread(0, [1])
-    assert found.standard_error == pytest.approx(
-        np.sqrt(variance), rel=1e-9
-    )  # exact: a slope is linear in each picture
+    assert found.standard_error == pytest.approx(np.sqrt(variance), rel=1e-9)  # exact: a slope is linear in each image
 
 
 @pytest.mark.parametrize("common", [False, True])
@@ -88,7 +86,7 @@ def test_the_weights_are_those_of_the_trends(common):
         assert (slope is None) if weights.slope is None else (weights.slope * table).sum() == pytest.approx(slope)
 
 
-def test_pictures_without_a_cell_count_nowhere():
+def test_images_without_a_cell_count_nowhere():
     inside, outside, cells, _ = drawn()
     kept = cells < 4
     some = rank_sides(inside, outside).sums(np.where(kept, cells, NOWHERE), SLOPE[:, :4])
@@ -96,7 +94,7 @@ def test_pictures_without_a_cell_count_nowhere():
     assert np.array_equal(some.values, alone.values) and np.array_equal(some.covariance, alone.covariance)
 
 
-def test_a_mean_of_cells_told_apart_without_a_mistake_has_the_interval_of_all_their_pictures():
+def test_a_mean_of_cells_told_apart_without_a_mistake_has_the_interval_of_all_their_images():
     inside, outside = np.arange(30.0)[None] + 100, np.arange(40.0)[None]
     sums = rank_sides(inside, outside).sums(np.repeat([0, 1], 20), [[0.5, 0.5]])
     found = share_interval(float(sums.values[0, 0]), sums.spread(0, [1.0]))

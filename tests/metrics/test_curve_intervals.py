@@ -13,7 +13,7 @@ ARRIVES = np.concatenate([np.zeros(50, int), 1 + np.arange(50) // 10])  # the le
 
 
 def world(rng, ability, drop, drawings=100, each=8):
-    """Answers of a learner and of zero-shot, [drawings, levels] rights and pictures; new drawings join the old ones."""
+    """Answers of a learner and of zero-shot, [drawings, levels] rights and images; new drawings join the old ones."""
     ease = rng.normal(0, 1, drawings)
     inside = ARRIVES[:, None] <= np.arange(6)
 
@@ -24,11 +24,11 @@ def world(rng, ability, drop, drawings=100, each=8):
     return rights(ability[0], drop[0]), rights(ability[1], drop[1]), each * inside
 
 
-def errors_of(own, zero_shot, pictures):
-    """`level_errors` of counts: every drawing is a group of `pictures` of which so many are right."""
+def errors_of(own, zero_shot, images):
+    """`level_errors` of counts: every drawing is a group of `images` of which so many are right."""
     groups, correct = [], []
-    for level in range(pictures.shape[1]):
-        shown = pictures[:, level]
+    for level in range(images.shape[1]):
+        shown = images[:, level]
         groups.append(np.repeat(np.arange(len(shown)), shown))
         place = np.concatenate([np.arange(count) for count in shown])
         counts = [np.repeat(side[:, level], shown) for side in (own, zero_shot)]
@@ -68,8 +68,8 @@ def test_the_slopes_of_the_area_above_are_its_differences():
 
 
 def test_a_curve_that_surely_falls_varies_by_its_fall():
-    own, zero_shot, pictures = world(np.random.default_rng(3), (2.0, 0.7), (-1.0, -0.1), each=200)
-    errors = errors_of(own, zero_shot, pictures)
+    own, zero_shot, images = world(np.random.default_rng(3), (2.0, 0.7), (-1.0, -0.1), each=200)
+    errors = errors_of(own, zero_shot, images)
     assert (np.diff(errors.accuracy[0]) < 0).all()
     found = curve_intervals(errors, LEVELS, 0)["variation"]
     slopes = np.zeros((2, 6))
@@ -98,8 +98,8 @@ def test_without_zero_shot_or_variance_there_is_a_reason(errors):
     shares = [found[name] for name in LEVEL_NUMBERS[:5] if name not in steps]
     assert {one.high for one in shares} == {1.0}  # three of three right: 1 - 3.84 / (3 + 3.84)
     assert all(one.low == pytest.approx(0.438, abs=1e-3) for one in shares)
-    own, _, pictures = world(np.random.default_rng(5), (1, 1), (0, 0))
-    same = curve_intervals(errors_of(own, own, pictures), LEVELS, 0, 1)
+    own, _, images = world(np.random.default_rng(5), (1, 1), (0, 0))
+    same = curve_intervals(errors_of(own, own, images), LEVELS, 0, 1)
     assert same["delta_auc"].low is None and "zero variance" in same["positive_area"].reason
 
 
@@ -127,8 +127,8 @@ def test_areas_are_tested_in_pairs(errors):
 def test_intervals_hold_the_truth_nineteen_times_in_twenty(ability, drop):
     rng = np.random.default_rng(6)
     many = [world(rng, ability, drop) for _ in range(2000)]
-    own, zero_shot, pictures = (np.sum(sides, axis=(0, 1)) for sides in zip(*many, strict=True))
-    truth = robustness(LEVELS, own / pictures, zero_shot / pictures)
+    own, zero_shot, images = (np.sum(sides, axis=(0, 1)) for sides in zip(*many, strict=True))
+    truth = robustness(LEVELS, own / images, zero_shot / images)
     held = dict.fromkeys(LEVEL_NUMBERS, 0)
     for made in many[:400]:
         found = curve_intervals(errors_of(*made), LEVELS, 0, 1)

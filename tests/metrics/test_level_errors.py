@@ -8,7 +8,7 @@ from openworld.metrics import level_errors
 
 
 def nested(seed=0, groups=40, each=5, methods=3, seeds=2):
-    """Views of two levels, the first inside the second; pictures of one drawing agree more than others."""
+    """Views of two levels, the first inside the second; images of one drawing agree more than others."""
     rng = np.random.default_rng(seed)
     code = np.repeat(np.arange(groups), each)
     ease = rng.normal(0, 1, groups)[code]

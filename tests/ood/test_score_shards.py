@@ -110,8 +110,8 @@ def test_few_training_images_are_gathered_in_one_pass_to_the_last_bit(home, tmp_
 
 
 def test_every_image_is_read_once(home, small_shards, tmp_path, monkeypatch):
-    counts, read = Counter(), folder_format.read_picture
-    monkeypatch.setattr(folder_format, "read_picture", lambda path: counts.update([path]) or read(path))
+    counts, read = Counter(), folder_format.read_image
+    monkeypatch.setattr(folder_format, "read_image", lambda path: counts.update([path]) or read(path))
     given, machine = scoring(home, "MSP", "KNN"), machine_in(tmp_path)
     carried_out(given, machine, tmp_path)
     scores_of(given, machine)

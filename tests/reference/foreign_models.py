@@ -1,4 +1,4 @@
-"""Small random models of other architectures, as transformers saves them, a stand-in for open_clip, and pictures.
+"""Small random models of other architectures, as transformers saves them, a stand-in for open_clip, and images.
 
 open_clip itself needs torchvision, which is not a dependency of the tests; the stand-in has the functions that the
 adapter calls, with open_clip's names, arguments and habits (sentences are cut off without a word, padding is 0).
@@ -85,7 +85,7 @@ def groupvit():
 
 
 def siglip2():
-    """NaFlex: as many patches as fit, in the picture's own shape, padded."""
+    """NaFlex: as many patches as fit, in the image's own shape, padded."""
     image = {key: value for key, value in IMAGE.items() if key != "image_size"}
     text = {**TEXT, "max_position_embeddings": 64, "projection_size": 48}
     config = transformers.Siglip2Config(text_config=text, vision_config={**image, "num_patches": 16})
@@ -205,13 +205,13 @@ def copied(folder, to):
     return Path(shutil.copytree(folder, to))
 
 
-def picture(width=90, height=50, seed=0):
+def make_image(width=90, height=50, seed=0):
     """Noise."""
     noise = np.random.default_rng(seed).integers(0, 256, (height, width, 3), dtype=np.uint8)
     return Image.fromarray(noise)
 
 
-def pictures():
-    """Six pictures of three classes."""
+def make_images():
+    """Six images of three classes."""
     rows = np.arange(6)
-    return ImageSet("toy", "", ("cat", "dog", "lamp"), rows % 3, rows, "toy", lambda row: picture(50 + row, 40, row))
+    return ImageSet("toy", "", ("cat", "dog", "lamp"), rows % 3, rows, "toy", lambda row: make_image(50 + row, 40, row))

@@ -94,7 +94,7 @@ def test_fixed_temperatures_are_those_of_the_references():
     assert taus(EMBEDDED) == {"FRAP (CLIP) fixed tau": pytest.approx(1 / logit_scale("embedded"), abs=1e-6)}
 
 
-def test_quick_runs_train_for_fewer_epochs_on_fewer_pictures():
+def test_quick_runs_train_for_fewer_epochs_on_fewer_images():
     quick = plan("frap", (), ReproductionSetup("data", quick=10))
     cifar = run("cifar10", quick).spec
     assert cifar.images == 1000

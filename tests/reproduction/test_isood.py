@@ -59,9 +59,9 @@ def test_downloaded_data_are_read_as_published():
     real, made = found.runs
     assert (real.name, real.tables, made.name, made.tables) == ("imagenet21k", ("1", "8"), "SynIS", ("2",))
     assert real.spec.cells.lists == tuple(f"data/imglist/imagenet21k/{part}" for part in ("train", "val"))
-    assert real.spec.cells.pictures == "data/imagenet21k"
+    assert real.spec.cells.images == "data/imagenet21k"
     assert real.spec.cells.tested == made.spec.cells.tested == "data/imglist/imagenet1k/test_imagenet.txt"
-    assert made.spec.cells.pictures == "data/SynIS" and real.datasets == {"given cells": "ImageNet-21K"}
+    assert made.spec.cells.images == "data/SynIS" and real.datasets == {"given cells": "ImageNet-21K"}
     assert real.spec.classes == "all" and real.spec.shots is None and found.downloads == ("imagenet",)
     assert real.units == 1, "a saved classifier is judged once, whatever the seeds"
 

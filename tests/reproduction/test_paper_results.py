@@ -22,7 +22,7 @@ ACCURACIES = {"zero-shot": [[0.5, 0.5, 0.5]] * 2, "CoOp": [[0.9, 0.6, 0.3], [0.7
 
 
 def outcome(learner="CoOp", seed=1, dataset="dtd", base=(1, 1, 0, 1), new=(1, 0), kind=None, rows=lambda _: (), **told):
-    """Four base pictures and two new ones, base scores above all new ones; `base` and `new` say which are right."""
+    """Four base images and two new ones, base scores above all new ones; `base` and `new` say which are right."""
     correct = np.array([*base, *new], bool)
     sides = np.array(["base"] * len(base) + ["new"] * len(new))
     images = {

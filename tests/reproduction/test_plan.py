@@ -16,7 +16,7 @@ from openworld.reproduction.settings import NAMES, ReproductionSetup, embedded_s
 
 REAL, EMBEDDED = ReproductionSetup("data"), ReproductionSetup()
 OF_LEARNERS = ("openworldauc", "openpl")
-OF_GENERATED_PICTURES = {"is-ood": {"2", "5", "7"}}
+OF_GENERATED_IMAGES = {"is-ood": {"2", "5", "7"}}
 """Tables that embedded data do not have; that they are refused is tested with their paper's plan."""
 
 
@@ -26,7 +26,7 @@ def plan_of_table(paper, number, embedded):
 
 
 def makeable(paper, setup):
-    without = OF_GENERATED_PICTURES.get(paper, set()) if setup.embedded else set()
+    without = OF_GENERATED_IMAGES.get(paper, set()) if setup.embedded else set()
     return [number for number in TABLES[paper] if number not in without]
 
 

@@ -1,4 +1,4 @@
-"""Features that see looks: parts of stated shares, the statistics by hand; and pictures in looks as a grid."""
+"""Features that see looks: parts of stated shares, the statistics by hand; and images in looks as a grid."""
 
 from types import SimpleNamespace
 
@@ -12,7 +12,7 @@ from openworld.backbones import load
 from openworld.backbones.blocks import attend_all
 from openworld.datasets import ImageSet
 from openworld.features import encode
-from openworld.shifts import LOOKS, AppearanceEncoder, in_looks, picture_grid
+from openworld.shifts import LOOKS, AppearanceEncoder, image_grid, in_looks
 
 
 @pytest.fixture(scope="module")
@@ -66,7 +66,7 @@ def test_it_encodes_image_sets_in_the_place_of_the_backbone_and_settings_are_in_
 def test_a_grid_has_a_column_for_each_look(clip, images, tmp_path):
     done = []
     sets = in_looks(images, ("plain", "monochrome", "fog 3"))
-    grid = picture_grid(clip, sets, cache=tmp_path, progress=lambda *counts: done.append(counts))
+    grid = image_grid(clip, sets, cache=tmp_path, progress=lambda *counts: done.append(counts))
     assert grid.shape == (3, 3, 128) and done == [(1, 3), (2, 3), (3, 3)]
     assert np.array_equal(grid[:, 2], encode(clip, sets[2], cache=tmp_path).embeddings)
     assert len({one.fingerprint for one in in_looks(images)}) == len(LOOKS)
@@ -83,8 +83,8 @@ def test_a_grid_has_a_column_for_each_look(clip, images, tmp_path):
         (lambda clip, images: AppearanceEncoder(clip, depths=(6,)), "some of 0 to 5"),
         (lambda clip, images: in_looks(images, ("sketchy",)), "did you mean 'sketch'"),
         (lambda clip, images: in_looks(images, ("fog",)), "did you mean 'fog 3'"),
-        (lambda clip, images: picture_grid(clip, ()), "give the same things"),
-        (lambda clip, images: picture_grid(clip, (images, images.subset([0]))), "other numbers of them"),
+        (lambda clip, images: image_grid(clip, ()), "give the same things"),
+        (lambda clip, images: image_grid(clip, (images, images.subset([0]))), "other numbers of them"),
     ],
 )
 def test_refusals(clip, images, call, message):

@@ -40,7 +40,7 @@ def test_five_classes_have_no_top_five(classes, there):
     assert [row.top5 is not None for row in table] == [there] * 3
 
 
-def test_a_long_reference_picture_counts_as_any_other():
+def test_a_long_reference_image_counts_as_any_other():
     halves = Decomposition.of_matrix(torch.eye(2))
     reference = [[900.0, 1.0], [1.0, 9.0], [1.0, 9.0], [1.0, 0.9]]  # class 0 leans to the second axis, by number
     table = decomposed_nearest_mean(halves, [[1.0, 3.0]], [0], reference, [0, 0, 0, 1])

@@ -15,7 +15,7 @@ from openworld.datasets.styles import STYLES
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 
 
-def test_a_sheet_has_a_block_per_picture(tmp_path, monkeypatch):
+def test_a_sheet_has_a_block_per_image(tmp_path, monkeypatch):
     Image.fromarray(np.full((40, 60, 3), 200, np.uint8)).save(tmp_path / "grey.png")
     out = tmp_path / "sheet.png"
     told = [out, "-", tmp_path / "grey.png", "--cell", 16, "--columns", 9, "--colours", 16]

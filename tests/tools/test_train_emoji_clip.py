@@ -141,9 +141,9 @@ def test_captions_are_the_tokens_of_their_text(world, tokenizer):
 
 
 def test_augmentation_keeps_range_shape_and_symbols(world):
-    pictures = torch.from_numpy(world.pictures[:40])
+    images = torch.from_numpy(world.images[:40])
     noise = torch.Generator().manual_seed(0)
-    pixels, looks = augment(pictures, torch.zeros(40, dtype=torch.bool), 1.0, noise)
+    pixels, looks = augment(images, torch.zeros(40, dtype=torch.bool), 1.0, noise)
     assert pixels.shape == (40, 3, 64, 64)
     assert pixels.min() >= 0 and pixels.max() <= 1
     assert len({look for look in looks if look}) >= 3

@@ -1,1 +1,1 @@
-"""How the small CLIP inside openworld was trained: pictures, captions, tokens, augmentation, losses, export."""
+"""How the small CLIP inside openworld was trained: images, captions, tokens, augmentation, losses, export."""

@@ -11,18 +11,18 @@ import torch
 import torch.nn.functional as F
 from torch import Generator, Tensor
 
-# Share of pictures in each look at full strength; the rest keep their colours.
+# Share of images in each look at full strength; the rest keep their colours.
 LOOKS = {"grey": 0.02, "edges": 0.07, "threshold": 0.13, "cutout": 0.05, "outline": 0.07}
 LUMINANCE = torch.tensor([0.299, 0.587, 0.114]).view(1, 3, 1, 1)
 YIQ = torch.tensor([[0.299, 0.587, 0.114], [0.596, -0.274, -0.322], [0.211, -0.523, 0.312]])
 
 
-def augment(pictures: Tensor, flippable: Tensor, strength: float, random: Generator) -> tuple[Tensor, list[str | None]]:
-    """Pictures uint8[B,H,W,4] as training pixels float32[B,3,H,W] in [0,1], and the look each one got (or None).
+def augment(images: Tensor, flippable: Tensor, strength: float, random: Generator) -> tuple[Tensor, list[str | None]]:
+    """Images uint8[B,H,W,4] as training pixels float32[B,3,H,W] in [0,1], and the look each one got (or None).
 
     flippable: bool[B], False for symbols, whose meaning a flip may change. strength: 0 to 1, the share of the looks.
     """
-    rgba = pictures.permute(0, 3, 1, 2).float().div_(255)
+    rgba = images.permute(0, 3, 1, 2).float().div_(255)
     colour, alpha = rgba[:, :3], rgba[:, 3:]
     colour, alpha, looks = redraw(colour, alpha, strength, random)
     colour = jitter(colour, random)
@@ -43,7 +43,7 @@ def uniform(shape: tuple[int, ...], low: float, high: float, random: Generator) 
 
 
 def redraw(colour: Tensor, alpha: Tensor, strength: float, random: Generator) -> tuple[Tensor, Tensor, list]:
-    """Colour [B,3,H,W] and alpha [B,1,H,W] with every picture redrawn in a random look."""
+    """Colour [B,3,H,W] and alpha [B,1,H,W] with every image redrawn in a random look."""
     colour, alpha = colour.clone(), alpha.clone()
     draws = torch.rand(len(colour), generator=random)
     looks: list[str | None] = [None] * len(colour)
@@ -178,7 +178,7 @@ def move(layers: Tensor, flippable: Tensor, random: Generator) -> Tensor:
 
 
 def warp(count: int, size: int, random: Generator) -> Tensor:
-    """Smooth displacements [B,size,size,2] in units of half a picture: another hand drawing the same thing."""
+    """Smooth displacements [B,size,size,2] in units of half an image: another hand drawing the same thing."""
     amount = uniform((count, 1, 1, 1), 0, 0.09, random)
     coarse = torch.randn(count, 2, 5, 5, generator=random) * amount
     return F.interpolate(coarse, size=(size, size), mode="bilinear", align_corners=True).permute(0, 2, 3, 1)

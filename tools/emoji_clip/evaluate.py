@@ -1,6 +1,6 @@
-"""Zero-shot figures of a model, by picture style: what the training log and the model card report.
+"""Zero-shot figures of a model, by image style: what the training log and the model card report.
 
-The model is seen only through two functions: pixels to features and sentences to features. Pictures are "clean" (on
+The model is seen only through two functions: pixels to features and sentences to features. Images are "clean" (on
 white) or "varied" (size, angle, place and background from a fixed seed, one variation of each drawing).
 """
 
@@ -24,16 +24,16 @@ STYLES = SOURCE_STYLES + TARGET_STYLES
 CONCEPTS = 500
 
 
-def clean(pictures: np.ndarray) -> Tensor:
-    """Pictures uint8[B,H,W,4] on white, float32[B,3,H,W] in [0,1]."""
-    rgba = torch.from_numpy(pictures).permute(0, 3, 1, 2).float() / 255
+def clean(images: np.ndarray) -> Tensor:
+    """Images uint8[B,H,W,4] on white, float32[B,3,H,W] in [0,1]."""
+    rgba = torch.from_numpy(images).permute(0, 3, 1, 2).float() / 255
     return rgba[:, :3] * rgba[:, 3:] + 1 - rgba[:, 3:]
 
 
-def varied(pictures: np.ndarray, seed: int = 0) -> Tensor:
+def varied(images: np.ndarray, seed: int = 0) -> Tensor:
     """The same, .9 to 1.4 times smaller, turned up to 15 degrees, shifted, half of them on light backgrounds."""
     random = Generator().manual_seed(seed)
-    rgba = torch.from_numpy(pictures).permute(0, 3, 1, 2).float() / 255
+    rgba = torch.from_numpy(images).permute(0, 3, 1, 2).float() / 255
     count, size = len(rgba), rgba.shape[-1]
     scale, angle = uniform((count,), 0.7, 1.1, random), uniform((count,), -0.26, 0.26, random)
     cos, sin = angle.cos() / scale, angle.sin() / scale
@@ -50,7 +50,7 @@ VIEWS = {"clean": clean, "varied": varied}
 
 
 class Evaluation:
-    """Figures of one model; the features of a style's pictures are computed once and shared by all of them.
+    """Figures of one model; the features of a style's images are computed once and shared by all of them.
 
     encode_images: normalised pixels float32[B,3,H,W] to features; encode_texts: sentences to features.
     """
@@ -72,7 +72,7 @@ class Evaluation:
             return F.normalize(self.encode_texts(sentences), dim=-1).numpy()
 
     def images(self, style: str, view: str, concepts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Unit features float32[M,D] and concepts int64[M] of the pictures of `concepts` in a style."""
+        """Unit features float32[M,D] and concepts int64[M] of the images of `concepts` in a style."""
         rows = np.flatnonzero(self.world.style == style)
         if (style, view) not in self.features:
             self.features[style, view] = self.encode(rows, view)
@@ -80,9 +80,9 @@ class Evaluation:
         return self.features[style, view][inside], self.world.concept[rows[inside]]
 
     def encode(self, rows: np.ndarray, view: str) -> np.ndarray:
-        """Unit features float32[len(rows), D] of any pictures."""
+        """Unit features float32[len(rows), D] of any images."""
         with torch.no_grad():
-            pixels = (VIEWS[view](self.world.pictures[rows]) - MEAN) / STD
+            pixels = (VIEWS[view](self.world.images[rows]) - MEAN) / STD
             return F.normalize(torch.cat([self.encode_images(part) for part in pixels.split(128)]), dim=-1).numpy()
 
     def accuracy(self, style: str, view: str, concepts: np.ndarray, ways: int) -> float:
@@ -95,7 +95,7 @@ class Evaluation:
         return float(np.concatenate(right).mean())
 
     def auroc(self, style: str, view: str) -> float:
-        """How well the largest cosine over 50 base names tells base pictures from those of 50 new concepts."""
+        """How well the largest cosine over 50 base names tells base images from those of 50 new concepts."""
         values = []
         for start in range(0, len(self.seen) - 99, 100):
             base, new = self.seen[start : start + 50], self.seen[start + 50 : start + 100]
@@ -115,7 +115,7 @@ class Evaluation:
         }
 
     def confidence_correlation(self, scale: float, view: str, smallest: int = 10) -> float:
-        """Correlation of mean confidence and accuracy over style x group cells of at least `smallest` pictures.
+        """Correlation of mean confidence and accuracy over style x group cells of at least `smallest` images.
 
         All of the evaluation's seen concepts are candidates at once.
         """
@@ -131,7 +131,7 @@ class Evaluation:
         return float(np.corrcoef(np.array(cells).T)[0, 1])
 
     def best_scale(self, count: int = 1500) -> tuple[float, float]:
-        """The logit scale with the smallest zero-shot loss on varied source pictures over all names, and that loss."""
+        """The logit scale with the smallest zero-shot loss on varied source images over all names, and that loss."""
         rows = self.random.choice(self.world.training_rows(), count, replace=False)
         candidates = np.unique(self.world.concept[self.world.training_rows()])
         labels = np.searchsorted(candidates, self.world.concept[rows])

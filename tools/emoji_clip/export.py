@@ -47,7 +47,7 @@ def as_quick_gelu(model: TwoTower) -> TwoTower:
 
 
 def train_with_silu(model: TwoTower) -> TwoTower:
-    """Switch the blocks to SiLU, which has a fused kernel (5 % more pictures per second); `as_quick_gelu` undoes it."""
+    """Switch the blocks to SiLU, which has a fused kernel (5 % more images per second); `as_quick_gelu` undoes it."""
     for block in (*model.image.blocks, *model.text.blocks):
         block.activation = nn.functional.silu
     return model

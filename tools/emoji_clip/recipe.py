@@ -4,13 +4,13 @@ from dataclasses import dataclass
 
 from openworld.backbones.config import ImageConfig, TextConfig, TwoTowerConfig
 
-# What pixels in [0,1] are normalised with; about the mean and deviation of the augmented pictures.
+# What pixels in [0,1] are normalised with; about the mean and deviation of the augmented images.
 MEAN, STD = 0.7, 0.3
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """Every number of the training. The run ends at `samples` pictures or `minutes`, whichever comes first."""
+    """Every number of the training. The run ends at `samples` images or `minutes`, whichever comes first."""
 
     samples: int = 4_000_000
     minutes: float = 90.0
@@ -30,10 +30,10 @@ class Recipe:
     align: float = 2.0
     pull: float = 0.5
     average: float = 0.998
-    caption_share: float = 0.5  # of the pictures of a batch get a caption before the joint phase
+    caption_share: float = 0.5  # of the images of a batch get a caption before the joint phase
     other_captions: int = 32
     other_classes: int = 64
-    # From which progress on each picture keeps how many patches; 0 for all.
+    # From which progress on each image keeps how many patches; 0 for all.
     patches: tuple[tuple[float, int], ...] = ((0.0, 24), (0.5, 32), (0.8, 0))
     warm_up: float = 0.02
     hold: float = 0.3
@@ -41,7 +41,7 @@ class Recipe:
     joint_from: float = 0.97
 
     def progress(self, samples: int, seconds: float) -> float:
-        """How much of the run is done, by pictures or by time, whichever is further."""
+        """How much of the run is done, by images or by time, whichever is further."""
         return min(1.0, max(samples / self.samples, seconds / 60 / self.minutes))
 
     def rate_factor(self, progress: float) -> float:
@@ -55,12 +55,12 @@ class Recipe:
         return (1 - progress) / (1 - self.joint_from) if progress >= self.joint_from else 0.0
 
     def kept_patches(self, progress: float) -> int | None:
-        """Patches each picture keeps (patch dropout), None for all."""
+        """Patches each image keeps (patch dropout), None for all."""
         kept = [count for start, count in self.patches if progress >= start][-1]
         return kept or None
 
     def looks_strength(self, progress: float) -> float:
-        """How often pictures are redrawn in another look and laid on a background, 0 to 1."""
+        """How often images are redrawn in another look and laid on a background, 0 to 1."""
         start, end = self.looks_ramp
         return min(1.0, max(0.0, (progress - start) / (end - start)))
 

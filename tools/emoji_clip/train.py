@@ -1,7 +1,7 @@
 """Train the two towers with two losses that share one learned vector per concept.
 
 The image tower is a cosine classifier over the concept vectors. The text tower, in the same step, classifies captions
-against those vectors and pulls each caption towards its vector and its picture's feature, all of them detached. A short
+against those vectors and pulls each caption towards its vector and its image's feature, all of them detached. A short
 last phase is contrastive (Radford et al., 2021), with gradients in both towers and a learned temperature.
 
 A batch is cut into parts that worker threads take in turn, each augmented and differentiated on one core: on two
@@ -87,13 +87,13 @@ class Trainer:
         torch._foreach_lerp_(list(self.average.parameters()), list(self.model.parameters()), pace)
 
     def part(self, part: int, size: int, progress: float) -> tuple[list[Tensor], dict[str, float]]:
-        """Gradients of all parameters on one part of the batch, `size` pictures, and the losses."""
+        """Gradients of all parameters on one part of the batch, `size` images, and the losses."""
         recipe, seed = self.recipe, np.random.SeedSequence([self.recipe.seed, self.steps, part])
         random = np.random.default_rng(seed)
         noise = torch.Generator().manual_seed(int(seed.generate_state(1)[0]))
         rows, classes = self.data.draw(size, random)
         pixels, looks = augment(
-            self.data.pictures[rows], self.data.flippable[rows], recipe.looks_strength(progress), noise
+            self.data.images[rows], self.data.flippable[rows], recipe.looks_strength(progress), noise
         )
         kept = recipe.kept_patches(progress)
         keep = None if kept is None else informative_patches(pixels, kept, self.model.config.image.patch_size, noise)
@@ -136,12 +136,12 @@ class Trainer:
         """Cosine distance of captions to their class vectors.
 
         Without it captions stop at a cosine of .3, where the classification among a hundred names is already right,
-        and pictures then find their class vector three times as often as their name.
+        and images then find their class vector three times as often as their name.
         """
         return self.recipe.align * (1 - (texts * F.normalize(self.class_vectors.detach()[own], dim=-1)).sum(-1)).mean()
 
     def joint_loss(self, images: Tensor, texts: Tensor, classes: Tensor) -> Tensor:
-        """Symmetric contrastive loss within the part; pictures of one class count as matches of each other."""
+        """Symmetric contrastive loss within the part; images of one class count as matches of each other."""
         logits = self.model.logit_scale * images @ texts.T
         match = (classes[:, None] == classes[None, :]).float()
         match = match / match.sum(1, keepdim=True)
@@ -174,7 +174,7 @@ def place_patches(model: TwoTower, strength: float = 0.7) -> TwoTower:
     """Add sines and cosines of row and column to the patch positions.
 
     From CLIP's random positions, a tenth of the patches' own size, this training never came to use them: after 580 k
-    pictures the model was a bag of patches, as good on pictures whose patches were shuffled.
+    images the model was a bag of patches, as good on images whose patches were shuffled.
     """
     grid, width = model.config.image.grid, model.config.image.width
     frequencies = torch.pi / grid * torch.logspace(0, 1, width // 4, base=grid)
@@ -186,10 +186,10 @@ def place_patches(model: TwoTower, strength: float = 0.7) -> TwoTower:
 
 
 class TrainingData:
-    """The pictures training may see, by class: a class is a concept with its visual twins."""
+    """The images training may see, by class: a class is a concept with its visual twins."""
 
     def __init__(self, world: World):
-        self.pictures = torch.from_numpy(world.pictures)
+        self.images = torch.from_numpy(world.images)
         index = {concept.id: position for position, concept in enumerate(world.concepts)}
         root = np.array([index[concept.twin_of or concept.id] for concept in world.concepts])
         rows = world.training_rows()
@@ -202,7 +202,7 @@ class TrainingData:
         self.flippable = torch.from_numpy(~symbol[world.concept])
 
     def draw(self, count: int, random: np.random.Generator) -> tuple[np.ndarray, Tensor]:
-        """Rows int64[count] and classes int64[count]: classes uniformly, then one of the class's pictures."""
+        """Rows int64[count] and classes int64[count]: classes uniformly, then one of the class's images."""
         classes = random.choice(self.classes, count, replace=count > self.classes)
         rows = np.array([random.choice(self.rows[label]) for label in classes])
         return rows, torch.from_numpy(classes)

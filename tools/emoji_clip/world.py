@@ -1,6 +1,6 @@
-"""Read the emoji pictures and concepts as arrays that a training loop can index.
+"""Read the emoji images and concepts as arrays that a training loop can index.
 
-Everything fits in memory: about 9,800 pictures of 64 x 64 RGBA bytes are 160 MB. Pictures of the target styles and of
+Everything fits in memory: about 9,800 images of 64 x 64 RGBA bytes are 160 MB. Images of the target styles and of
 the withheld concepts are read too, because the evaluation needs them; `training_rows` is what keeps them out.
 """
 
@@ -18,10 +18,10 @@ from openworld.datasets.emoji.drawings import SOURCE_STYLES, Concept
 
 @dataclass(frozen=True)
 class World:
-    """All drawings: pictures uint8[N, 64, 64, 4] (straight alpha), the concept index int64[N] and style str[N]."""
+    """All drawings: images uint8[N, 64, 64, 4] (straight alpha), the concept index int64[N] and style str[N]."""
 
     concepts: tuple[Concept, ...]
-    pictures: np.ndarray
+    images: np.ndarray
     concept: np.ndarray
     style: np.ndarray
 
@@ -41,9 +41,9 @@ def read_world(folder: Path) -> World:
     concepts = tuple(_concept(entry) for entry in listed)
     index = {concept.id: position for position, concept in enumerate(concepts)}
     table = parquet.read_table(folder / "pictures.parquet", columns=["concept", "style", "png"])
-    pictures = np.stack([_decode(png) for png in table["png"].to_pylist()])
+    images = np.stack([_decode(png) for png in table["png"].to_pylist()])
     concept = np.array([index[id] for id in table["concept"].to_pylist()], dtype=np.int64)
-    return World(concepts, pictures, concept, np.array(table["style"].to_pylist()))
+    return World(concepts, images, concept, np.array(table["style"].to_pylist()))
 
 
 def _concept(entry: dict) -> Concept:

@@ -137,9 +137,9 @@ def _inspection_lines(found: Any) -> Iterator[str]:
 
     counts = ""
     if found.classes is not None:
-        parts = ", ".join(f"{count:,} {part}" for part, count in found.pictures.items())
-        if len(found.pictures) > _SHOWN:
-            parts = f"{sum(found.pictures.values()):,} in {len(found.pictures)} conditions"
+        parts = ", ".join(f"{count:,} {part}" for part, count in found.counts.items())
+        if len(found.counts) > _SHOWN:
+            parts = f"{sum(found.counts.values()):,} in {len(found.counts)} conditions"
         counts = f"{found.classes} classes; images: {parts}."
     if found.ok:
         yield f"{found.name}: whole. {counts}"

@@ -67,7 +67,7 @@ def _listed(table: Any, name: str) -> "ImageSet":
     paths = [str(path) for path in _filled(table, "path", name).tolist()]
     labels = next((column for column in ("label", "labels") if column in names), None)
     if labels is None:
-        return unlabelled_folder.load(unlabelled_folder.find_pictures(list(map(Path, paths))), name)
+        return unlabelled_folder.load(unlabelled_folder.find_images(list(map(Path, paths))), name)
     classes = _filled(table, labels, name)
     if classes.dtype.kind in "iuf":
         raise OpenworldError(f"the {name} has numbers in its column {labels}; give the names of the classes.")

@@ -24,7 +24,7 @@ def label_plan(
     design: str = "auto",
     quantity: str = "",
     base_names: Names | None = None,
-    no_pictures: bool = False,
+    no_images: bool = False,
     seed: int = 0,
     quiet: bool = False,
 ) -> Report:
@@ -73,7 +73,7 @@ def label_plan(
         design: how to draw: auto, random, stratified or poisson.
         quantity: what the draw serves, such as new_accuracy; default: openworld_auc.
         base_names: text file, a base name per line, where the stream does not say; in Python also names.
-        no_pictures: leave the images out of the page.
+        no_images: leave the images out of the page.
         seed: of the draw.
         quiet: show no progress; on the command line, print nothing but errors.
 

@@ -51,7 +51,7 @@ def shift(
     `class_embeddings` [C, S, D], each name in S sentences (docs/own-models.md).
 
     **LAID** needs class names, 20 or more: those of the class folders, or `--classnames`; WordNet ids (n01440764) are
-    named by a local WordNet 3.0. With `--taught-by pictures` it learns from an image of each class of the reference,
+    named by a local WordNet 3.0. With `--taught-by images` it learns from an image of each class of the reference,
     drawn over in many appearances. With `--out` it is kept for `--laid`, so that degrees of later images are measured
     alike. More on this, and on what degrees do not say: docs/shift.md.
 
@@ -71,7 +71,7 @@ def shift(
         laid: a kept LAID; default: one that is fitted to class names.
         classnames: text file, a name per line, for LAID to learn from; in Python also names.
         templates: text file, a sentence with {} per line, for LAID.
-        taught_by: what LAID learns from: texts, or pictures (images of the reference).
+        taught_by: what LAID learns from: texts, or images (of the reference).
         most_names: LAID learns from so many names at most, drawn from all; 0: from all.
         neighbour: a degree is the distance to this neighbour.
         levels: levels of each axis of the grid.

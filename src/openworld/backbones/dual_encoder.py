@@ -24,7 +24,7 @@ class Preparation(Protocol):
         """Prepared images, stacked, [..., *shape] as the floating numbers that `encode_image` reads."""
 
 
-class Picture(Protocol):
+class ImageSettings(Protocol):
     """What is known of the images that a model looks at; `image_size` is their side in pixels."""
 
     @property
@@ -38,7 +38,7 @@ class EncoderConfig(Protocol):
     def joint_dimension(self) -> int: ...
 
     @property
-    def image(self) -> Picture: ...
+    def image(self) -> ImageSettings: ...
 
 
 class DualEncoder(Protocol):

@@ -20,7 +20,7 @@ from openworld.core.errors import OpenworldError
 from openworld.core.gpu_memory import cores_of_one_thread
 from openworld.core.representation import short_repr
 from openworld.core.types import checked
-from openworld.datasets.training_images import SeenPictures, hashes_of
+from openworld.datasets.training_images import SeenImages, hashes_of
 
 _BATCH = 128  # images at a time
 _CPU_PIXELS = 128 * 64 * 64  # of a batch on a CPU
@@ -50,7 +50,7 @@ class Classifier:
     preprocess: Preprocess
     architecture: str
     history: tuple[dict[str, float], ...] = ()
-    seen: SeenPictures | None = None
+    seen: SeenImages | None = None
 
     __repr__ = short_repr
 
@@ -82,9 +82,9 @@ class Classifier:
             digest.update(tensor.detach().cpu().contiguous().view(-1).view(torch.uint8).numpy())
         return digest.hexdigest()
 
-    def prepare(self, picture: Image.Image) -> np.ndarray:
+    def prepare(self, image: Image.Image) -> np.ndarray:
         """An image of any size, resized and cropped: uint8[3, side, side], contiguous."""
-        return np.ascontiguousarray(np.asarray(self.preprocess.resize_and_crop(picture)).transpose(2, 0, 1))
+        return np.ascontiguousarray(np.asarray(self.preprocess.resize_and_crop(image)).transpose(2, 0, 1))
 
     def batches(
         self,
@@ -149,15 +149,15 @@ class Classifier:
         return self._answers(pixels, len(images), torch.device(device), batch_size, progress)
 
     def find_seen(self, images) -> np.ndarray:
-        """Which images of an image set the module was trained on: uint8[N], as `SeenPictures.find` says.
+        """Which images of an image set the module was trained on: uint8[N], as `SeenImages.find` says.
 
         Raises:
             OpenworldError: a classifier that does not know its training images, an image that cannot be read.
         """
         if self.seen is None:
             raise OpenworldError(f"{self.architecture!r} does not know what it was trained on; train it with `train`.")
-        pictures = (self.preprocess.resize_and_crop(images.image(row)) for row in range(len(images)))
-        return self.seen.find(np.array([hashes_of(one) for one in pictures], np.uint64).reshape(-1, 2))
+        hashes = [hashes_of(self.preprocess.resize_and_crop(images.image(row))) for row in range(len(images))]
+        return self.seen.find(np.array(hashes, np.uint64).reshape(-1, 2))
 
     def logits_of_pixels(
         self, pixels: np.ndarray, *, device: str | torch.device = "cpu", batch_size: int | None = None

@@ -17,13 +17,13 @@ from openworld.core.errors import OpenworldError
 from openworld.core.functions import FORM
 from openworld.core.plain_files import read_plain
 from openworld.core.types import checked
-from openworld.datasets.training_images import SeenPictures
+from openworld.datasets.training_images import SeenImages
 from openworld.runs.atomic import write_file
 from openworld.runs.outputs import CLASSIFIER, require_folder
 from openworld.runs.sealed import read_saved
 
 WEIGHTS, DESCRIPTION = "weights.safetensors", "classifier.json"
-SEEN = "training-pictures.safetensors"
+SEEN = "training-images.safetensors"
 """Hashes of the training images, where they are known; folders without them are read all the same."""
 
 
@@ -93,7 +93,7 @@ def load(saved: Path | str | Mapping[str, bytes], *, architecture: str | None = 
     network = build(architecture or named, len(names), said.preprocess.crop)
     _fill(network, contents[WEIGHTS], where, architecture or named)
     try:
-        seen = SeenPictures(**arrays_from_bytes(contents[SEEN])) if SEEN in contents else None
+        seen = SeenImages(**arrays_from_bytes(contents[SEEN])) if SEEN in contents else None
     except (SafetensorError, TypeError, OpenworldError) as error:
         raise OpenworldError(f"{where}: {SEEN} is damaged ({error}); delete it, and the rest is read.") from error
     return Classifier(network, names, said.preprocess, architecture or named, said.history, seen)

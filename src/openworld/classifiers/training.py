@@ -20,13 +20,13 @@ from openworld.classifiers.classifier import Classifier
 from openworld.classifiers.recipe import Recipe
 from openworld.core.errors import OpenworldError
 from openworld.core.types import checked
-from openworld.datasets.training_images import SeenPictures, hashes_of
+from openworld.datasets.training_images import SeenImages, hashes_of
 
 _LARGEST = 4 * 2**30  # bytes of pixels kept in memory; beyond, every epoch reads the files again
 _LOOKED_AT = 4096  # images whose pixels give mean and standard deviation
 
 
-class TrainingPictures:
+class TrainingImages:
     """Pixels and labels of an image set, and the preprocessing that a network trained on them needs."""
 
     # Without a preprocessing of published weights, mean and standard deviation of each channel are those of the images.
@@ -47,18 +47,18 @@ class TrainingPictures:
         return self._read(rows.tolist()) if self._kept is None else self._kept[rows]
 
     @property
-    def seen(self) -> SeenPictures:
+    def seen(self) -> SeenImages:
         same, alike = self._hashes[self._hashed].T
-        return SeenPictures(same.copy(), alike.copy())
+        return SeenImages(same.copy(), alike.copy())
 
     def _read(self, rows) -> Tensor:
         side = self._view.crop
         pixels = np.empty((len(rows), side, side, 3), np.uint8)
         for place, row in enumerate(rows):
-            picture = self._view.resize_and_crop(self._images.image(row))
-            pixels[place] = picture
+            image = self._view.resize_and_crop(self._images.image(row))
+            pixels[place] = image
             if not self._hashed[row]:
-                self._hashes[row], self._hashed[row] = hashes_of(picture), True
+                self._hashes[row], self._hashed[row] = hashes_of(image), True
         return torch.from_numpy(pixels).permute(0, 3, 1, 2)
 
     def _with_statistics(self) -> Preprocess:
@@ -80,8 +80,8 @@ def move_images(pixels: Tensor, flip: bool, shift: int) -> Tensor:
     if not flip and not shift:
         return pixels
     # One gather: the result is uint8[B, H, W, 3] in memory, which is the order the convolutions want.
-    picture = torch.arange(count)[:, None, None]
-    return pixels.permute(0, 2, 3, 1)[picture, rows[:, :, None], columns[:, None, :]].permute(0, 3, 1, 2)
+    image = torch.arange(count)[:, None, None]
+    return pixels.permute(0, 2, 3, 1)[image, rows[:, :, None], columns[:, None, :]].permute(0, 3, 1, 2)
 
 
 def _steps(count: int, size: int, shift: int) -> Tensor:
@@ -129,7 +129,7 @@ def train(
         torch.manual_seed(seed)
         network = build(architecture, len(images.classnames), recipe.side, pretrained=recipe.pretrained)
         preprocess = _timm.preprocess_of(network, recipe.side) if recipe.pretrained else None
-        pictures = TrainingPictures(images, recipe, preprocess)
+        training_images = TrainingImages(images, recipe, preprocess)
         network = network.to(device, memory_format=torch.channels_last)
         weights, history, kept = list(network.parameters()), [], {}
         options = {"lr": recipe.learning_rate, "weight_decay": recipe.weight_decay}
@@ -139,28 +139,28 @@ def train(
             optimiser = torch.optim.SGD(weights, momentum=recipe.momentum, **options)
 
         for epoch in range(recipe.epochs):
-            history.append(_epoch(network, optimiser, pictures, recipe, epoch, device))
+            history.append(_epoch(network, optimiser, training_images, recipe, epoch, device))
             if epoch + 1 in recipe.kept:
                 copied = copy.deepcopy(network).cpu()
-                made = copied, images.classnames, pictures.preprocess, architecture, tuple(history)
-                kept[epoch + 1] = Classifier(*made, pictures.seen)
+                made = copied, images.classnames, training_images.preprocess, architecture, tuple(history)
+                kept[epoch + 1] = Classifier(*made, training_images.seen)
             if progress:
                 progress(epoch + 1, recipe.epochs)
         return kept
 
 
-def _epoch(network, optimiser, pictures: TrainingPictures, recipe: Recipe, epoch: int, device) -> dict[str, float]:
+def _epoch(network, optimiser, training_images: TrainingImages, recipe: Recipe, epoch: int, device) -> dict[str, float]:
     """One pass in a new order; the mean loss, and the share of images named right on the way."""
     network.train()
-    batches = _batches(len(pictures), recipe.batch_size)
+    batches = _batches(len(training_images), recipe.batch_size)
     loss_sum, right, seen = 0.0, 0, 0
     for step, rows in enumerate(batches):
         for group in optimiser.param_groups:
             group["lr"] = recipe.rate(epoch + step / len(batches))
-        pixels = move_images(pictures.pixels(rows), recipe.flip, recipe.shift).to(device)
-        labels = pictures.labels[rows].to(device)
+        pixels = move_images(training_images.pixels(rows), recipe.flip, recipe.shift).to(device)
+        labels = training_images.labels[rows].to(device)
         optimiser.zero_grad(set_to_none=True)
-        logits = network(pictures.preprocess.scale(pixels).contiguous(memory_format=torch.channels_last))
+        logits = network(training_images.preprocess.scale(pixels).contiguous(memory_format=torch.channels_last))
         loss = cross_entropy(logits, labels)
         loss.backward()
         optimiser.step()

@@ -4,7 +4,7 @@
 
 train = datasets.load("emoji-concepts", domain="twemoji", part="train", shots=16, seed=1)
 test = datasets.load("emoji-concepts", domain="emojione-monotone")
-mine = datasets.load("path/to/pictures", part="test")
+mine = datasets.load("path/to/images", part="test")
 pets = datasets.load("oxford_pets", root="path/to/data", part="train", shots=16, seed=1)
 """
 

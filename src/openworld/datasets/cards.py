@@ -19,7 +19,7 @@ from openworld.tables.embeddings import holds_embeddings
 _STYLES = ("twemoji", *(style for style in STYLES if style != "twemoji"))
 _EMBEDDED = {
     f"emoji-{name}": DatasetCard(
-        f"emoji-{name}", f"emoji-{name}", "embedded", task.summary, pictures=dict.fromkeys(emoji.PARTS),
+        f"emoji-{name}", f"emoji-{name}", "embedded", task.summary, counts=dict.fromkeys(emoji.PARTS),
         domains=_STYLES, group_name="drawing",
     )
     for name, task in emoji.TASKS.items()

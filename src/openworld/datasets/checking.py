@@ -38,7 +38,7 @@ class Inspection:
     name: str
     folder: str  # where it was looked for
     classes: int | None  # how many its lists name; None where they could not be read
-    pictures: dict[str, int]  # part -> how many its lists name, whether or not they are there
+    counts: dict[str, int]  # part -> how many images its lists name, whether or not they are there
     wrong: tuple[str, ...]  # a sentence per fault, with what to do; none: the data set may be used
     remarks: tuple[str, ...]  # worth knowing, and no fault
     sources: tuple[tuple[str, str], ...]  # (what, address) of everything to download
@@ -82,7 +82,7 @@ def check(name: str, root: str | Path | None = None, *, decoded: bool = False) -
         name=name,
         folder=str(place / card.folder),
         classes=len(split.classnames) if split else None,
-        pictures={part: len(rows) for part, rows in split.parts.items()} if split else {},
+        counts={part: len(rows) for part, rows in split.parts.items()} if split else {},
         wrong=tuple(wrong),
         remarks=tuple(remarks),
         sources=card.sources,
@@ -156,7 +156,7 @@ def _check_loaded(card: DatasetCard, root: Path, decoded: bool) -> Inspection:
         domains = card.alike or card.domains[:1]
         sets = [
             (f"{domain if card.alike else ''} {part}".strip(), domain, part, count)
-            for domain, (part, count) in product(domains, card.pictures.items())
+            for domain, (part, count) in product(domains, card.counts.items())
         ]
 
     faults: dict[str, list[str]] = {}
@@ -223,8 +223,8 @@ def _faults(card: DatasetCard, root: Path, split: Split, decoded: bool) -> Itera
     if len(split.classnames) != card.classes:
         yield f"{len(split.classnames)} classes, expected {card.classes}; {again}."
     for part, rows in split.parts.items():
-        if len(rows) != card.pictures[part]:
-            yield f"{part}: {len(rows):,} images are listed, expected {card.pictures[part]:,}; {again}."
+        if len(rows) != card.counts[part]:
+            yield f"{part}: {len(rows):,} images are listed, expected {card.counts[part]:,}; {again}."
         without = np.setdiff1d(np.arange(len(split.classnames)), rows.labels)
         if without.size:
             names = [split.classnames[label] for label in without.tolist()]

@@ -100,8 +100,8 @@ class ImageSet:
         """
         if not 0 <= index < len(self):
             raise OpenworldError(f"{self.name!r} has {len(self)} images; there is no number {index}.")
-        picture = self.read(int(index))
-        return picture if picture.mode == "RGB" else picture.convert("RGB")
+        image = self.read(int(index))
+        return image if image.mode == "RGB" else image.convert("RGB")
 
     def path_of(self, index: int) -> str:
         """Where image `index` lies below the folder of its data, as on any machine; its number if it is no file."""

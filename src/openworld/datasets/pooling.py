@@ -155,11 +155,11 @@ class _Remembered(Derived):
         self._lock = threading.Lock()
 
     def __call__(self, index: int) -> Image.Image:
-        picture = self._known.get(index)
-        if picture is None:
-            picture = self.read(index)
+        image = self._known.get(index)
+        if image is None:
+            image = self.read(index)
             with self._lock:
-                self._known[index] = picture
+                self._known[index] = image
                 if len(self._known) > self._count:
                     del self._known[next(iter(self._known))]
-        return picture
+        return image

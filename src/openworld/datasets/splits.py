@@ -164,10 +164,10 @@ def reseeded_few_shot(labels: ArrayLike, shots: Shots, seed: int) -> np.ndarray:
 
 def _places(labels: ArrayLike) -> dict[int, list[int]]:
     """The places of the images of every class, classes in order of first appearance."""
-    pictures: dict[int, list[int]] = {}
+    images: dict[int, list[int]] = {}
     for index, label in enumerate(as_labels(labels, "labels").tolist()):
-        pictures.setdefault(label, []).append(index)
-    return pictures
+        images.setdefault(label, []).append(index)
+    return images
 
 
 @checked

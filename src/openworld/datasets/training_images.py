@@ -16,14 +16,14 @@ from openworld.core.errors import OpenworldError
 from openworld.core.representation import short_repr
 
 NEW, ALIKE, SAME = 0, 1, 2
-"""What `SeenPictures.find` says of an image: not seen, much like one that was, one that was."""
+"""What `SeenImages.find` says of an image: not seen, much like one that was, one that was."""
 
 CELLS = 8  # along each side of a difference hash
 BY_CHANCE = 0.02  # share of new images that may have a difference hash of the training before none is asked
 
 
 @dataclass(frozen=True, eq=False)
-class SeenPictures:
+class SeenImages:
     """The images of a training: hashes of their pixels and difference hashes, each uint64[N]."""
 
     same: np.ndarray
@@ -42,20 +42,20 @@ class SeenPictures:
 
     def find(self, hashes: np.ndarray) -> np.ndarray:
         """NEW, ALIKE or SAME uint8[n] for images whose `hashes_of` are uint64[n, 2]."""
-        pictures = np.unique(np.stack([self.same, self.alike], axis=1), axis=0)
-        alike, counts = np.unique(pictures[:, 1], return_counts=True)
+        images = np.unique(np.stack([self.same, self.alike], axis=1), axis=0)
+        alike, counts = np.unique(images[:, 1], return_counts=True)
         # Good and Turing: of new images, 2 n2 / N have a hash that one of N has, where n2 hashes are shared by two.
-        by_chance = 2 * (counts == 2).sum() / max(1, len(pictures))
+        by_chance = 2 * (counts == 2).sum() / max(1, len(images))
         # A difference hash tells where one training image alone has it, and new images seldom have one by chance.
         telling = alike[(counts == 1) & (by_chance <= BY_CHANCE)]
         verdicts = np.where(np.isin(hashes[:, 1], telling), ALIKE, NEW)
         return np.where(np.isin(hashes[:, 0], self.same), SAME, verdicts).astype(np.uint8)
 
 
-def hashes_of(picture: Image.Image) -> tuple[int, int]:
+def hashes_of(image: Image.Image) -> tuple[int, int]:
     """Return the hash of an image's pixels, and its difference hash; the image is resized and cropped."""
-    grey = picture.convert("L").resize((CELLS + 1, CELLS), Image.Resampling.BILINEAR)
+    grey = image.convert("L").resize((CELLS + 1, CELLS), Image.Resampling.BILINEAR)
     cells = np.asarray(grey)
     brighter = np.packbits(cells[:, 1:] > cells[:, :-1]).tobytes()
-    pixels = hashlib.blake2b(np.asarray(picture.convert("RGB")).tobytes(), digest_size=8).digest()
+    pixels = hashlib.blake2b(np.asarray(image.convert("RGB")).tobytes(), digest_size=8).digest()
     return int.from_bytes(pixels, "little"), int.from_bytes(brighter, "little")

@@ -6,7 +6,7 @@ reference's own confidence,
 
     acc_b = agreement / (rho acc_f),    acc_f = its accuracy on the source + the change of its mean confidence
 
-Unlike FRAP it never asks the judged model how sure it is, which on pictures unlike any that it was trained on says
+Unlike FRAP it never asks the judged model how sure it is, which on images unlike any that it was trained on says
 little; a reference of another kind is surer where it is righter. All of it is counted over the images that the judged
 model gives a class which the reference ever names right on the source, and scaled to all images as on the source.
 """

@@ -107,7 +107,7 @@ def _file(epoch: int, name: str) -> str:
 @cached_here(maxsize=256)
 def _key(training: Training) -> str:
     depends_on = {"architecture": training.architecture, "recipe": training.recipe, "seed": training.seed}
-    depends_on |= {"threads": training.threads, "pictures": training.images.fingerprint}
+    depends_on |= {"threads": training.threads, "images": training.images.fingerprint}
     return digest(depends_on | {"version": classifiers.VERSION})[:32]
 
 

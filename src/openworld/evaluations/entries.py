@@ -20,10 +20,10 @@ NOTHING = "none"
 KNOW_NOTHING = ("uniform", "dirichlet")
 """References that need no model."""
 
-TEACHERS = ("texts", "pictures")
+TEACHERS = ("texts", "images")
 
-PICTURED = {"whitened": 192, "semantic_width": 180, "learning_rate": 3e-3, "steps": 2000}
-"""Settings of LAID on pictures: a narrow covariate half of whitened features, as bench/laid_halves.py prints it."""
+LAID_ON_IMAGES = {"whitened": 192, "semantic_width": 180, "learning_rate": 3e-3, "steps": 2000}
+"""Settings of LAID on images: a narrow covariate half of whitened features, as bench/laid_halves.py prints it."""
 
 
 def settle(spec: object, **values: Any) -> None:
@@ -57,7 +57,7 @@ class LearnerSpec:
         learner: a name of `openworld list learners`.
         label: what tables call it; needed where one learner runs with several settings.
         settings: its own settings, where they differ from the published defaults.
-        choose: settings to be decided on validation pictures, each with its candidates, such as
+        choose: settings to be decided on validation images, each with its candidates, such as
             {"alpha": [0.1, 0.5], "schedule.epochs": [10, 20]}.
 
     Raises:
@@ -136,7 +136,7 @@ class EstimatorSpec:
 
 @dataclass(frozen=True)
 class ReferenceSpec:
-    """A model that finds each picture more or less similar to each class name.
+    """A model that finds each image more or less similar to each class name.
 
     Args:
         name: what tables call it; "uniform" and "dirichlet" without anything else know nothing.
@@ -177,7 +177,7 @@ class ReferenceSpec:
 
 @dataclass(frozen=True)
 class PoolSpec(DatasetSpec):
-    """Pictures that are tested for being out-of-distribution.
+    """Images that are tested for being out-of-distribution.
 
     Args:
         dataset, domain, part: as for a data set anywhere; its classes may be any.
@@ -212,7 +212,7 @@ class PoolSpec(DatasetSpec):
 
 @dataclass(frozen=True)
 class DecompositionSpec:
-    """How pictures' features are split into meaning and look.
+    """How images' features are split into meaning and look.
 
     Args:
         backbone: the two-tower model whose features are split.
@@ -220,13 +220,13 @@ class DecompositionSpec:
         settings: of the method, where they differ from its defaults.
         seed: of its training.
         templates: sentences with {}, the looks that it learns from; none for those of the embedded world where all
-            pictures are of it, else CLIP's 80.
-        taught_by: "texts", or "pictures": training pictures in `openworld.shifts.LOOKS`, by features that see looks.
+            images are of it, else CLIP's 80.
+        taught_by: "texts", or "images": training images in `openworld.shifts.LOOKS`, by features that see looks.
         names: a text file (.txt) with a name per line that teaches, such as ImageNet-21K's 20,113; "" for the class
             names of the run's own images.
 
     Raises:
-        OpenworldError: an unknown method, setting or teacher; templates or names for pictures.
+        OpenworldError: an unknown method, setting or teacher; templates or names for images.
     """
 
     backbone: str = "embedded"
@@ -243,17 +243,17 @@ class DecompositionSpec:
             raise unknown_name("method", self.method, DECOMPOSITIONS)
         if self.taught_by not in TEACHERS:
             raise unknown_name("teacher", self.taught_by, TEACHERS)
-        if self.taught_by == "pictures" and (self.templates or self.names):
+        if self.taught_by == "images" and (self.templates or self.names):
             raise OpenworldError("templates and names are texts, and images teach; leave one of the two out.")
         self.build()
 
     @property
     def learning(self) -> tuple[str, str]:
         """What a run says of the teaching: what was done, and what was counted."""
-        return ("drew over", "pictures") if self.taught_by == "pictures" else ("read", "sentences")
+        return ("drew over", "images") if self.taught_by == "images" else ("read", "sentences")
 
     def build(self) -> Any:
-        usual = PICTURED if (self.method, self.taught_by) == ("LAID", "pictures") else {}
+        usual = LAID_ON_IMAGES if (self.method, self.taught_by) == ("LAID", "images") else {}
         return read_spec(usual | self.settings, DECOMPOSITIONS[self.method])
 
 
@@ -262,24 +262,24 @@ class CellsSpec:
     """A division that is given: a text file per cell, as IS-OOD publishes them, or a set of `openworld synthesize`.
 
     Args:
-        lists: folders of files cov_I_sem_J.txt, levels from 0, a picture's path per line; cells of the same name add
+        lists: folders of files cov_I_sem_J.txt, levels from 0, an image's path per line; cells of the same name add
             up, such as those of a training and a validation part.
-        pictures: the folder that the paths are relative to.
-        tested: a text file that lists, by the names of their files, the in-distribution pictures to test on, as IS-OOD
+        images: the folder that the paths are relative to.
+        tested: a text file that lists, by the names of their files, the in-distribution images to test on, as IS-OOD
             publishes it too; see `datasets.formats.numbered_list`. "" for all of `id_part`.
         generated: the folder of a generated set, instead; its levels are those of its prompts.
 
     Raises:
-        OpenworldError: lists without pictures or the other way round; both these and a generated set, or neither.
+        OpenworldError: lists without images or the other way round; both these and a generated set, or neither.
     """
 
     lists: tuple[str, ...] = ()
-    pictures: str = ""
+    images: str = ""
     tested: str = ""
     generated: str = ""
 
     def __post_init__(self):
-        if bool(self.lists) != bool(self.pictures) or bool(self.lists) == bool(self.generated):
+        if bool(self.lists) != bool(self.images) or bool(self.lists) == bool(self.generated):
             raise OpenworldError(
                 "cells are either lists and the folder of their images, or generated, a set of `openworld "
                 "synthesize`; give the one or the other."

@@ -102,13 +102,13 @@ class DatasetSpec(OwnData):
         """
         if self.dataset not in _CARDS or self.says_classes:
             return len(self.images(part).load())
-        count = _CARDS[self.dataset].pictures
+        count = _CARDS[self.dataset].counts
         whole = count.get(part) or _TRAIN_PER_TEST * count["test"]
         variant = (self.domain or "").rpartition(" ")[2]
         if variant.startswith("imagenetv2"):
             return round(_V2_SHARE * whole)
         if variant == "imagenet-r":
-            return PUBLISHED[variant].pictures["test"]
+            return PUBLISHED[variant].counts["test"]
         return round(_REGION_SHARE * whole) if self.dataset == "fmow" and self.domain else whole
 
 

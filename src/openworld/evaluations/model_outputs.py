@@ -120,4 +120,4 @@ def _file(classifier: Checkpoint) -> str:
 
 @cached_here(maxsize=1024)
 def _key(images: ImageSelection) -> str:
-    return digest({"pictures": images.fingerprint, "version": VERSION})[:32]
+    return digest({"images": images.fingerprint, "version": VERSION})[:32]

@@ -1,9 +1,9 @@
-"""A given division into cells: the image lists that IS-OOD publishes, read with local pictures, or a generated set.
+"""A given division into cells: the image lists that IS-OOD publishes, read with local images, or a generated set.
 
 qqwsad5/IS-OOD @ 7b52db8 has a file cov_I_sem_J.txt per cell, I the covariate and J the semantic level from 0; every
-line is the path of a picture whose folder is its class (a WordNet id), such as
+line is the path of an image whose folder is its class (a WordNet id), such as
 ./imagenet21k_val/n01819313/n01819313_154.JPEG, or whose name is NUMBER_LABEL_STYLE (Syn-IS), such as
-./cov_7_sem_2/2435_17536_46.png. A list may be missing or empty: that cell then has no picture.
+./cov_7_sem_2/2435_17536_46.png. A list may be missing or empty: that cell then has no image.
 """
 
 import re
@@ -58,7 +58,7 @@ def given_cells(spec: CellsSpec) -> GivenCells:
             f"{twice} stands {count} times in the lists, in two cells or twice in one; every image has one cell."
         )
     classes, label, style_names, style = _numbered(map(_said, paths), len(paths))
-    images = image_set("given cells", Path(spec.pictures), classes, ImageRows(paths, label))
+    images = image_set("given cells", Path(spec.images), classes, ImageRows(paths, label))
     shape = 1 + max(row for _, row, _ in files), 1 + max(column for _, _, column in files)
     counts = [len(of_file) for of_file in lines]
     covariate, semantic = (np.repeat([file[axis] for file in files], counts).astype(np.int64) for axis in (1, 2))
@@ -76,7 +76,7 @@ def some_images(spec: CellsSpec, start: int, stop: int) -> ImageSet:
         if before < stop and start < before + count:
             paths += _lines(file)[max(start - before, 0) : stop - before]
         before += count
-    return image_set("given cells", Path(spec.pictures), ("any",), ImageRows(paths, np.zeros(len(paths), np.int64)))
+    return image_set("given cells", Path(spec.images), ("any",), ImageRows(paths, np.zeros(len(paths), np.int64)))
 
 
 @cached_here(maxsize=4)

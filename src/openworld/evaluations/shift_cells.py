@@ -93,7 +93,7 @@ class ShiftSpec(ShiftImages, Division):
     def split(self) -> DecompositionFit:
         """The decomposition of the run, by the names of all its images, or by the training images."""
         how, ground = self.decomposition, self.ground
-        if how.taught_by == "pictures":
+        if how.taught_by == "images":
             return DecompositionFit(how, (), LOOKS, self.threads, ground.training)
         every = {entry.dataset: None for entry in (*ground.sources, *ground.pool)}
         names = [name for images in (ground.training, *ground.tested) for name in images.load().classnames]
@@ -143,7 +143,7 @@ class PoolLevels:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class DividedPool(PoolLevels):
-    """The pictures of the pool that can be read, and where they stand."""
+    """The images of the pool that can be read, and where they stand."""
 
     pool: Pool
     rows: np.ndarray  # int64[n], places in the pool
@@ -151,7 +151,7 @@ class DividedPool(PoolLevels):
 
     @property
     def known(self) -> np.ndarray:
-        """bool[n], whether a picture's class is in distribution."""
+        """bool[n], whether an image's class is in distribution."""
         return self.pool.known[self.rows]
 
     def thumbnails(self) -> Iterator[tuple[str, bytes]]:
@@ -163,7 +163,7 @@ class DividedPool(PoolLevels):
             there = grid.cell(row, column)
             for place in sorted({turn * len(there) // (THUMBNAILS + 1) for turn in range(1, THUMBNAILS + 1)}):
                 number = int(self.rows[there[place]])
-                yield f"pictures/{row}-{column}/{number}.png", thumbnail(self.pool.images.image(number))
+                yield f"images/{row}-{column}/{number}.png", thumbnail(self.pool.images.image(number))
 
 
 def divide_pool(spec: ShiftSpec, machine: Machine) -> DividedPool:

@@ -23,14 +23,14 @@ from openworld.runs import digest
 from openworld.shifts import (
     AppearanceEncoder,
     Decomposition,
+    image_grid,
     in_looks,
     load_decomposition,
-    picture_grid,
     streamed_degrees,
 )
 from openworld.shifts.triplets import text_grid
 
-VERSION = 2  # raise it when the same texts or pictures give other numbers
+VERSION = 2  # raise it when the same texts or images give other numbers
 THINGS = 300  # training images that teach, at most; classes take turns
 
 _DECOMPOSITION, _DEGREES = "decomposition.safetensors", "degrees.safetensors"
@@ -73,8 +73,8 @@ class DecompositionFit:
         else:
             images = self.images.load()
             chosen = images.subset(drawn(images.labels, THINGS, how.seed))
-            sees = encoder(how.backbone, "pictures", machine.device)
-            grid = picture_grid(sees, in_looks(chosen, self.templates, seed=how.seed), cache=machine.folder)
+            sees = encoder(how.backbone, "images", machine.device)
+            grid = image_grid(sees, in_looks(chosen, self.templates, seed=how.seed), cache=machine.folder)
         # On the CPU, so that cells do not depend on the device.
         fitted = made.fit(grid, seed=how.seed) if how.method == "LAID" else made.fit(grid)
         about = {"name": how.method, "domain": how.backbone, "count": len(self.names), "templates": self.templates}
@@ -132,7 +132,7 @@ class Degrees:
 
 
 def split_of(how: DecompositionSpec, datasets: Iterable[str], names: Iterable[str], threads: int) -> DecompositionFit:
-    """A decomposition by the names of all pictures, or of a file, each once, in the looks that suit the data sets."""
+    """A decomposition by the names of all images, or of a file, each once, in the looks that suit the data sets."""
     names = name_synsets(class_names(how.names).names if how.names else tuple(names))
     distinct = tuple({normalise_class_name(name): name for name in names}.values())
     ours = all(name.startswith(DRAWINGS) for name in datasets)
@@ -158,7 +158,7 @@ def drawn(labels: np.ndarray, count: int, seed: int) -> np.ndarray:
 
 
 def features_of(selection: ImageSelection, name: str, taught_by: str, machine: Machine) -> Features:
-    """What is split into halves of these pictures, from the cache where it has them."""
+    """What is split into halves of these images, from the cache where it has them."""
     if taught_by == "texts":
         return encoded(selection.load(), name, machine)
     return encode(encoder(name, taught_by, machine.device), selection.load(), **machine.storage)
@@ -166,7 +166,7 @@ def features_of(selection: ImageSelection, name: str, taught_by: str, machine: M
 
 def encoder(name: str, taught_by: str, device: str = "cpu"):
     """What makes the features that are split: a backbone, or one that sees looks."""
-    return _seeing(name, device) if taught_by == "pictures" else backbone(name, device)
+    return _seeing(name, device) if taught_by == "images" else backbone(name, device)
 
 
 @lru_cache(maxsize=2)

@@ -18,12 +18,12 @@ from openworld.evaluations.published_cells import given_cells
 
 @dataclass(frozen=True, eq=False)
 class Pool:
-    """All pictures that are tested for being out-of-distribution."""
+    """All images that are tested for being out-of-distribution."""
 
     images: ImageSet  # N of them, with class names of their own
     styles: tuple[str, ...]  # names;
     style: np.ndarray  # int64[N], places in them
-    known: np.ndarray  # bool[N], whether a picture's class is one of those in distribution
+    known: np.ndarray  # bool[N], whether an image's class is one of those in distribution
     generated: tuple[str, ...] = ()  # the styles whose images were generated, of a pool that has others too
 
 
@@ -62,7 +62,7 @@ class ShiftGround(ShiftImages):
 
     @property
     def test(self) -> ImageSelection:
-        """In-distribution pictures that nobody learned from."""
+        """In-distribution images that nobody learned from."""
         every = self._of_sources(self.id_part)
         return replace(every, listed=self.cells.tested) if self.cells else every
 

@@ -31,9 +31,9 @@ def shots_in_words(shots: int | None, had: Mapping[str, int] | None) -> str:
 
 
 def shots_asked(shots: str | int, *datasets: str) -> str:
-    """The shots of a spec in words; whether pictures of one's own are as many is known when they have been read.
+    """The shots of a spec in words; whether images of one's own are as many is known when they have been read.
 
-    >>> shots_asked(16, "emoji-concepts"), shots_asked(16, "my/pictures")
+    >>> shots_asked(16, "emoji-concepts"), shots_asked(16, "my/images")
     ('16 shots', 'up to 16 shots')
     """
     all_cards = all(name in DATASETS for name in datasets)

@@ -66,7 +66,7 @@ class SharedReading:
         for count, scale, seed in self.views:
             generator = np.random.default_rng([seed, row])
             views += [random_resized_crop(image, size, generator, scale=scale) for _ in range(count)]
-        return np.stack([self.clip.preprocess.prepare(picture) for picture in (image, *views)])
+        return np.stack([self.clip.preprocess.prepare(view) for view in (image, *views)])
 
     def stack(self, images: Sequence[np.ndarray | None]) -> tuple[torch.Tensor, np.ndarray]:
         """Return what was read as [B, 1 + V, ...], black where nothing could be, and where something was, bool[B]."""

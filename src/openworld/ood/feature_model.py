@@ -160,6 +160,6 @@ def columns_of(images: ImageSet) -> Mapping[str, np.ndarray] | None:
     return dict(read.columns) if rows is None else {name: column[rows] for name, column in read.columns.items()}
 
 
-def has_pictures(images: ImageSet) -> bool:
+def has_pixels(images: ImageSet) -> bool:
     """Whether there is an image to be read, and not embeddings or features alone."""
     return images.embeddings is None and columns_of(images) is None

@@ -56,10 +56,10 @@ def _address(images: SetScores, place: int) -> str | None:
     path = Path(str(images.images[place]))
     if images.read is None and not path.is_file():
         return None
-    from openworld.datasets.formats.folder import read_picture
+    from openworld.datasets.formats.folder import read_image
 
     try:
-        return thumbnail_address(read_picture(path) if images.read is None else images.read(place))
+        return thumbnail_address(read_image(path) if images.read is None else images.read(place))
     except OpenworldError:
         return None
 

@@ -28,7 +28,7 @@ from openworld.detectors.profiles import TWO_TOWER
 from openworld.evaluations.runtime import Machine
 from openworld.features import Encoding, encode
 from openworld.learners import FittedLearner, encoding_for
-from openworld.ood.feature_model import has_pictures
+from openworld.ood.feature_model import has_pixels
 from openworld.ood.models import (
     Detectors,
     Fitted,
@@ -165,7 +165,7 @@ class TowerModel(JudgedModel):
     @torch.no_grad()
     def _see(self, images: ImageSet, chosen: Iterable[Any], machine: Machine, doing: str, *, own: bool):
         """Return the images that can be read, int64[n], and what the model shows of them."""
-        if not has_pictures(images) and images.embeddings is None:
+        if not has_pixels(images) and images.embeddings is None:
             raise OpenworldError(f"{images.name} are features, and {self.name} looks at images; give these.")
         encoding = encoding_for(self.learner.learner) if self.learner else Encoding()
         patches = any("patches" in detector.needs for detector in chosen)

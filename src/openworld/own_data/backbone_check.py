@@ -1,4 +1,4 @@
-"""What a backbone is and what runs on it: loaded, looked at, and shown some of the embedded pictures."""
+"""What a backbone is and what runs on it: loaded, looked at, and shown some of the embedded images."""
 
 import json
 import time
@@ -25,15 +25,15 @@ from openworld.runs.scratch import ScratchFolder
 from openworld.shifts.appearance import AppearanceEncoder
 
 DATASET = "emoji-concepts"
-_FIRST = 4  # pictures encoded before the clock starts: what happens only once
+_FIRST = 4  # images encoded before the clock starts: what happens only once
 
 
 @dataclass(frozen=True)
 class ZeroShotFigure:
-    """How many pictures were named right among how many classes, and the 95 % interval of the share (Wilson)."""
+    """How many images were named right among how many classes, and the 95 % interval of the share (Wilson)."""
 
     right: int
-    pictures: int
+    images: int
     classes: int
     low: float
     high: float
@@ -60,7 +60,7 @@ class BackboneCheck:
     learners: dict[str, str | None]  # name -> None where it runs, else what is missing; so is `methods`
     methods: dict[str, str | None]
     zero_shot: ZeroShotFigure
-    seconds_per_picture: float  # reading included
+    seconds_per_image: float  # reading included
 
     @property
     def lines(self) -> tuple[str, ...]:
@@ -85,9 +85,9 @@ class BackboneCheck:
             "embeddings": f"{self.joint_dimension} numbers; cosines are multiplied by {self.logit_scale:.4g}",
             "files": ", ".join(self.files) or "the library's own",
             "fingerprint": self.fingerprint[:16],
-            "zero-shot": f"{tally.right} of {tally.pictures} embedded images named right among {tally.classes} names "
+            "zero-shot": f"{tally.right} of {tally.images} embedded images named right among {tally.classes} names "
             f"({100 * tally.low:.0f} to {100 * tally.high:.0f} %; by chance {100 / tally.classes:.3g} %)",
-            "speed": f"{self.seconds_per_picture:.3g} s an image",
+            "speed": f"{self.seconds_per_image:.3g} s an image",
         }
         head = f"{self.name}: {family}, run by {self.run_by}, {self.parameters / 1e6:,.1f} M weights"
         lines = [f"{head} in {self.dtype} on {self.device}", *(f"  {what:<14}{fact}" for what, fact in facts.items())]
@@ -135,10 +135,10 @@ def check_backbone(
             "zero-shot names, predict, estimate and its references": None,
             "detectors on embeddings, shift taught by class names": None,
             "GL-MCM (patch features)": missing_part(lambda: require_class_token(clip.image, "patch features need")),
-            "shift --taught-by pictures (activations)": missing_part(lambda: AppearanceEncoder(clip)),
+            "shift --taught-by images (activations)": missing_part(lambda: AppearanceEncoder(clip)),
         },
         zero_shot=zero_shot,
-        seconds_per_picture=seconds,
+        seconds_per_image=seconds,
     )
 
 
@@ -177,7 +177,7 @@ def _tower(settings: dict) -> str:
 
 @torch.no_grad()
 def _shown(clip: DualEncoder, images, progress) -> tuple[ZeroShotFigure, float]:
-    """How well it names pictures, and how long one takes."""
+    """How well it names images, and how long one takes."""
     text = encode_names(clip, images.classnames, (TEMPLATES.get(DATASET, PHOTO),)).cpu()
     with ScratchFolder() as scratch:
         encode(clip, images.subset(range(min(_FIRST, len(images)))), cache=Path(scratch))

@@ -51,7 +51,7 @@ def target_images(where: str | ImageSet, classnames: Sequence[str]) -> tuple[Ima
     names = set(map(readable_class_name, _folders(path)))
     if (names and names <= set(classnames)) or (path / "classnames.txt").is_file():
         return labelled_images(where), True
-    files = unlabelled_folder.find_pictures([path])
+    files = unlabelled_folder.find_images([path])
     return unlabelled_folder.load(files, path.resolve().name, path), False  # other images under the same names
 
 

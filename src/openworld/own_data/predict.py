@@ -165,7 +165,7 @@ def _find_images(images: "Sequence[str | ImageSet | ScoreFile]") -> "tuple[list[
     first, embedded = images[0], holds_embeddings(images[0], "embeddings")
     sets = [each for each in images if not isinstance(each, str) or (not Path(each).exists() and are_images(each))]
     if not sets and not embedded:
-        return unlabelled_folder.find_pictures(list(map(Path, images))), None
+        return unlabelled_folder.find_images(list(map(Path, images))), None
     if len(images) > 1:
         name = getattr(first, "name", first)
         raise OpenworldError(f"{name} is a data set, and {len(images) - 1} more came; give a data set alone.")
@@ -193,7 +193,7 @@ class PredictedImages:
         threshold = self.inputs.threshold
         return [
             {
-                "picture": str(self.inputs.paths[own.row]),
+                "image": str(self.inputs.paths[own.row]),
                 "guesses": [vars(guess) for guess in own.guesses],
                 "baseness": own.baseness,
                 "log_baseness": own.log_baseness,
@@ -235,7 +235,7 @@ def prediction_report(found: PredictedImages) -> Report:
         "zero_shot_template": inputs.sentence,
         "threshold": inputs.threshold,
         "unreadable": len(inputs.paths) - count,
-        "pictures": found.rows,
+        "images": found.rows,
     }
     brief = Brief(
         Results("predict", rows),

@@ -149,8 +149,8 @@ def seen_images(spec) -> int:
         return sum(map(count_images, spec.image_sets.values()))
     if spec.protocol == "accuracy-estimation":
         sets = [spec.source, *(condition.images for condition in spec.conditions)]
-    elif spec.cells and spec.cells.pictures:  # a twin's cells name no folder
-        return TESTED + LISTED[spec.cells.pictures.rpartition("/")[2]]
+    elif spec.cells and spec.cells.images:  # a twin's cells name no folder
+        return TESTED + LISTED[spec.cells.images.rpartition("/")[2]]
     else:
         ground = spec.ground
         pool = zip(spec.pool, ground.tested, strict=True)

@@ -132,7 +132,7 @@ def further_downloads(run: PlannedRun) -> dict[str, str]:
     if not cells:
         made = any(len(entry.looks) > 1 for entry in getattr(run.spec, "sets", ()))
         return {"imagenet-c": "corruptions made here"} if made else {}
-    pool = {"imagenet21k": "imagenet21k-p", "SynIS": "syn-is"}[Path(cells.pictures).name]
+    pool = {"imagenet21k": "imagenet21k-p", "SynIS": "syn-is"}[Path(cells.images).name]
     return dict.fromkeys(("is-ood-lists", pool, "resnet50"), "")
 
 
@@ -164,7 +164,7 @@ def generated_runs(setup: ReproductionSetup) -> Iterator[PlannedRun]:
             cells=None,
             pool=(*real, PoolSpec(FOLDER, style="rendered", generated=True)),
             images=None if setup.quick == 1 else FEWEST_MIXED,
-            decomposition=DecompositionSpec(setup.backbone, taught_by="pictures"),
+            decomposition=DecompositionSpec(setup.backbone, taught_by="images"),
         )
         same = {name: name for name in names}
         yield PlannedRun(f"real-and-rendered{suffix}", spec, {}, same, twin=_twin(setup))
@@ -203,7 +203,7 @@ def _drawn(kept: Sequence[str], setup: ReproductionSetup) -> OODDetectionSpec:
         id_part="validation",
         pool=tuple(PoolSpec(name, style) for name in DRAWN for style in (*STYLES, *NEW_STYLES)),
         images=None if setup.quick == 1 else FEWEST_IMAGES,
-        decomposition=DecompositionSpec(setup.backbone, taught_by="pictures"),
+        decomposition=DecompositionSpec(setup.backbone, taught_by="images"),
         seeds=setup.seeds,
     )
 

@@ -79,7 +79,7 @@ def departures(runs: Sequence[PlannedRun], folder: Path, name: str, device: str)
 def wrong_counts(dataset: str, images) -> Iterator[str]:
     """Yield counts of classes and of test images that are not the published ones."""
     card = PUBLISHED[dataset]
-    pairs = {"classes": (len(images.classnames), card.classes), "test images": (len(images), card.pictures["test"])}
+    pairs = {"classes": (len(images.classnames), card.classes), "test images": (len(images), card.counts["test"])}
     for what, (count, expected) in pairs.items():
         if count != expected:
             yield f"{count:,} {what}, published are {expected:,}"
@@ -122,6 +122,6 @@ def wrong_weights(model: BackboneCheck) -> Iterator[str]:
     for what, value in ours.items():
         if value != VIT_B_16[what]:
             yield f"{what} is {value}, that of OpenAI's ViT-B/16 is {VIT_B_16[what]}"
-    share = model.zero_shot.right / model.zero_shot.pictures
+    share = model.zero_shot.right / model.zero_shot.images
     if share < LEAST_NAMED:
         yield f"{100 * share:.0f} % of embedded drawings are named right: these weights are not trained"

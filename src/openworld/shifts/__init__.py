@@ -3,7 +3,7 @@
 Functions of features, texts' and images', of one two-tower model. In order:
 
     write_texts, LAID().fit, PCA().fit     a `Decomposition` of features into two halves, learned from texts
-    SeesLooks, in_looks, picture_grid      features that see looks, and pictures in looks in the place of texts
+    SeesLooks, in_looks, image_grid        features that see looks, and images in looks in the place of texts
     decomposed_zero_shot                   whether it does what it promises: the semantic half keeps the accuracy
     shift_degrees, merge_degrees           distance to the k-th nearest reference image in each half, exact
     streamed_degrees, sharded_degrees      the same piece by piece: from disk, and on an engine, to be resumed
@@ -15,7 +15,7 @@ Functions of features, texts' and images', of one two-tower model. In order:
 Syn-IS). Correlation and sensitivity of a metric over the cells are `openworld.metrics.shift_trend`.
 """
 
-from openworld.shifts.appearance import LOOKS, AppearanceEncoder, in_looks, picture_grid
+from openworld.shifts.appearance import LOOKS, AppearanceEncoder, image_grid, in_looks
 from openworld.shifts.decomposition import HALVES, Decomposition, load_decomposition, overlap
 from openworld.shifts.degrees import Far, ShiftDegrees, farthest, merge_degrees, shift_degrees
 from openworld.shifts.grid import (
@@ -76,7 +76,7 @@ __all__ = [
     "open_world_by_shift",
     "open_world_in_same_looks",
     "overlap",
-    "picture_grid",
+    "image_grid",
     "random_orthogonal",
     "share_right",
     "sharded_degrees",

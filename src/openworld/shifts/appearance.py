@@ -1,9 +1,9 @@
-"""A two-tower model whose image features also tell how a picture looks, and pictures in looks to learn that from.
+"""A two-tower model whose image features also tell how an image looks, and images in looks to learn that from.
 
 A model that was trained to name things whatever their style forgets the style on its way up; its first blocks still
 see it. So the embedding is joined by means and standard deviations over the patches of early activations, which carry
 an image's style (Huang and Belongie, 2017, "Arbitrary Style Transfer in Real-time with Adaptive Instance
-Normalization"). Texts have no such activations, so LAID is then taught by pictures of things in looks.
+Normalization"). Texts have no such activations, so LAID is then taught by images of things in looks.
 """
 
 import hashlib
@@ -26,14 +26,14 @@ PLAIN = "plain"
 LOOKS = (PLAIN, *STYLES, *(f"{name} 3" for name in CORRUPTIONS))
 """Every look that can be drawn here, none of them picked: the more there are, the better looks of no teacher are seen.
 
-Taught by ten that hide nothing of what is shown, pictures of known concepts in two black-and-white styles nobody was
+Taught by ten that hide nothing of what is shown, images of known concepts in two black-and-white styles nobody was
 taught by were told from those in known styles with an AUROC of .68 and .73 in the covariate half; by all, .83 and .83.
 """
 
 
 @checked
 class AppearanceEncoder:
-    """A backbone to encode pictures with, in the place of the one it wraps; see `openworld.features.encode`.
+    """A backbone to encode images with, in the place of the one it wraps; see `openworld.features.encode`.
 
     Args:
         clip: backbone of `openworld.backbones.load`.
@@ -115,17 +115,17 @@ def in_looks(images: ImageSet, looks: Sequence[str] = LOOKS, *, seed: int = 0) -
 
 
 @checked
-def picture_grid(
+def image_grid(
     clip, sets: Sequence[ImageSet], *, cache: Path | None = None, progress: Callable[[int, int], None] | None = None
 ) -> Tensor:
     """Features of the same things in several looks, for `LAID.fit`: float32[N, looks, D], on the CPU.
 
     Args:
         clip: a `AppearanceEncoder`, or any backbone.
-        sets: a look each, of N pictures each; picture i of every set shows the same thing.
+        sets: a look each, of N images each; image i of every set shows the same thing.
         cache: as in `openworld.features.encode`. progress: called with (looks done, looks in all).
     Raises:
-        OpenworldError: sets of several lengths or with other labels; a picture that cannot be read.
+        OpenworldError: sets of several lengths or with other labels; an image that cannot be read.
     """
     labels = [images.labels.tolist() for images in sets]
     if not labels or any(each != labels[0] for each in labels):

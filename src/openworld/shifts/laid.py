@@ -182,8 +182,8 @@ class LAID:
         """Learn the matrix from the features of S labels in C templates; see `write_texts`.
 
         Args:
-            texts: float[S, C, D], D even, any lengths; array or tensor, trained on its device. Pictures of S things in
-                C looks teach as well; see `picture_grid`.
+            texts: float[S, C, D], D even, any lengths; array or tensor, trained on its device. Images of S things in
+                C looks teach as well; see `image_grid`.
             seed: of the start, the held-out texts and the triplets.
         Returns:
             Decomposition, float32; `about` tells settings, sizes, mean losses on the way, the deviation from an

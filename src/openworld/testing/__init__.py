@@ -11,7 +11,7 @@ An estimator of yours: `check_estimator(MyEstimator())`, of open-world quality
 test framework is needed and nothing is downloaded.
 """
 
-from openworld.testing._classifier import small_classifier, small_pictures, small_seen
+from openworld.testing._classifier import small_classifier, small_images, small_seen
 from openworld.testing._detectors import DETECTOR_CHECKS, check_detector
 from openworld.testing._estimators import ESTIMATOR_CHECKS, check_estimator, small_outputs
 from openworld.testing._evaluations import EVALUATION_CHECKS, EvaluationRun, check_evaluation, run_evaluation
@@ -45,7 +45,7 @@ __all__ = [
     "small_classifier",
     "small_open_world",
     "small_outputs",
-    "small_pictures",
+    "small_images",
     "small_seen",
     "small_world",
 ]

@@ -1,6 +1,6 @@
-"""A small convolutional classifier of three colours, and all that a detector may look at of pictures it is shown.
+"""A small convolutional classifier of three colours, and all that a detector may look at of images it is shown.
 
-Made in a moment: random convolutions, and a head that is fitted to what they give. Pictures it knows show a colour,
+Made in a moment: random convolutions, and a head that is fitted to what they give. Images it knows show a colour,
 strange ones nothing but noise, so that every detector whose scores have the right sign tells the two apart.
 """
 
@@ -36,10 +36,10 @@ class ColourNet(nn.Module):
         return self.last(self.stem(images)).mean(dim=(2, 3))
 
 
-def small_pictures(seed: int, count: int = 90, *, known: bool = True) -> tuple[Tensor, Tensor]:
+def small_images(seed: int, count: int = 90, *, known: bool = True) -> tuple[Tensor, Tensor]:
     """float32[count, 3, 8, 8] and labels int64[count]: two colours, the left one the class, in noise; or noise alone.
 
-    >>> images, labels = small_pictures(0, 4)
+    >>> images, labels = small_images(0, 4)
     >>> images.shape, labels.tolist()
     (torch.Size([4, 3, 8, 8]), [0, 1, 2, 0])
     """
@@ -62,13 +62,13 @@ def small_classifier(device: str = "cpu") -> WatchedModel:
 
 @cache
 def _small_classifier(device: str) -> WatchedModel:
-    images = small_pictures(0, 2)[0].to(device)
+    images = small_images(0, 2)[0].to(device)
     net, other = (_colour_net(seed).to(device) for seed in (3, 4))
     return watch(net, images, pixel_std=PIXEL_STD, members=[other])
 
 
 def _colour_net(seed: int) -> ColourNet:
-    images, labels = small_pictures(0, 300)
+    images, labels = small_images(0, 300)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         net = ColourNet().eval().requires_grad_(False)
@@ -87,18 +87,18 @@ def small_seen(
     samplings: tuple[Sampling, ...] = (),
     device: str = "cpu",
 ) -> Activations:
-    """All that any detector may look at: features, head, logits, labels, maps, moved pictures, texts, own score, ...
+    """All that any detector may look at: features, head, logits, labels, maps, moved images, texts, own score, ...
 
     Args:
-        seed, count, known: as for `small_pictures`.
-        perturbations: how pictures are to be moved: `(detector.perturbation,)` of one that has it.
+        seed, count, known: as for `small_images`.
+        perturbations: how images are to be moved: `(detector.perturbation,)` of one that has it.
         samplings: where several logits come from: `(detector.sampling,)` of one that has it.
 
     >>> seen = small_seen(0, 3)
     >>> seen.features.shape, seen.maps.late.shape, seen.patches.shape, seen.predictions.tolist()
     (torch.Size([3, 24]), torch.Size([3, 24, 4, 4]), torch.Size([3, 16, 24]), [0, 1, 2])
     """
-    images, labels = (part.to(device) for part in small_pictures(seed, count, known=known))
+    images, labels = (part.to(device) for part in small_images(seed, count, known=known))
     model = small_classifier(device)
     batch = model.see(
         images,
@@ -116,8 +116,8 @@ def small_seen(
 def _texts(device: str) -> Texts:
     """What colours look like, as if it were their names; negative ones lie halfway to what noise looks like."""
     net = small_classifier(device).module
-    images, labels = (part.to(device) for part in small_pictures(0, 300))
-    noise = net.features(small_pictures(0, 21, known=False)[0].to(device))
+    images, labels = (part.to(device) for part in small_images(0, 300))
+    noise = net.features(small_images(0, 21, known=False)[0].to(device))
     texts = torch.stack([net.features(images[labels == colour]).mean(dim=0) for colour in range(COLOURS)])
     negative = normalize(noise, dim=1) + normalize(texts, dim=1).repeat(7, 1)
     return Texts(texts, negative, conjugated=negative.roll(1, dims=0) + negative)

@@ -31,7 +31,7 @@ from openworld.testing._promises import by_name, check_all, require_description,
 
 IMAGES = 90
 CLOSE = 1e-3  # of the largest score: float32 rounding after a covariance was inverted; to look at others costs far more
-TOLD_APART = 0.6  # AUROC of pictures of a colour against noise; ours have from 0.7 to 1
+TOLD_APART = 0.6  # AUROC of images of a colour against noise; ours have from 0.7 to 1
 
 
 def check_detector(detector, device: str = "cpu") -> None:
@@ -75,7 +75,7 @@ def scores_are_a_number_an_image(detector, device: str) -> None:
 
 
 def larger_is_more_in_distribution(detector, device: str) -> None:
-    """Pictures like the training images have larger scores than noise: AUROC of 0.6 at least."""
+    """Images like the training images have larger scores than noise: AUROC of 0.6 at least."""
     image_sets = [_seen(detector, device, 2, known=known) for known in (True, False)]
     known, strange = (scores["it"].cpu().numpy() for scores in score_stream({"it": _fit(detector, device)}, image_sets))
     area = auroc(known, strange).value

@@ -212,7 +212,7 @@ def is_compared_with_itself(ran: EvaluationRun) -> None:
 def answers_or_refuses_every_command(ran: EvaluationRun) -> None:
     """Commands for finished runs that may not suit it say so in a sentence."""
     _refusal(ran, "decide", ran.folder, "--miss-rate", "0.5")
-    _refusal(ran, "predict", ran.folder, ran.folder / "no such picture")
+    _refusal(ran, "predict", ran.folder, ran.folder / "no such image")
 
 
 def refuses_what_it_does_not_know(ran: EvaluationRun) -> None:

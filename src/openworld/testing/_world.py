@@ -1,4 +1,4 @@
-"""A random CLIP and a few encoded pictures: enough to fit any learner in a second, too little to learn anything."""
+"""A random CLIP and a few encoded images: enough to fit any learner in a second, too little to learn anything."""
 
 import math
 from dataclasses import dataclass
@@ -28,9 +28,9 @@ class World:
 
     Args:
         clip: a frozen backbone.
-        shots: training pictures with everything that a learner may consume: embeddings, patches, pixels, and views of
+        shots: training images with everything that a learner may consume: embeddings, patches, pixels, and views of
             all three.
-        new: names of classes that have no picture.
+        new: names of classes that have no image.
     """
 
     clip: TwoTower
@@ -40,7 +40,7 @@ class World:
 
 @cache
 def small_world(dtype: torch.dtype = torch.float32) -> World:
-    """Seven classes of four pictures with three views each, on a random CLIP of three blocks; always the same.
+    """Seven classes of four images with three views each, on a random CLIP of three blocks; always the same.
 
     >>> small_world().shots.views.shape
     (28, 3, 32)

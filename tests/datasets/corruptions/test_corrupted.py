@@ -83,11 +83,11 @@ def test_another_process_makes_the_same_images():
 
 def test_a_cut_is_imagenet_cs():
     rows, columns = np.mgrid[:256, :400]
-    picture = Image.fromarray(np.stack([rows % 256, columns % 256, 0 * rows], axis=2).astype(np.uint8))
-    found = np.asarray(middle_square(picture, 224))
+    image = Image.fromarray(np.stack([rows % 256, columns % 256, 0 * rows], axis=2).astype(np.uint8))
+    found = np.asarray(middle_square(image, 224))
     assert found.shape == (224, 224, 3)
     assert found[0, 0].tolist() == [16, 88, 0]
-    assert np.asarray(middle_square(picture.resize((100, 64)), 56)).shape == (56, 56, 3)
+    assert np.asarray(middle_square(image.resize((100, 64)), 56)).shape == (56, 56, 3)
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from openworld.datasets.corruptions import CORRUPTIONS, SEVERITIES, SIDES, neare
 from openworld.datasets.published.catalogue import PUBLISHED_CORRUPTIONS
 
 REFERENCE = json.loads((Path(__file__).parents[2] / "reference" / "corruptions.json").read_text())
-PICTURE = np.array(REFERENCE["picture"], dtype=np.uint8).reshape(*REFERENCE["sides"], 3)
+IMAGE = np.array(REFERENCE["image"], dtype=np.uint8).reshape(*REFERENCE["sides"], 3)
 
 NOT_MONOTONE = {"glass_blur", "frost", "elastic_transform", "saturate", "spatter"}
 """Whose published parameters do not make each severity worse, in squared error, than the one before."""
@@ -21,20 +21,20 @@ WATER = ("spatter", (1, 2, 3))
 """A pixel in a hundred may be apart by more than a level: its distances to outlines are approximate here and there."""
 
 
-def smooth_picture(height=64, width=64) -> np.ndarray:
+def smooth_image(height=64, width=64) -> np.ndarray:
     """Soft blobs in colour: like a photo in that neighbours are alike."""
     rows, columns = np.mgrid[:height, :width]
     waves = [np.sin(rows / (6 + k)) * np.cos(columns / (9 - k)) * 80 + 110 + 15 * k for k in range(3)]
     return np.stack(waves, axis=2).astype(np.uint8)
 
 
-def apply(name, severity, picture=None, seed=0, side=None):
-    picture = smooth_picture() if picture is None else picture
-    return CORRUPTIONS[name](picture, severity, np.random.RandomState(seed), side=side)
+def apply(name, severity, image=None, seed=0, side=None):
+    image = smooth_image() if image is None else image
+    return CORRUPTIONS[name](image, severity, np.random.RandomState(seed), side=side)
 
 
 def squared_error(name, severity, side):
-    plain = smooth_picture(side, side).astype(float)
+    plain = smooth_image(side, side).astype(float)
     errors = [((apply(name, severity, plain.astype(np.uint8), seed) - plain) ** 2).mean() for seed in range(2)]
     return np.mean(errors)
 
@@ -54,7 +54,7 @@ def test_there_are_fifteen_and_four_held_out():
 def test_the_numbers_are_those_of_imagecorruptions(name):
     for severity in SEVERITIES:
         theirs = np.array(REFERENCE["corrupted"][name][severity - 1])
-        ours = apply(name, severity, PICTURE, seed=severity, side=224)[::9, ::9].ravel().astype(int)
+        ours = apply(name, severity, IMAGE, seed=severity, side=224)[::9, ::9].ravel().astype(int)
         apart = np.abs(ours - theirs)
         if name == WATER[0] and severity in WATER[1]:
             assert apart.mean() < 0.1 and np.quantile(apart, 0.99) <= 1
@@ -73,11 +73,11 @@ def test_what_is_not_compared_is_known():
 
 @pytest.mark.parametrize("name", CORRUPTIONS)
 def test_size_and_type_are_kept_and_draws_decide(name):
-    picture = smooth_picture(40, 70)
-    first, again, other = (apply(name, 1, picture, seed) for seed in (3, 3, 4))
-    assert first.shape == picture.shape and first.dtype == np.uint8
+    image = smooth_image(40, 70)
+    first, again, other = (apply(name, 1, image, seed) for seed in (3, 3, 4))
+    assert first.shape == image.shape and first.dtype == np.uint8
     assert np.array_equal(first, again)
-    assert not np.array_equal(first, picture)
+    assert not np.array_equal(first, image)
     drawn = name.split("_")[-1] == "noise" or name in (
         {"glass_blur", "motion_blur", "snow", "frost", "fog", "elastic_transform", "spatter"}
     )
@@ -93,7 +93,7 @@ def test_each_severity_is_worse_than_the_one_before(name, side):
 
 @pytest.mark.parametrize("name", CORRUPTIONS)
 def test_a_generator_a_pil_image_and_one_of_one_colour_will_do(name):
-    image = Image.fromarray(smooth_picture()).convert("RGBA")
+    image = Image.fromarray(smooth_image()).convert("RGBA")
     assert CORRUPTIONS[name](image, 2, np.random.default_rng(0)).shape == (64, 64, 3)
     for level in (0, 255):
         plain = np.full((16, 16, 3), level, dtype=np.uint8)
@@ -106,14 +106,14 @@ def test_a_generator_a_pil_image_and_one_of_one_colour_will_do(name):
 )
 def test_parameters_are_those_of_the_nearest_size(size, side):
     assert nearest_side(*size) == side
-    picture = smooth_picture(*size)
-    found = apply("gaussian_noise", 5, picture)
-    assert np.array_equal(found, apply("gaussian_noise", 5, picture, side=side))
-    assert not np.array_equal(found, apply("gaussian_noise", 5, picture, side=SIDES[SIDES.index(side) - 1]))
+    image = smooth_image(*size)
+    found = apply("gaussian_noise", 5, image)
+    assert np.array_equal(found, apply("gaussian_noise", 5, image, side=side))
+    assert not np.array_equal(found, apply("gaussian_noise", 5, image, side=SIDES[SIDES.index(side) - 1]))
 
 
 @pytest.mark.parametrize(
-    ("picture", "severity", "side", "message"),
+    ("image", "severity", "side", "message"),
     [
         (np.zeros((20, 20, 3)), 1, None, r"float64\[20, 20, 3\], expected uint8"),
         (np.zeros((20, 20), np.uint8), 1, None, r"uint8\[20, 20\]"),
@@ -124,6 +124,6 @@ def test_parameters_are_those_of_the_nearest_size(size, side):
         (np.zeros((20, 20, 3), np.uint8), 1, 100, "side is 100"),
     ],
 )
-def test_wrong_input_is_refused(picture, severity, side, message):
+def test_wrong_input_is_refused(image, severity, side, message):
     with pytest.raises(OpenworldError, match=message):
-        CORRUPTIONS["fog"](picture, severity, np.random.default_rng(0), side=side)
+        CORRUPTIONS["fog"](image, severity, np.random.default_rng(0), side=side)

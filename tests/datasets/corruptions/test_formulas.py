@@ -17,7 +17,7 @@ def draws(seed=0):
     return np.random.RandomState(seed)
 
 
-def noise_picture(height=24, width=20, seed=0):
+def noise_image(height=24, width=20, seed=0):
     return draws(seed).uniform(size=(height, width, 3))
 
 
@@ -34,7 +34,7 @@ def test_noises_have_their_moments():
 
 
 def test_the_fourier_filter_is_the_plain_sum():
-    pixels, kernel = noise_picture(), _formulas.disk(3, 0.5)
+    pixels, kernel = noise_image(), _formulas.disk(3, 0.5)
     plain = np.stack([correlate(pixels[..., k], kernel, mode="mirror") for k in range(3)], axis=2)
     assert np.allclose(_filters.filtered(pixels, kernel), plain, atol=1e-12)
 
@@ -91,7 +91,7 @@ def test_motion_looks_one_way_along_its_angle():
 @pytest.mark.parametrize("factor", [1.0, 1.06, 1.3, 2.25, 4.5])
 @pytest.mark.parametrize("size", [(20, 20), (33, 20)])
 def test_a_zoom_is_scipys_cut_to_size(factor, size):
-    pixels = noise_picture(*size)
+    pixels = noise_image(*size)
     kept = [int(np.ceil(length / factor)) for length in size]
     first = [(length - own) // 2 for length, own in zip(size, kept, strict=True)]
     middle = pixels[first[0] : first[0] + kept[0], first[1] : first[1] + kept[1]]
@@ -110,7 +110,7 @@ def test_waves_are_scipys_gaussian(deviation):
 
 @pytest.mark.parametrize(("mode", "twice"), [("mirror", False), ("reflect", True)])
 def test_places_between_pixels_are_scipys(mode, twice):
-    pixels = noise_picture()
+    pixels = noise_image()
     rows, columns = draws(1).uniform(-60, 90, size=(2, 24, 20))
     expected = [map_coordinates(pixels[..., k], (rows, columns), order=1, mode=mode) for k in range(3)]
     assert np.allclose(_filters.sampled(pixels, rows, columns, twice=twice), np.stack(expected, axis=2), atol=1e-12)
@@ -126,7 +126,7 @@ def test_a_fractal_fills_its_range_and_has_no_seam():
 
 
 def test_fog_keeps_the_brightest_value():
-    pixels = noise_picture() * 0.8
+    pixels = noise_image() * 0.8
     foggy = _weather.fog(pixels, draws(), 1.5, 2)
     assert foggy.max() <= pixels.max()
     assert foggy.std() < pixels.std()
@@ -140,7 +140,7 @@ def test_frost_sheets_have_the_photographs_tints():
     assert _weather.frost_sheet(0, 0.3, 200, 20).shape == (200, 154, 3)
 
 
-def test_frost_is_added_to_what_is_kept_of_the_picture():
+def test_frost_is_added_to_what_is_kept_of_the_image():
     black, white = (_weather.frost(np.full((30, 30, 3), value), draws(), 0.7, 0.5, 0.2) for value in (0.0, 1.0))
     assert np.allclose(white - black, 0.7)
 
@@ -181,7 +181,7 @@ def test_distances_count_steps_of_a_king_and_a_knight():
 
 
 def test_contrast_keeps_each_channels_mean():
-    pixels = noise_picture()
+    pixels = noise_image()
     found = _formulas.contrast(pixels, draws(), 0.3)
     assert np.allclose(found.mean(axis=(0, 1)), pixels.mean(axis=(0, 1)))
     assert np.allclose(found.std(axis=(0, 1)), 0.3 * pixels.std(axis=(0, 1)))
@@ -206,7 +206,7 @@ def test_pixelate_averages_boxes():
 
 
 def test_jpeg_is_pillows():
-    levels = (noise_picture() * 255).round().astype(np.uint8)
+    levels = (noise_image() * 255).round().astype(np.uint8)
     packed = io.BytesIO()
     Image.fromarray(levels).save(packed, "JPEG", quality=25)
     expected = np.asarray(Image.open(packed)) / 255
@@ -214,7 +214,7 @@ def test_jpeg_is_pillows():
 
 
 def test_elastic_without_jitter_or_waves_changes_nothing():
-    pixels = noise_picture()
+    pixels = noise_image()
     assert np.allclose(_formulas.elastic_transform(pixels, draws(), 0, 0, 0), pixels)
 
 

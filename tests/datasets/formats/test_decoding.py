@@ -53,7 +53,7 @@ def test_an_image_of_too_many_pixels_is_refused_without_a_warning(tmp_path, side
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
         with pytest.raises(OpenworldError, match=rf"bomb.png has {side:,} x {side:,} pixels"):
-            folder.read_picture(tmp_path / "bomb.png")
+            folder.read_image(tmp_path / "bomb.png")
     assert not told
 
 
@@ -80,4 +80,4 @@ def test_an_image_of_as_many_pixels_as_are_allowed_is_read(monkeypatch):
 def test_what_is_no_plain_file_is_refused_and_not_waited_for(tmp_path, make):
     make(tmp_path / "9.png")
     with pytest.raises(OpenworldError, match="9.png is no plain file"):
-        folder.read_picture(tmp_path / "9.png")
+        folder.read_image(tmp_path / "9.png")

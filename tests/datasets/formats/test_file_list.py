@@ -1,8 +1,8 @@
-"""Pictures named by a text file: in the order of the set, through subsets and pools; and lists that do not fit."""
+"""Images named by a text file: in the order of the set, through subsets and pools; and lists that do not fit."""
 
 import numpy as np
 import pytest
-from trees import picture
+from trees import make_image
 
 from openworld import OpenworldError, datasets
 from openworld.datasets import ImageSet
@@ -13,7 +13,7 @@ from openworld.datasets.pooling import pooled
 @pytest.fixture
 def pair(tmp_path):
     for number, name in enumerate(("cat", "cat", "dog")):
-        picture(tmp_path / "set" / "test" / name / f"{number}.png", number)
+        make_image(tmp_path / "set" / "test" / name / f"{number}.png", number)
     return datasets.load(str(tmp_path / "set"), part="test")
 
 
@@ -27,7 +27,7 @@ def test_folders_before_a_name_do_not_count_and_subsets_and_pools_know_their_fil
     assert listed(pair, named(tmp_path, "./val/2.png", "0.png")).tolist() == [0, 2]
     chosen = pair.subset([2, 1])
     assert listed(chosen, named(tmp_path, "2.png")).tolist() == [0]
-    picture(tmp_path / "more" / "test" / "cat" / "9.png", 9)
+    make_image(tmp_path / "more" / "test" / "cat" / "9.png", 9)
     both = pooled([chosen, datasets.load(str(tmp_path / "more"), part="test")])
     assert listed(both, named(tmp_path, "a/9.png", "a/1.png")).tolist() == [1, 2]
 

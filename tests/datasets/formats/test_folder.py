@@ -122,7 +122,7 @@ def test_what_is_missing_is_named(pets, place, options, message):
     "find",
     [
         lambda root: [folder.load(root).read.file_of(place) for place in range(2)],
-        lambda root: [path.relative_to(root).as_posix() for path in unlabelled_folder.find_pictures([root])],
+        lambda root: [path.relative_to(root).as_posix() for path in unlabelled_folder.find_images([root])],
         lambda root: [images_at(str(root)).read.file_of(place) for place in range(2)],
         lambda root: [gather(str(root)).images.read.file_of(place) for place in range(2)],
         lambda root: [labelled_images(str(root)).read.file_of(place) for place in range(2)],
@@ -158,7 +158,7 @@ def test_a_damaged_file_is_named_never_a_crash(tmp_path, kind, data):
     path = tmp_path / f"damaged.{'jpg' if kind == 'JPEG' else kind.lower()}"
     path.write_bytes(whole[:cut])
     try:
-        assert folder.read_picture(path).mode == "RGB"
+        assert folder.read_image(path).mode == "RGB"
     except OpenworldError as error:
         assert "damaged" in str(error)
 
@@ -182,10 +182,10 @@ def test_a_file_that_is_not_what_its_name_says_is_named_when_it_is_read(tmp_path
 
 @pytest.mark.parametrize("mode", ["L", "LA", "P", "1", "CMYK", "RGBA"])
 def test_every_other_kind_of_image_becomes_rgb(tmp_path, mode):
-    path = tmp_path / ("picture.jpg" if mode == "CMYK" else "picture.png")
+    path = tmp_path / ("image.jpg" if mode == "CMYK" else "image.png")
     options = {"transparency": b"\x00\x80"} if mode == "P" else {}
     Image.new(mode, (4, 4)).save(path, **options)
-    assert folder.read_picture(path).mode == "RGB"
+    assert folder.read_image(path).mode == "RGB"
 
 
 def a_link_out_of_the_folder(path):
@@ -227,8 +227,8 @@ def test_class_names_are_found_whatever_the_layout(tmp_path, one, other):
 def test_files_and_folders_without_labels_each_once(tmp_path):
     for name in ("b.png", "a.png", "below/c.png"):
         save(tmp_path / name)
-    (tmp_path / "notes.txt").write_text("no picture")
-    found = unlabelled_folder.find_pictures([tmp_path / "b.png", tmp_path])
+    (tmp_path / "notes.txt").write_text("no image")
+    found = unlabelled_folder.find_images([tmp_path / "b.png", tmp_path])
     assert [path.name for path in found] == ["b.png", "a.png", "c.png"]
     images = unlabelled_folder.load(found, "mine")
     assert len(images) == 3 and images.name == "mine" and images.image(1).getpixel((0, 0)) == (255, 0, 0)
@@ -240,8 +240,8 @@ def test_files_and_folders_without_labels_each_once(tmp_path):
         ("pipe.png", "pipe.png is no plain file"),
     ):
         with pytest.raises(OpenworldError, match=message):
-            unlabelled_folder.find_pictures([tmp_path / place])
-    assert "pipe.png" not in [path.name for path in unlabelled_folder.find_pictures([tmp_path])]
+            unlabelled_folder.find_images([tmp_path / place])
+    assert "pipe.png" not in [path.name for path in unlabelled_folder.find_images([tmp_path])]
     os.rename(tmp_path / "a.png", os.fsencode(tmp_path) + b"/caf\xe9.png")
     with pytest.raises(OpenworldError, match="not UTF-8"):
-        unlabelled_folder.find_pictures([tmp_path])
+        unlabelled_folder.find_images([tmp_path])

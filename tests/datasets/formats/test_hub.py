@@ -25,10 +25,10 @@ def library():
 
 @pytest.fixture
 def make(library):
-    def ask(labels, pictures=None, **columns):
+    def ask(labels, images=None, **columns):
         features = {"image": library.Image(), "label": library.ClassLabel(names=["wild_dog", "cat"])}
         features |= {name: library.Value("int64") for name in columns}
-        rows = {"image": pictures or [png(number) for number in range(len(labels))], "label": labels, **columns}
+        rows = {"image": images or [png(number) for number in range(len(labels))], "label": labels, **columns}
         return library.Dataset.from_dict(rows, features=library.Features(features))
 
     return ask
@@ -61,7 +61,7 @@ def test_the_fingerprint_is_of_contents_not_of_the_draw_of_a_cache(make, saved):
 def test_images_may_lie_in_files_and_a_damaged_one_is_named(make, tmp_path):
     path = tmp_path / "1.png"
     path.write_bytes(png(7)["bytes"])
-    stored = [{"bytes": None, "path": str(path)}, {"bytes": b"no picture", "path": None}]
+    stored = [{"bytes": None, "path": str(path)}, {"bytes": b"no image", "path": None}]
     images = hub.from_dataset(make([1, 0], stored), "pets")
     assert images.image(0).getpixel((0, 0)) == (7, 0, 0)
     with pytest.raises(OpenworldError, match="pets, row 1 cannot be read"):

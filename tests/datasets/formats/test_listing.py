@@ -3,7 +3,7 @@ import random
 import pyarrow
 import pyarrow.parquet
 import pytest
-from trees import picture
+from trees import make_image
 
 from openworld.core.errors import OpenworldError
 from openworld.datasets import few_shot, has_part, load
@@ -19,9 +19,9 @@ ROWS = [
 
 
 @pytest.fixture
-def pictures(tmp_path):
+def image_folder(tmp_path):
     for number, (path, *_) in enumerate(ROWS):
-        picture(tmp_path / path, number)
+        make_image(tmp_path / path, number)
     return tmp_path
 
 
@@ -35,8 +35,8 @@ def write(path, head, rows):
 
 
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
-def test_a_list_by_hand(pictures, ending):
-    path = write(pictures / f"mine.{ending}", ("path", "label", "group", "split"), ROWS)
+def test_a_list_by_hand(image_folder, ending):
+    path = write(image_folder / f"mine.{ending}", ("path", "label", "group", "split"), ROWS)
     train, validation, test = (load(path, part=part) for part in ("train", "validation", "test"))
     assert train.name == "mine"
     assert train.classnames == test.classnames == ("cat", "owl", "wild dog")
@@ -47,14 +47,14 @@ def test_a_list_by_hand(pictures, ending):
     assert train.image(2).mode == "RGB"
 
 
-def test_without_split_every_row_is_a_test_image(pictures):
-    images = load(write(pictures / "mine.csv", ("path", "label"), [row[:2] for row in ROWS]))
+def test_without_split_every_row_is_a_test_image(image_folder):
+    images = load(write(image_folder / "mine.csv", ("path", "label"), [row[:2] for row in ROWS]))
     assert len(images) == 5 and images.groups.tolist() == [0, 1, 2, 3, 4]
 
 
-def test_numbers_say_the_order_where_names_are_given_and_shots_are_drawn_as_everywhere(pictures):
+def test_numbers_say_the_order_where_names_are_given_and_shots_are_drawn_as_everywhere(image_folder):
     rows = [("a.jpg", 1, "ant", "train"), ("b.jpg", 0, "bee", "train"), ("d.jpg", 1, "ant", "train")]
-    path = write(pictures / "mine.csv", ("path", "label", "name", "split"), rows)
+    path = write(image_folder / "mine.csv", ("path", "label", "name", "split"), rows)
     images = load(path, part="train")
     assert images.classnames == ("bee", "ant") and images.labels.tolist() == [1, 0, 1]
     expected = few_shot([1, 0, 1], 1, random.Random(4))
@@ -82,10 +82,10 @@ def test_numbers_say_the_order_where_names_are_given_and_shots_are_drawn_as_ever
         ("path,label\na.jpg,Cat\nb.jpg,cat\n", "two classes named 'Cat' and 'cat'"),
     ],
 )
-def test_a_wrong_list_is_refused(pictures, text, message):
-    (pictures / "mine.csv").write_text(text)
+def test_a_wrong_list_is_refused(image_folder, text, message):
+    (image_folder / "mine.csv").write_text(text)
     with pytest.raises(OpenworldError, match=message):
-        load(str(pictures / "mine.csv"))
+        load(str(image_folder / "mine.csv"))
 
 
 @pytest.mark.parametrize(
@@ -99,16 +99,16 @@ def test_a_wrong_list_is_refused(pictures, text, message):
         ("plain.csv", {"domain": "sketch"}, "no column `domain`"),
     ],
 )
-def test_what_is_no_list_or_not_in_it_is_refused(pictures, name, options, message):
-    (pictures / "mine.parquet").write_text("hello")
-    write(pictures / "plain.csv", ("path", "label"), [row[:2] for row in ROWS])
+def test_what_is_no_list_or_not_in_it_is_refused(image_folder, name, options, message):
+    (image_folder / "mine.parquet").write_text("hello")
+    write(image_folder / "plain.csv", ("path", "label"), [row[:2] for row in ROWS])
     with pytest.raises(OpenworldError, match=message):
-        listing.load(pictures / name, **options)
+        listing.load(image_folder / name, **options)
 
 
-def test_a_domain_is_the_rows_that_say_it(pictures):
+def test_a_domain_is_the_rows_that_say_it(image_folder):
     rows = [(path, label, domain, split) for (path, label, _, split), domain in zip(ROWS, "uuvuv", strict=True)]
-    path = write(pictures / "mine.csv", ("path", "label", "domain", "split"), rows)
+    path = write(image_folder / "mine.csv", ("path", "label", "domain", "split"), rows)
     train = load(path, domain="u", part="train")
     assert (train.read.paths, train.domain) == (("a.jpg", "b.jpg"), "u")
     assert train.classnames == load(path, part="test").classnames == ("cat", "owl", "wild dog")
@@ -120,15 +120,15 @@ def test_a_domain_is_the_rows_that_say_it(pictures):
         load(path, domain="v", part="validation")
 
 
-def test_absolute_paths_stand_for_those_below_the_root(pictures, tmp_path_factory):
+def test_absolute_paths_stand_for_those_below_the_root(image_folder, tmp_path_factory):
     rows = [(path, label) for path, label, *_ in ROWS]
     elsewhere = tmp_path_factory.mktemp("lists")
-    relative = load(write(elsewhere / "relative.csv", ("path", "label"), rows), root=pictures)
-    whole = [(str(pictures / path), label) for path, label in rows]
-    absolute = load(write(elsewhere / "absolute.csv", ("path", "label"), whole), root=pictures)
+    relative = load(write(elsewhere / "relative.csv", ("path", "label"), rows), root=image_folder)
+    whole = [(str(image_folder / path), label) for path, label in rows]
+    absolute = load(write(elsewhere / "absolute.csv", ("path", "label"), whole), root=image_folder)
     assert absolute.read.paths == relative.read.paths and absolute.fingerprint == relative.fingerprint
-    for root in (None, pictures / "sub"):
+    for root in (None, image_folder / "sub"):
         with pytest.raises(OpenworldError, match="does not lie below .*say as `root`"):
             load(str(elsewhere / "absolute.csv"), root=root)
     with pytest.raises(OpenworldError, match="leaves its folder"):
-        load(write(elsewhere / "up.csv", ("path", "label"), [(f"{pictures}/../a.jpg", "cat")]), root=pictures)
+        load(write(elsewhere / "up.csv", ("path", "label"), [(f"{image_folder}/../a.jpg", "cat")]), root=image_folder)

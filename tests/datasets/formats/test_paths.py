@@ -1,4 +1,4 @@
-"""Where a picture lies: below the folder of its data, through every way of choosing and changing pictures."""
+"""Where an image lies: below the folder of its data, through every way of choosing and changing images."""
 
 import pytest
 from PIL import Image
@@ -14,7 +14,7 @@ NAMES = ["cat/0.png", "cat/deep blue.png", "dog/1.png"]
 
 
 @pytest.fixture
-def pictures(tmp_path):
+def image_folder(tmp_path):
     for place, name in enumerate(NAMES):
         path = tmp_path / "here" / "test" / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -26,8 +26,8 @@ def paths(images):
     return [images.path_of(number) for number in range(len(images))]
 
 
-def test_every_choice_and_change_keeps_the_paths(pictures):
-    images = datasets.load(str(pictures), part="test")
+def test_every_choice_and_change_keeps_the_paths(image_folder):
+    images = datasets.load(str(image_folder), part="test")
     whole = paths(images)
     assert paths(images.subset([2, 0])) == [whole[2], whole[0]]
     assert paths(pooled([images.subset([1]), images])) == [whole[1], *whole]
@@ -35,13 +35,13 @@ def test_every_choice_and_change_keeps_the_paths(pictures):
     assert paths(styled(images, "sketch")) == paths(restyled(images, ("sketch", "neon")))[::2] == whole
 
 
-def test_lists_and_loose_pictures(pictures):
-    (pictures / "list.csv").write_text("path,label\n" + "".join(f"test/{name},x{name[0]}\n" for name in NAMES))
-    assert paths(datasets.load(str(pictures / "list.csv"))) == [f"test/{name}" for name in NAMES]
-    files = unlabelled_folder.find_pictures([pictures])
-    assert paths(unlabelled_folder.load(files, root=pictures)) == [f"test/{name}" for name in NAMES]
+def test_lists_and_loose_images(image_folder):
+    (image_folder / "list.csv").write_text("path,label\n" + "".join(f"test/{name},x{name[0]}\n" for name in NAMES))
+    assert paths(datasets.load(str(image_folder / "list.csv"))) == [f"test/{name}" for name in NAMES]
+    files = unlabelled_folder.find_images([image_folder])
+    assert paths(unlabelled_folder.load(files, root=image_folder)) == [f"test/{name}" for name in NAMES]
     assert paths(unlabelled_folder.load(files)) == [file.as_posix() for file in files]
 
 
-def test_pictures_that_are_no_files_have_their_numbers():
+def test_images_that_are_no_files_have_their_numbers():
     assert paths(datasets.load("emoji-groups", domain="noto", part="test").subset([4, 7])) == ["0", "1"]

@@ -29,7 +29,7 @@ TABLE = {  # classes, base, new, train, validation, test
 def test_counts_are_the_published_ones():
     for name, expected in TABLE.items():
         card = PUBLISHED[name]
-        counts = [card.pictures.get(part) for part in ("train", "validation", "test")]
+        counts = [card.counts.get(part) for part in ("train", "validation", "test")]
         assert (card.classes, *map(len, base_new_split(card.classes)), *counts) == expected, name
 
 
@@ -51,7 +51,7 @@ def test_every_card_of_the_file_is_whole(card):
     assert bool(card.place) is not bool(card.family)
     if card.family:
         assert card.classes > 1 and card.what and card.parts and "test" in card.parts
-        assert all(count is None or count > 0 for count in card.pictures.values())
+        assert all(count is None or count > 0 for count in card.counts.values())
         assert len(set(card.domains)) == len(card.domains) and set(card.alike) <= set(card.domains)
     if card.family in ("coop", "shifted"):
         assert card.folder

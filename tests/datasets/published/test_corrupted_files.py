@@ -62,7 +62,7 @@ def test_the_check_reads_every_condition(tmp_path):
     assert found.wrong[1] == (
         "shot_noise 1 test and 89 more: 10 images are there, expected 10,000; get the files again."
     )
-    assert len(found.pictures) == 90 and found.sources == SHIFTED["cifar10-c"].sources
+    assert len(found.counts) == 90 and found.sources == SHIFTED["cifar10-c"].sources
 
 
 def test_imagenet_c_is_folders_of_folders(tmp_path):

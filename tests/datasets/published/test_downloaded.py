@@ -6,7 +6,7 @@ import shutil
 
 import numpy as np
 import pytest
-from trees import ALL, FOLDER_SETS, SUBSETS, WORDNET, picture, plant, write_names
+from trees import ALL, FOLDER_SETS, SUBSETS, WORDNET, make_image, plant, write_names
 
 from openworld.core.errors import OpenworldError
 from openworld.datasets import PUBLISHED, coop_draw, few_shot, imagenet_labels, load
@@ -29,14 +29,14 @@ def rows(images):
 @pytest.mark.parametrize("name", ALL)
 def test_every_part_is_read_in_the_order_of_its_lists_and_shots_are_coops(tmp_path, name):
     tree = plant(tmp_path, name)
-    assert set(PUBLISHED[name].parts) == set(tree.pictures)
-    for part, expected in tree.pictures.items():
+    assert set(PUBLISHED[name].parts) == set(tree.rows)
+    for part, expected in tree.rows.items():
         images = load(name, root=tmp_path, part=part)
         assert images.name == name and images.classnames == tree.classnames
         assert rows(images) == expected
         assert images.groups.tolist() == list(range(len(expected)))
         assert images.image(len(images) - 1).mode == "RGB"
-    if train := tree.pictures.get("train"):
+    if train := tree.rows.get("train"):
         expected = [train[item] for item in dassl_draw([label for _, label in train], 2, random.Random(7))]
         assert rows(load(name, root=tmp_path, part="train", shots=2, seed=7)) == expected
 
@@ -45,9 +45,9 @@ def test_validation_images_are_drawn_after_the_shots(tmp_path):
     tree = plant(tmp_path, "dtd")
     generator = random.Random(3)
     for part, shots in (("train", 5), ("validation", 4)):
-        drawn = dassl_draw([label for _, label in tree.pictures[part]], shots, generator)
+        drawn = dassl_draw([label for _, label in tree.rows[part]], shots, generator)
         images = load("dtd", root=tmp_path, part=part, shots=5, seed=3)
-        assert images.read.paths == tuple(tree.pictures[part][item][0] for item in drawn)
+        assert images.read.paths == tuple(tree.rows[part][item][0] for item in drawn)
     labels = [0, 1, 0, 1, 1, 0]
     assert coop_draw(labels, labels, 2, 5)[0].tolist() == few_shot(labels, 2, random.Random(5)).tolist()
 
@@ -69,7 +69,7 @@ def test_the_fingerprint_is_of_names_and_sizes_not_of_places(tmp_path):
     images = load("dtd", root=tmp_path / "there")
     assert images.fingerprint == before
     assert pickle.loads(pickle.dumps(images)).image(1).getpixel((0, 0)) == images.image(1).getpixel((0, 0))
-    moved = tmp_path / "there" / tree.images.relative_to(tmp_path / "here") / tree.pictures["test"][0][0]
+    moved = tmp_path / "there" / tree.images.relative_to(tmp_path / "here") / tree.rows["test"][0][0]
     moved.write_bytes(moved.read_bytes() + b"\0")
     assert load("dtd", root=tmp_path / "there").fingerprint != before
 
@@ -77,8 +77,8 @@ def test_the_fingerprint_is_of_names_and_sizes_not_of_places(tmp_path):
 def test_an_image_of_another_format_than_its_ending_is_read(tmp_path):
     """OxfordPets and ImageNet hold PNG and GIF files called .jpg, whose names the lists fix."""
     tree = plant(tmp_path, "oxford_pets")
-    first = tree.images / tree.pictures["test"][0][0]
-    picture(first.with_suffix(".png"), 200)
+    first = tree.images / tree.rows["test"][0][0]
+    make_image(first.with_suffix(".png"), 200)
     first.with_suffix(".png").rename(first)
     assert load("oxford_pets", root=tmp_path).image(0).getpixel((0, 0)) == (200, 0, 0)
 
@@ -96,7 +96,7 @@ def test_an_image_of_another_format_than_its_ending_is_read(tmp_path):
 )
 def test_what_is_not_there_is_named(tmp_path, name, options, message):
     tree = plant(tmp_path, "dtd")
-    (tree.images / tree.pictures["test"][2][0]).unlink()
+    (tree.images / tree.rows["test"][2][0]).unlink()
     with pytest.raises(OpenworldError, match=message):
         load(name, root=tmp_path, **options)
     assert len(load("dtd", root=tmp_path, part="train")) == 18

@@ -64,7 +64,7 @@ def breeds(root, monkeypatch):
     names = {"nshark": "shark", "nflat": "ray, flat fish", "nbone": "bony fish"}
     shifted_trees.plant_hierarchy(root / "breeds", edges, list(trees.WORDNET), names)
     monkeypatch.setitem(TASKS, "living17", BreedsTask(level=2, subclasses=2))
-    card = replace(SHIFTED["living17"], classes=2, pictures={"train": None, "test": 4})
+    card = replace(SHIFTED["living17"], classes=2, counts={"train": None, "test": 4})
     monkeypatch.setitem(SHIFTED, "living17", card)
     return root
 
@@ -77,14 +77,14 @@ def test_breeds_share_out_subclasses(breeds):
     every = load("imagenet", root=breeds)
     order = sorted(trees.WORDNET)
 
-    def pictures(images):
+    def colours(images):
         return {images.image(index).getpixel((0, 0)) for index in range(len(images))}
 
     def of(*ids):
         return {every.image(2 * order.index(one) + place).getpixel((0, 0)) for one in ids for place in (0, 1)}
 
-    assert pictures(source) == of(RAYS[0], SHARKS[0])
-    assert pictures(target) == of(RAYS[1], SHARKS[1])
+    assert colours(source) == of(RAYS[0], SHARKS[0])
+    assert colours(target) == of(RAYS[1], SHARKS[1])
 
 
 def test_breeds_over_v2_and_their_training(breeds):
@@ -96,6 +96,6 @@ def test_breeds_over_v2_and_their_training(breeds):
 def test_the_check_counts_both_domains(breeds):
     found = check("living17", breeds)
     assert found.ok, found.wrong
-    assert found.pictures == {"source train": 6, "source test": 4, "target train": 6, "target test": 4}
+    assert found.counts == {"source train": 6, "source test": 4, "target train": 6, "target test": 4}
     (breeds / "breeds" / "class_hierarchy.txt").unlink()
     assert "there is no file" in check("living17", breeds).wrong[0]

@@ -288,10 +288,10 @@ def test_a_whole_set_is_whole_and_a_short_one_is_not(root, monkeypatch, name):
     short = check(name, root)
     assert not short.ok and "get the files again" in short.wrong[0] and short.sources == SHIFTED[name].sources
     counts = {part: len(rows) for part, rows in trees.FMOW_PARTS.items()} if name == "fmow" else trees.COUNTS
-    monkeypatch.setitem(SHIFTED, name, replace(SHIFTED[name], pictures=counts))
+    monkeypatch.setitem(SHIFTED, name, replace(SHIFTED[name], counts=counts))
     whole = check(name, root, decoded=True)
     assert whole.ok, whole.wrong
-    assert whole.pictures == counts
+    assert whole.counts == counts
 
 
 def test_the_check_says_what_is_missing(root):
@@ -321,5 +321,5 @@ def test_the_page_on_data_tells_of_every_set(repository):
     page = (repository / "docs" / "data.md").read_text(encoding="utf-8")
     for name, card in (PUBLISHED | SHIFTED).items():
         assert f"`{name}`" in page and card.folder in page, name
-        told = [count for count in card.pictures.values() if count]
+        told = [count for count in card.counts.values() if count]
         assert all(f"{count:,}".replace(",", " ") in page or str(count) in page for count in told), name

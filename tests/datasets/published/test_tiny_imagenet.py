@@ -69,7 +69,7 @@ def test_the_four_further_corruptions_lie_beside_the_others(tmp_path):
 def test_the_check_counts_and_says_what_is_wrong(tmp_path, monkeypatch):
     folder = plant_tiny(tmp_path)
     assert "4 classes, expected 200" in " ".join(check("tiny-imagenet", tmp_path).wrong)
-    card = replace(SHIFTED["tiny-imagenet"], classes=4, pictures={"train": 12, "test": 8})
+    card = replace(SHIFTED["tiny-imagenet"], classes=4, counts={"train": 12, "test": 8})
     monkeypatch.setitem(SHIFTED, "tiny-imagenet", card)
     assert check("tiny-imagenet", tmp_path).ok
     (folder / "val/images/val_0.JPEG").unlink()

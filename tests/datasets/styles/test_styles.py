@@ -21,8 +21,8 @@ def drawing():
     return np.asarray(datasets.load("emoji-concepts").image(215))
 
 
-def redraw(name, picture, seed=0):
-    return STYLES[name](picture, np.random.RandomState(seed))
+def redraw(name, image, seed=0):
+    return STYLES[name](image, np.random.RandomState(seed))
 
 
 @pytest.mark.parametrize("name", STYLES)
@@ -92,10 +92,10 @@ def test_vivid_colours_are_farther_from_their_grey():
 
 
 def test_recolouring_turns_hues_and_keeps_brightness():
-    picture = np.full((16, 16, 3), (140, 120, 100), np.uint8)
-    before, after = (one.reshape(-1, 3) @ (0.299, 0.587, 0.114) for one in (picture, redraw("recolour", picture)))
+    image = np.full((16, 16, 3), (140, 120, 100), np.uint8)
+    before, after = (one.reshape(-1, 3) @ (0.299, 0.587, 0.114) for one in (image, redraw("recolour", image)))
     assert abs(before - after).max() < 1
-    assert abs(redraw("recolour", picture).astype(int) - picture).max() > 20
+    assert abs(redraw("recolour", image).astype(int) - image).max() > 20
 
 
 def test_lines_stand_where_the_edge_is_and_oil_paint_keeps_it():
@@ -104,7 +104,7 @@ def test_lines_stand_where_the_edge_is_and_oil_paint_keeps_it():
     assert np.array_equal(redraw("oil paint", EDGE), EDGE)
 
 
-@pytest.mark.parametrize("picture", [PLAIN[..., 0], PLAIN.astype(float), PLAIN[:15], "a path"])
-def test_what_is_no_image_is_refused(picture):
+@pytest.mark.parametrize("image", [PLAIN[..., 0], PLAIN.astype(float), PLAIN[:15], "a path"])
+def test_what_is_no_image_is_refused(image):
     with pytest.raises(OpenworldError, match="the image"):
-        redraw("sketch", picture)
+        redraw("sketch", image)

@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from seen_pictures import pictures
+from seen_images import make_images
 from torch import nn
 
 from openworld import OpenworldError
@@ -14,7 +14,7 @@ from openworld.testing._classifier import COLOURS, ColourNet
 def test_a_convolutional_classifier():
     watched = small_classifier()
     assert (watched.head_name, watched.last_stage, watched.family) == ("head", "last", "convolutional")
-    seen = watched.see(pictures(0, 5), maps=True)
+    seen = watched.see(make_images(0, 5), maps=True)
     torch.testing.assert_close(seen.head.logits(seen.features), seen.logits)
     torch.testing.assert_close(seen.maps.late.mean(dim=(2, 3)), seen.features)
     torch.testing.assert_close(seen.maps.last_stage(seen.maps.early), seen.maps.late)
@@ -38,10 +38,10 @@ class Layouts(nn.Module):
 def test_channels_lie_beside_one_another_where_the_model_takes_them_so(rigid):
     torch.manual_seed(0)
     net = Layouts(rigid).eval()
-    watched = watch(net, pictures(0, 2), pixel_std=(1, 1, 1))
-    expected = net(pictures(0, 5)).detach()
+    watched = watch(net, make_images(0, 2), pixel_std=(1, 1, 1))
+    expected = net(make_images(0, 5)).detach()
     net.seen.clear()
-    seen = watched.see(pictures(0, 5), perturbations=[ODIN().perturbation])
+    seen = watched.see(make_images(0, 5), perturbations=[ODIN().perturbation])
     assert watched.channels_last is not rigid and net.seen == [not rigid] * 2  # the images, and moved ones
     torch.testing.assert_close(seen.logits, expected)
 
@@ -49,9 +49,9 @@ def test_channels_lie_beside_one_another_where_the_model_takes_them_so(rigid):
 def test_a_head_without_bias():
     net = ColourNet().eval()
     net.head.bias = None
-    watched = watch(net, pictures(0, 2))
+    watched = watch(net, make_images(0, 2))
     assert watched.head.bias is None
-    assert plan([MSP(), KNN(1)], watched).fit([(pictures(0, 4), None)])["KNN"].score(torch.rand(2, 24)).shape == (2,)
+    assert plan([MSP(), KNN(1)], watched).fit([(make_images(0, 4), None)])["KNN"].score(torch.rand(2, 24)).shape == (2,)
 
 
 @pytest.mark.parametrize("family", ["convolutional", "transformer"])
@@ -73,9 +73,9 @@ def test_models_of_another_library(family):
 
 
 def test_nothing_stays_behind():
-    watched = watch(ColourNet().eval(), pictures(0, 2), pixel_std=(1, 1, 1))
+    watched = watch(ColourNet().eval(), make_images(0, 2), pixel_std=(1, 1, 1))
     before = {name: parameter.clone() for name, parameter in watched.module.state_dict().items()}
-    watched.see(pictures(0, 3), maps=True, perturbations=[ODIN().perturbation])
+    watched.see(make_images(0, 3), maps=True, perturbations=[ODIN().perturbation])
     assert not any(part._forward_hooks or part._forward_pre_hooks for part in watched.module.modules())
     assert all(torch.equal(before[name], value) for name, value in watched.module.state_dict().items())
     assert all(parameter.grad is None and parameter.requires_grad for parameter in watched.module.parameters())
@@ -84,7 +84,7 @@ def test_nothing_stays_behind():
 def test_the_last_stage_is_the_smallest_module_that_changes_the_maps():
     body = nn.Sequential(nn.Conv2d(3, 4, 1), nn.Sequential(nn.Conv2d(4, 5, 1), nn.ReLU()))
     net = nn.Sequential(body, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(5, 3)).eval()
-    assert watch(net, pictures(0, 1)).last_stage == "0.1"
+    assert watch(net, make_images(0, 1)).last_stage == "0.1"
 
 
 class TwoHeads(nn.Module):
@@ -120,14 +120,14 @@ def test_the_stages_are_the_last_modules_at_each_size():
         nn.Flatten(),
         nn.Linear(8, COLOURS),
     )
-    assert watch(deep.eval(), pictures(0, 1)).layers == ("1", "3", "4")
+    assert watch(deep.eval(), make_images(0, 1)).layers == ("1", "3", "4")
     whole = nn.Sequential(Body(), nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(5, COLOURS)).eval()
-    assert watch(whole, pictures(0, 1)).layers == ("0.first", "0"), "a module that holds all maps is opened"
+    assert watch(whole, make_images(0, 1)).layers == ("0.first", "0"), "a module that holds all maps is opened"
 
 
 def test_layers_by_name_and_their_gradients():
     """The gradient is that of a backward pass written out; the pixels' own gradients are not changed by it."""
-    net, images = ColourNet().eval(), pictures(0, 4)
+    net, images = ColourNet().eval(), make_images(0, 4)
     watched = watch(net, images, layers=["stem", "head"], pixel_std=(1, 1, 1))
     assert watched.layers == ("stem", "head")
     seen = watched.see(images, layers=("stem", "head"), layer_gradients=True, perturbations=[ODIN().perturbation])
@@ -143,11 +143,11 @@ def test_layers_by_name_and_their_gradients():
 
 
 def flat(*layers):
-    return watch(nn.Sequential(*layers, nn.Flatten(), nn.Linear(192, COLOURS)).eval(), pictures(0, 1))
+    return watch(nn.Sequential(*layers, nn.Flatten(), nn.Linear(192, COLOURS)).eval(), make_images(0, 1))
 
 
 def colours(**given):
-    return watch(ColourNet().eval(), pictures(0, 1), **given)
+    return watch(ColourNet().eval(), make_images(0, 1), **given)
 
 
 MOVED = {"perturbations": [ODIN().perturbation]}
@@ -156,18 +156,18 @@ REFUSED = [
     (lambda: colours(last_stage="stem"), "'stem' is no last stage.*could be: .*last"),
     (lambda: watch(TwoHeads(added=False).eval(), torch.ones(1, 4)), r"'other' gives \[1, 3\], but it is not what the"),
     (lambda: watch(TwoHeads(added=True).eval(), torch.ones(1, 4), head="one"), "something follows it, or there are"),
-    (lambda: watch(nn.Linear(8, 4).eval(), pictures(0, 1)), r"returns \[1, 3, 8, 4\], expected logits"),
-    (lambda: watch(small_world().clip, pictures(0, 1)), "has two towers and no head; use `activations_of"),
-    (lambda: small_classifier().see(pictures(0, 2).byte()), "torch.uint8.*expected a dense float tensor"),
+    (lambda: watch(nn.Linear(8, 4).eval(), make_images(0, 1)), r"returns \[1, 3, 8, 4\], expected logits"),
+    (lambda: watch(small_world().clip, make_images(0, 1)), "has two towers and no head; use `activations_of"),
+    (lambda: small_classifier().see(make_images(0, 2).byte()), "torch.uint8.*expected a dense float tensor"),
     (lambda: plan([ODIN()], colours()), "ODIN moves pixels.*pixel_std"),
-    (lambda: colours(pixel_std=[1]).see(pictures(0, 1), **MOVED), "pixel_std has 1 channels, but the images"),
+    (lambda: colours(pixel_std=[1]).see(make_images(0, 1), **MOVED), "pixel_std has 1 channels, but the images"),
     (lambda: colours(pixel_std=[0, 1, 1]), "one number above 0"),
     (lambda: plan([RankFeat()], flat()), "RankFeat: maps are needed.*leave the detector out"),
-    (lambda: flat().see(pictures(0, 1), maps=True), "maps are needed"),
+    (lambda: flat().see(make_images(0, 1), maps=True), "maps are needed"),
     (lambda: colours(layers=["lasst"]), "unknown layer 'lasst'; did you mean 'last'"),
     (lambda: plan([Gram(layers=("stm",))], small_classifier()), "unknown layer 'stm'; did you mean 'stem'"),
     (lambda: plan([Gram()], flat()), "Gram: maps of several layers are needed.*leave the detector out"),
-    (lambda: flat(nn.Flatten(2)).see(pictures(0, 1), layers=["0"]), r"layer '0' gives \[1, 3, 64\], expected maps"),
+    (lambda: flat(nn.Flatten(2)).see(make_images(0, 1), layers=["0"]), r"layer '0' gives \[1, 3, 64\], expected maps"),
 ]
 
 

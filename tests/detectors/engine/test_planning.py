@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from seen_pictures import pictures, whole
+from seen_images import make_images, whole
 from torch import nn
 
 from openworld import OpenworldError
@@ -35,7 +35,7 @@ from openworld.testing._classifier import COLOURS
 
 def batches(seed, count=6, size=10):
     for part in range(count):
-        images = pictures(seed + part, size)
+        images = make_images(seed + part, size)
         yield images, small_classifier().see(images).predictions
 
 
@@ -76,7 +76,7 @@ def test_the_passes_that_are_said_are_made(case, counted):
     assert route.passes == expected
     fitted = route.fit(batches(1))
     counted.update(dict.fromkeys(counted, 0))
-    route.score(fitted, [pictures(50, 8)])
+    route.score(fitted, [make_images(50, 8)])
     assert counted["forward"] == expected.forwards
     assert counted["stage"] == expected.forwards + expected.stages
     assert counted["backward"] == expected.backwards
@@ -122,7 +122,7 @@ def test_weak_combinations_are_named():
             rows = images.flatten(2).permute(2, 0, 1)
             return self.head(self.attend(rows, rows, rows)[0].mean(dim=0))
 
-    transformer = watch(Attention().eval(), pictures(0, 2))
+    transformer = watch(Attention().eval(), make_images(0, 2))
     warnings = plan([MSP(), ASH(), GradNorm()], transformer).warnings
     assert [warning.split()[0] for warning in warnings] == ["ASH", "GradNorm"]
     assert "weak on a transformer" in warnings[0] and "53.2" in warnings[0]
@@ -146,7 +146,7 @@ def test_refused_at_once(call, said):
 
 def test_missing_labels_are_refused_with_the_first_batch():
     def one_then_break():
-        yield pictures(0, 4), None
+        yield make_images(0, 4), None
         raise AssertionError("a second batch was asked for")
 
     with pytest.raises(OpenworldError, match="MDS needs labels"):
@@ -156,7 +156,7 @@ def test_missing_labels_are_refused_with_the_first_batch():
 @pytest.mark.parametrize("loader", [False, True])
 def test_too_few_images_cost_no_pass_where_they_can_be_counted(loader, counted):
     """In a list of batches, and in a DataLoader, with what it drops at the end."""
-    shown = [(pictures(seed, 4), torch.zeros(4, dtype=torch.int64)) for seed in range(3)]
+    shown = [(make_images(seed, 4), torch.zeros(4, dtype=torch.int64)) for seed in range(3)]
     if loader:
         images = torch.cat([images for images, _ in shown])
         labels = torch.zeros(len(images), dtype=torch.int64)

@@ -7,7 +7,7 @@ import pytest
 import torch
 from safetensors import safe_open
 from safetensors.torch import save_file
-from seen_pictures import whole
+from seen_images import whole
 from settled import fitted, made
 
 from openworld import OpenworldError

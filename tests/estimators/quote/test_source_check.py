@@ -1,4 +1,4 @@
-"""What scores tell of a source that will not do: pictures on both sides, repeats, hardly a mistake."""
+"""What scores tell of a source that will not do: images on both sides, repeats, hardly a mistake."""
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ def rows(seed, n, classes=12):
     return Outputs(2 * np.eye(classes)[labels] + generator.normal(size=(n, classes)), labels)
 
 
-def test_a_fair_source_and_other_pictures():
+def test_a_fair_source_and_other_images():
     found = check_source(rows(0, 300), rows(1, 400))
     assert (found.n, found.n_target, found.shared, found.repeated) == (300, 400, 0, 0) and found.warnings == ()
     assert found.mistakes == rows(0, 300).mistakes
@@ -27,7 +27,7 @@ def test_a_fair_source_and_other_pictures():
 
 
 @pytest.mark.parametrize("change", ["a constant", "noise of another batch", "float32"])
-def test_the_same_pictures_on_both_sides_are_counted(change):
+def test_the_same_images_on_both_sides_are_counted(change):
     source, other = rows(0, 300), rows(1, 200)
     again = source.logits[50:100]
     again = {
@@ -60,14 +60,14 @@ COARSE = {
 
 
 @pytest.mark.parametrize("kind", COARSE)
-def test_scores_that_are_equal_by_chance_are_no_pictures(kind):
+def test_scores_that_are_equal_by_chance_are_no_images(kind):
     one, other = rows(0, 800), rows(1, 800)
     labels = one.labels % COARSE[kind](one.logits).shape[1]
     found = check_source(Outputs(COARSE[kind](one.logits), labels), Outputs(COARSE[kind](other.logits)))
     assert found.shared == found.repeated == 0
 
 
-def test_hardly_a_mistake_looks_like_training_pictures():
+def test_hardly_a_mistake_looks_like_training_images():
     labels = np.arange(500) % 4
     right = Outputs(6 * np.eye(4)[labels] + np.random.default_rng(0).random((500, 4)), labels)
     assert check_source(right).learned and "has not been trained on" in check_source(right).warnings[0]

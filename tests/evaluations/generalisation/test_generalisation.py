@@ -163,7 +163,7 @@ def test_new_names_stand_in_the_sentence_of_their_data_set_and_base_names_in_the
 
 
 def small_task(name):
-    """A learner fitted on four of the small world's classes, and four targets made of its pictures."""
+    """A learner fitted on four of the small world's classes, and four targets made of its images."""
     world = small_world()
     fitted = LEARNERS[name](**SMALL[name]).fit(world.clip, world.shots.of_classes(range(4)), seed=1)
     learner, places = (

@@ -54,7 +54,7 @@ def columns(record, name):
 
 def test_stages_do_what_is_missing_and_no_more(ran):
     spec, folder, made, records = ran
-    # Shots, 20 base, 8 validation and 80 pool pictures; shots once more, without views; 8 names in 80 sentences.
+    # Shots, 20 base, 8 validation and 80 pool images; shots once more, without views; 8 names in 80 sentences.
     assert made == [16 + 20 + 8 + 80, 16, 8 * 80, 20 + 80]
     again, same = run(spec, folder, folder / "cache")
     assert again == [0, 0, 0, 0] and [one.metrics for one in same] == [one.metrics for one in records]
@@ -82,13 +82,13 @@ def same(found, expected):
 
 
 def against(pool, members, base):
-    """What the run should tell of some new pictures: None for too few of either side."""
+    """What the run should tell of some new images: None for too few of either side."""
     own = {name: base[name] for name in ("score", "correct")}
     enough = min(members.sum(), len(own["score"])) >= 3
     return held(own, pool, np.ones(len(own["score"]), bool), members) if enough else None
 
 
-def test_every_cell_and_level_is_every_pair_of_its_pictures(ran):
+def test_every_cell_and_level_is_every_pair_of_its_images(ran):
     for record in ran[3]:
         value, base, pool = rows_by(record), columns(record, "base"), columns(record, "pool")
         assert base["id"].size == 20 and pool["id"].size == 80
@@ -152,7 +152,7 @@ def test_estimates_stand_beside_what_is_true(ran):
                 assert (said is None) == (truth is None) and (said is None or 0 <= said <= 1)
 
 
-def test_without_estimators_no_validation_picture_is_read(ran, shapes):
+def test_without_estimators_no_validation_image_is_read(ran, shapes):
     spec = read_protocol(given(shapes, estimators=[], references=[], validation_part="nowhere"))
     _, records = run(spec, ran[1] / "without", ran[1] / "cache")
     assert "estimation" not in records[0].metrics

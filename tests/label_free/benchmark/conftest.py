@@ -194,7 +194,7 @@ def _thumbnails(metrics):
     """A grey square for every condition, in a folder by its number."""
     file = io.BytesIO()
     Image.new("L", (8, 8), 128).save(file, "PNG")
-    conditions = {f"pictures/{number}/7.png": file.getvalue() for number in range(len(metrics["targets"]))}
+    conditions = {f"images/{number}/7.png": file.getvalue() for number in range(len(metrics["targets"]))}
     examples = {f"examples/{one['id']}.png": file.getvalue() for one in metrics["examples"]}
     return conditions | examples
 

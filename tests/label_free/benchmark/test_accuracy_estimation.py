@@ -23,13 +23,13 @@ from openworld.runs import RunStore, execute
 sys.path.append(str(Path(__file__).parent))
 from by_colour import SCALE, network  # noqa: E402
 
-# (red, green) of every picture, in levels; the greater names it.
+# (red, green) of every image, in levels; the greater names it.
 SOURCE = {"green": [(0, 51), (0, 102), (0, 153), (51, 0)], "red": [(51, 0), (102, 0), (153, 0), (204, 0)]}
 TARGET = {"green": [(0, 51), (0, 204), (102, 0), (0, 255)], "red": [(51, 0), (204, 0), (0, 51), (0, 102)]}
 
 
-def plant(root, part, pictures):
-    for name, levels in pictures.items():
+def plant(root, part, images):
+    for name, levels in images.items():
         folder = root / part / name
         folder.mkdir(parents=True)
         for number, (red, green) in enumerate(levels):
@@ -99,7 +99,7 @@ def confidence(level):
 
 def test_a_judged_model_by_hand(by_hand):
     made, (record, other) = by_hand
-    assert made == [0, 16]  # nothing to train; eight pictures of the source and eight of the target
+    assert made == [0, 16]  # nothing to train; eight images of the source and eight of the target
     assert record.name == "by colour, seed 0, epoch 3"
     metrics, rows = record.metrics, read_rows(record)
     assert (metrics["source_images"], metrics["source_mistakes"]) == (8, 1)
@@ -109,7 +109,7 @@ def test_a_judged_model_by_hand(by_hand):
     errors = {row.entity: 1 - row.value.value for row in rows.where(metric="estimated_accuracy")}
     # Source: levels 51 51 51 102 102 153 153 204, one mistake at 51: the lowest two tie, so that none lies below.
     assert errors["ATC-MC"] == 0.0
-    assert errors["GDE"] == 1.0  # its partner says the opposite of every picture
+    assert errors["GDE"] == 1.0  # its partner says the opposite of every image
     here = np.mean([confidence(level) for level in (51, 51, 51, 102, 102, 153, 153, 204)])
     there = np.mean([confidence(level) for level in (51, 204, 102, 255, 51, 204, 51, 102)])
     assert errors["AC"] == pytest.approx(1 - there, abs=1e-6)
@@ -195,7 +195,7 @@ def test_a_record_says_what_ran(by_hand):
     assert metrics["estimators"][0]["reference"] is None
     seconds = by_hand[1][0].timing["seconds"]
     assert set(seconds["fit"]) == set(seconds["estimate"]) == set(BY_HAND)
-    shown = [name for name in by_hand[1][0].attachments if name.startswith("pictures/0/")]
+    shown = [name for name in by_hand[1][0].attachments if name.startswith("images/0/")]
     assert len(shown) == 2 and by_hand[1][1].attachments == (ROWS,)
 
 
@@ -278,8 +278,8 @@ def test_a_score_has_seen_nothing_of_the_corruption_it_is_asked_about(trained, f
 def test_changed_images_stop_a_planned_unit(colours, tmp_path):
     spec, machine = read_protocol(given(colours)), Machine(cache=str(tmp_path))
     unit = EVALUATION.units(spec, machine)[0]
-    changed = dict(unit.inputs) | {"source pictures": "others"}
-    with pytest.raises(OpenworldError, match="source pictures changed since this run was planned"):
+    changed = dict(unit.inputs) | {"source images": "others"}
+    with pytest.raises(OpenworldError, match="source images changed since this run was planned"):
         EVALUATION(unit.arguments["task"], unit.resources["machine"], changed)
 
 
@@ -303,7 +303,7 @@ def test_damaged_answers_are_refused_by_a_unit_and_made_again_by_the_stage(colou
 
 def test_an_unreadable_image_stops_or_is_left_out(colours, tmp_path):
     root = shutil.copytree(colours, tmp_path / "colours")
-    (root / "away" / "test" / "red" / "3.png").write_bytes(b"no picture")
+    (root / "away" / "test" / "red" / "3.png").write_bytes(b"no image")
     spec, folder = read_protocol(given(root)), tmp_path / "run"
     with pytest.raises(OpenworldError, match=r"condition 1: away.*3\.png"):
         run(spec, folder, tmp_path / "cache")

@@ -1,4 +1,4 @@
-"""Parts of accuracy estimation: taxonomies by hand, references, held-out pictures, models and their partners."""
+"""Parts of accuracy estimation: taxonomies by hand, references, held-out images, models and their partners."""
 
 import sys
 from dataclasses import replace
@@ -111,29 +111,29 @@ OUTPUTS = "openworld.evaluations.model_outputs:ModelOutputs"
 
 @pytest.fixture(scope="module")
 def looked(shapes, tmp_path_factory):
-    """Pictures, a classifier in a folder, and a cache in which it and the embedded backbone have looked at them."""
+    """Images, a classifier in a folder, and a cache in which it and the embedded backbone have looked at them."""
     root = tmp_path_factory.mktemp("looked")
-    pictures = DatasetSpec(str(shapes)).images(limit=16)
+    image_set = DatasetSpec(str(shapes)).images(limit=16)
     preprocess = classifiers.Preprocess(8, 8, "squash", (0.5,) * 3, (0.5,) * 3)
     module = classifiers.build("resnet-8", 8, 8)
-    saved = classifiers.Classifier(module, pictures.load().classnames, preprocess, "resnet-8")
+    saved = classifiers.Classifier(module, image_set.load().classnames, preprocess, "resnet-8")
     classifiers.save(saved, root / "mine")
     machine = Machine(cache=str(root / "cache"))
-    look = ModelOutputs("shapes", pictures, (in_folder(str(root / "mine")),), ("embedded",), 1)
+    look = ModelOutputs("shapes", image_set, (in_folder(str(root / "mine")),), ("embedded",), 1)
     build_artifact(OUTPUTS, to_json(look), to_json(machine))
-    return pictures, saved, root / "mine", machine, look
+    return image_set, saved, root / "mine", machine, look
 
 
 def test_a_look_is_what_everybody_says_alone(looked):
-    pictures, saved, folder, machine, look = looked
-    np.testing.assert_allclose(logits_of(pictures, in_folder(str(folder)), machine), saved.logits(pictures.load()))
+    image_set, saved, folder, machine, look = looked
+    np.testing.assert_allclose(logits_of(image_set, in_folder(str(folder)), machine), saved.logits(image_set.load()))
     assert not missing([look, look], machine)
     (needed,) = missing([look, look], Machine(cache=machine.cache + "2"))
     assert needed.size() == 16
 
 
 def test_a_classifier_of_other_names_is_refused(looked, shapes):
-    pictures, saved, folder, machine, look = looked
+    image_set, saved, folder, machine, look = looked
     others = DatasetSpec(str(shapes)).images("validation")
     names = tuple(reversed(others.load().classnames))
     classifiers.save(classifiers.Classifier(saved.module, names, saved.preprocess, "resnet-8"), folder / "other")
@@ -143,8 +143,8 @@ def test_a_classifier_of_other_names_is_refused(looked, shapes):
 
 
 def test_cosines_are_those_of_zero_shot(looked):
-    pictures, _, _, machine, _ = looked
-    images, clip = pictures.load(), backbones.load("embedded")
+    image_set, _, _, machine, _ = looked
+    images, clip = image_set.load(), backbones.load("embedded")
     rows = np.arange(len(images))
     with torch.no_grad():
         pixels = torch.stack([clip.preprocess(images.image(number)) for number in rows])
@@ -153,21 +153,21 @@ def test_cosines_are_those_of_zero_shot(looked):
             reference = ReferenceSpec("CLIP", backbone="embedded", templates=templates)
             text = clip.encode_text([sentence.format(name) for name in images.classnames])
             expected = embeddings @ torch.nn.functional.normalize(text, dim=-1).mT
-            found = similarities(reference, pictures, rows, "emoji-groups", machine)
+            found = similarities(reference, image_set, rows, "emoji-groups", machine)
             np.testing.assert_allclose(found, expected, atol=1e-5)
     assert own_temperature(reference, machine) == pytest.approx(1 / float(clip.logit_scale))
     ensemble = ReferenceSpec("CLIP", backbone="embedded", templates="ensemble")
-    assert np.abs(similarities(ensemble, pictures, rows, "emoji-groups", machine) - found).max() > 1e-3
+    assert np.abs(similarities(ensemble, image_set, rows, "emoji-groups", machine) - found).max() > 1e-3
 
 
 def test_other_references(looked):
-    pictures, saved, folder, machine, _ = looked
+    image_set, saved, folder, machine, _ = looked
     rows = np.arange(0, 16, 2)
-    said = similarities(ReferenceSpec("mine", classifier=str(folder)), pictures, rows, "", machine)
-    np.testing.assert_allclose(said, saved.logits(pictures.load())[::2])
-    assert not similarities(ReferenceSpec("uniform"), pictures, rows, "", machine).any()
-    here = similarities(ReferenceSpec("dirichlet"), pictures, rows, "", machine)
-    fewer = replace(pictures, limit=8)
+    said = similarities(ReferenceSpec("mine", classifier=str(folder)), image_set, rows, "", machine)
+    np.testing.assert_allclose(said, saved.logits(image_set.load())[::2])
+    assert not similarities(ReferenceSpec("uniform"), image_set, rows, "", machine).any()
+    here = similarities(ReferenceSpec("dirichlet"), image_set, rows, "", machine)
+    fewer = replace(image_set, limit=8)
     assert here.shape == (8, 8) and np.allclose(here.sum(axis=1), 1)
     assert not np.allclose(here, similarities(ReferenceSpec("dirichlet"), fewer, rows, "", machine))
 

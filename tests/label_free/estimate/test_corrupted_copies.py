@@ -1,4 +1,4 @@
-"""Corrupted copies of labelled pictures: which, of how many pictures, of what size; scores are not made twice."""
+"""Corrupted copies of labelled images: which, of how many images, of what size; scores are not made twice."""
 
 import numpy as np
 import pytest
@@ -38,7 +38,7 @@ def test_families_are_those_of_the_corruptions():
 
 
 @pytest.mark.parametrize(("size", "expected"), [((600, 512), (300, 256)), ((300, 100), (300, 100))])
-def test_large_pictures_are_scaled_down_first(size, expected):
+def test_large_images_are_scaled_down_first(size, expected):
     read = corruptions._AtMost(lambda index: Image.new("L", size))
     assert read(0).size == expected and read.file_of(0) is None
 

@@ -1,4 +1,4 @@
-"""Models look at pictures and write a file of scores; whose labels count, and which models will not do."""
+"""Models look at images and write a file of scores; whose labels count, and which models will not do."""
 
 import shutil
 from dataclasses import replace
@@ -25,8 +25,8 @@ SENTENCE = "an icon of a {}."
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """Four pictures of each of 8 classes, by class, and the same without classes."""
-    root = tmp_path_factory.mktemp("pictures")
+    """Four images of each of 8 classes, by class, and the same without classes."""
+    root = tmp_path_factory.mktemp("images")
     images = datasets.load("emoji-groups", part="test")
     for label, name in enumerate(images.classnames):
         for place in (root / "by class" / name, root / "loose"):
@@ -150,7 +150,7 @@ def scores_of(where, classifier, path):
 
 
 def test_a_source_that_the_model_was_trained_on_is_said(folder, classifier, tmp_path):
-    """Its very pictures, copies of them in another format, and others; also where the scores were kept."""
+    """Its very images, copies of them in another format, and others; also where the scores were kept."""
     rest = datasets.load("emoji-groups", part="test")
     names = rest.classnames
     for label, name in enumerate(names):
@@ -171,9 +171,9 @@ def test_a_source_that_the_model_was_trained_on_is_said(folder, classifier, tmp_
     assert said["others"] == ""
 
 
-def test_a_classifier_that_does_not_know_its_training_pictures(folder, classifier, tmp_path):
+def test_a_classifier_that_does_not_know_its_training_images(folder, classifier, tmp_path):
     old = shutil.copytree(classifier, tmp_path / "old")
-    (old / "training-pictures.safetensors").unlink()
+    (old / "training-images.safetensors").unlink()
     source = scores_of(folder / "by class", old, tmp_path / "source.parquet")
     assert "seen_in_training" not in source.files[0].columns
     assert not any(
@@ -188,7 +188,7 @@ def test_a_backbone_whose_accuracy_is_estimated_speaks_on_its_own_scale(folder):
     np.testing.assert_allclose(model.scores(images), scale * reference.scores(images), atol=1e-5)
 
 
-def test_what_names_pictures(folder, tmp_path):
+def test_what_names_images(folder, tmp_path):
     assert are_images(str(folder)) and are_images("emoji-concepts/noto")
     assert not are_images("scores.npz") and not are_images("no-such-set")
     images = labelled_images("emoji-groups/noto/validation")

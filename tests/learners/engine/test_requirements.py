@@ -1,4 +1,4 @@
-"""Learners on backbones that lack something: tried before a picture is encoded, and refused by name."""
+"""Learners on backbones that lack something: tried before an image is encoded, and refused by name."""
 
 import pytest
 

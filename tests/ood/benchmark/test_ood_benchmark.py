@@ -193,5 +193,5 @@ def test_every_image_that_a_page_of_a_unit_shows_is_kept(ran):
                 continue
             for column in (column for column in table if column.startswith("score ")):
                 order = np.argsort((1 if group == "id" else -1) * table[column][rows], kind="stable")[:8]
-                kept = {f"pictures/{number}/{place}.png" for place in order.tolist()}
+                kept = {f"images/{number}/{place}.png" for place in order.tolist()}
                 assert kept <= set(record.attachments)

@@ -129,4 +129,4 @@ def _facts(model, seed, detectors, id_kept):
 def _images(counts):
     file = io.BytesIO()
     Image.new("L", (8, 8), 128).save(file, "PNG")
-    return {f"pictures/{row}-{column}/7.png": file.getvalue() for row, column in np.argwhere(counts > 0)}
+    return {f"images/{row}-{column}/7.png": file.getvalue() for row, column in np.argwhere(counts > 0)}

@@ -13,11 +13,11 @@ IDS = {"n01440764": "tench", "n01443537": "goldfish", "n01484850": "great white 
 OTHERS = ("n01819313", "n02099712")
 LEVELS = 8
 TOO_FEW = {(6, 0): 9, (7, 0): 0, (7, 1): 4}
-"""Cells of ImageNet-21K with fewer than ten pictures, as released; all others hold eleven here, ten for validation."""
+"""Cells of ImageNet-21K with fewer than ten images, as released; all others hold eleven here, ten for validation."""
 
 
 def plant(root: Path) -> Path:
-    """ImageNet's class folders, all lists and their pictures, and a saved classifier, as people keep them."""
+    """ImageNet's class folders, all lists and their images, and a saved classifier, as people keep them."""
     generator = np.random.default_rng(0)
     _plant_imagenet(root, generator)
     for cell in np.ndindex(LEVELS, LEVELS):

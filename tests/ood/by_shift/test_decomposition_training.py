@@ -1,4 +1,4 @@
-"""A run whose decomposition is taught by training pictures in looks; which pictures teach; refusals."""
+"""A run whose decomposition is taught by training images in looks; which images teach; refusals."""
 
 from dataclasses import replace
 
@@ -26,7 +26,7 @@ def measured(few_shapes, tmp_path_factory):
             "shots": 1,
             "pool": [{"dataset": str(few_shapes)}],
             "models": [{"backbone": "embedded", "detectors": [{"detector": "MCM"}]}],
-            "decomposition": {"taught_by": "pictures", "settings": SMALL},
+            "decomposition": {"taught_by": "images", "settings": SMALL},
             "k": 2,
         }
     )
@@ -36,7 +36,7 @@ def measured(few_shapes, tmp_path_factory):
     return spec, machine, made
 
 
-def test_pictures_teach_and_are_measured_by_features_that_see_looks(measured):
+def test_images_teach_and_are_measured_by_features_that_see_looks(measured):
     spec, machine, made = measured
     task = spec.tasks[0]
     assert 4 * len(LOOKS) in made  # 4 classes, a shot each
@@ -46,7 +46,7 @@ def test_pictures_teach_and_are_measured_by_features_that_see_looks(measured):
     assert len(degrees.semantic) == 16 and np.all(degrees.covariate >= 0)
 
 
-def test_a_run_says_that_pictures_teach_and_not_sentences(measured):
+def test_a_run_says_that_images_teach_and_not_sentences(measured):
     def spoken_of(spec):
         return {one.doing: (one.done, one.counted) for one in evaluation_of(spec).artifacts(spec, measured[1])}[
             "splitting"
@@ -54,7 +54,7 @@ def test_a_run_says_that_pictures_teach_and_not_sentences(measured):
 
     spec = measured[0]
     by_texts = replace(spec, decomposition=replace(spec.decomposition, taught_by="texts", settings={}))
-    assert spoken_of(spec) == ("drew over", "pictures") and spoken_of(by_texts) == ("read", "sentences")
+    assert spoken_of(spec) == ("drew over", "images") and spoken_of(by_texts) == ("read", "sentences")
 
 
 def test_nothing_is_done_twice(measured, tmp_path):
@@ -91,8 +91,8 @@ def test_classes_take_turns():
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
-        ({"taught_by": "picture"}, "did you mean 'pictures'"),
-        ({"taught_by": "pictures", "templates": ("a {}.",)}, "leave one of the two out"),
+        ({"taught_by": "image"}, "did you mean 'images'"),
+        ({"taught_by": "images", "templates": ("a {}.",)}, "leave one of the two out"),
     ],
 )
 def test_refusals(fields, message):

@@ -72,7 +72,7 @@ def of_levels(found, metric, axis, counting="kept"):
 
 def test_stages_do_what_is_missing_and_no_more(ran, tmp_path):
     spec, folder, made, records = ran
-    # One epoch; 4 classes of 6 and of 2 pictures, twice 40 of the pool; 8 names in 80 sentences; all but the training;
+    # One epoch; 4 classes of 6 and of 2 images, twice 40 of the pool; 8 names in 80 sentences; all but the training;
     # 24 are too few to be gathered in shards; three detectors of the network, which score test images and pool.
     assert made == [1, 24 + 8 + 80, 8 * 80, 8 + 80, 0, 3, 8 + 80]
     again, same = run(spec, folder, folder / "cache")
@@ -150,7 +150,7 @@ def test_the_cells_follow_from_the_table(ran):
         assert found.value("", "images", side="in-distribution").value == len(test["label"]) == 8
 
 
-def test_the_tables_say_which_picture_a_row_is_of(ran, told_columns):
+def test_the_tables_say_which_image_a_row_is_of(ran, told_columns):
     for record in ran[3]:
         images, test = record.table("images"), record.table("test")
         for table in (images, test):
@@ -180,7 +180,7 @@ def test_classes_in_distribution_are_kept_and_removed(ran):
     assert ran[3][0].metrics["id_kept"] and sizes == [80, 40]
 
 
-def test_styles_are_told_by_picture(ran):
+def test_styles_are_told_by_image(ran):
     told, images = ran[3][0].metrics, ran[3][0].table("images")
     assert [style.split(", ")[1:] for style in told["styles"]] == [[], ["contrast 5"]]
     assert np.array(images["style"]).tolist() == [0] * 40 + [1] * 40
@@ -229,7 +229,7 @@ def test_marginal_images_are_those_of_other_classes_that_pass_most_surely(ran):
         shown = [place for image in images for place in near if pool["id"][place] == image["image"]]
         assert [image["class"] for image in images] == pool["label_name"][shown].tolist()
         for image in images:
-            assert f"pictures/marginal/{image['image']}.png" in record.attachments
+            assert f"images/marginal/{image['image']}.png" in record.attachments
             (row,) = np.flatnonzero(test["id"] == image["known"])
             same = test["label_name"] == image["taken_for"]
             assert same[row] and test[f"score {label}"][row] == test[f"score {label}"][same].max()
@@ -241,7 +241,7 @@ def test_marginal_images_are_those_of_other_classes_that_pass_most_surely(ran):
 
 
 def test_numbers_by_hand():
-    #                    cell 0,0: .625  cell 0,1: 1     cell 1,1: 3/4; cell 1,0 has one picture alone
+    #                    cell 0,0: .625  cell 0,1: 1     cell 1,1: 3/4; cell 1,0 has one image alone
     pool = {"any": np.array([3.0, 1.0, 0.0, 0.0, 0.0, 2.5, 9.0])}
     levels = {"semantic": np.array([0, 0, 1, 1, 1, 1, 0]), "covariate": np.array([0, 0, 0, 0, 1, 1, 1])}
     known = np.array([True] + [False] * 6)
@@ -269,7 +269,7 @@ def test_numbers_by_hand():
 
 @pytest.fixture
 def lists(shapes, tmp_path):
-    """A class in cell (0, 0) and one in (1, 2), some pictures in each of two folders."""
+    """A class in cell (0, 0) and one in (1, 2), some images in each of two folders."""
     for part, numbers in {"train": (0, 1), "val": (2, 3, 4)}.items():
         (tmp_path / part).mkdir()
         for name, cell in (("blue circle", "cov_0_sem_0"), ("red square", "cov_1_sem_2")):
@@ -291,7 +291,7 @@ def test_a_run_on_given_cells_measures_nothing(shapes, lists, ran, tmp_path):
         NETWORK | {"detectors": [{"detector": "MSP"}]},
         {"backbone": "embedded", "detectors": [{"detector": "MCM"}, {"detector": "Energy"}]},
     ]
-    changed = {"cells": {"lists": lists.lists, "pictures": lists.pictures}, "pool": [], "models": models}
+    changed = {"cells": {"lists": lists.lists, "images": lists.images}, "pool": [], "models": models}
     made, records = run(read_protocol(given(shapes, **changed)), tmp_path / "run", ran[1] / "cache")
     assert made[:5] == [0] * 5  # trained and embedded before
     assert made[5:] == [1, 8 + sum(len(record.table("images")["id"]) for record in records[:1])]
@@ -303,12 +303,12 @@ def test_a_run_on_given_cells_measures_nothing(shapes, lists, ran, tmp_path):
     assert set(read_rows(records[1]).where(metric="auroc").entities) == {"MCM", "Energy"}
 
 
-def test_generated_pictures_tell_label_and_style_by_name(shapes, tmp_path):
-    (tmp_path / "pictures").mkdir()
+def test_generated_images_tell_label_and_style_by_name(shapes, tmp_path):
+    (tmp_path / "images").mkdir()
     for name in ("0_17_5", "1_17_38", "2_4_5"):
-        (tmp_path / "pictures" / f"{name}.png").write_bytes((shapes / "test" / "red circle" / "0.png").read_bytes())
+        (tmp_path / "images" / f"{name}.png").write_bytes((shapes / "test" / "red circle" / "0.png").read_bytes())
     (tmp_path / "cov_0_sem_0.txt").write_text("0_17_5.png\n1_17_38.png\n2_4_5.png\n")
-    cells = given_cells(CellsSpec((str(tmp_path),), str(tmp_path / "pictures")))
+    cells = given_cells(CellsSpec((str(tmp_path),), str(tmp_path / "images")))
     assert cells.images.classnames == ("17", "4") and cells.images.labels.tolist() == [0, 0, 1]
     assert [cells.styles[place] for place in cells.style] == ["style 5", "style 38", "style 5"]
 
@@ -317,7 +317,7 @@ def test_generated_pictures_tell_label_and_style_by_name(shapes, tmp_path):
 
 
 def judged_once(shapes, ran, tmp_path, **changed):
-    """The rows of a run of the network alone, with pictures embedded before."""
+    """The rows of a run of the network alone, with images embedded before."""
     spec = read_protocol(given(shapes, models=[NETWORK | {"detectors": [{"detector": "MSP"}]}]) | changed)
     return read_rows(run(spec, tmp_path / "odd", ran[1] / "cache")[1][0])
 
@@ -330,7 +330,7 @@ def test_a_pool_of_in_distribution_classes_alone_has_nothing_without_them(shapes
     assert found.value("", "images", images="other classes").value == 0
 
 
-def test_levels_without_pictures_are_not_available(shapes, ran, tmp_path):
+def test_levels_without_images_are_not_available(shapes, ran, tmp_path):
     found = judged_once(shapes, ran, tmp_path, cuts={"semantic": [1.9], "covariate": [1.7, 1.8, 1.9]})
     assert counts_of(found).tolist() == [[80, 0], [0, 0], [0, 0], [0, 0]]
     place = {"id_classes": "kept", "semantic_level": 0}
@@ -339,13 +339,13 @@ def test_levels_without_pictures_are_not_available(shapes, ran, tmp_path):
     assert found.value("", "images", images="far in meaning").value == 0
 
 
-def test_cells_with_too_few_pictures_are_not_available(shapes, ran, tmp_path):
+def test_cells_with_too_few_images_are_not_available(shapes, ran, tmp_path):
     found = judged_once(shapes, ran, tmp_path, least=1000)
     assert {row.value.value for row in found.where(entity="MSP", id_classes="kept")} == {None}
     assert counts_of(found).sum() == 80
 
 
-def test_pictures_that_are_all_alike_cannot_be_divided(shapes, ran, tmp_path):
+def test_images_that_are_all_alike_cannot_be_divided(shapes, ran, tmp_path):
     for name in ("blue circle", "red square", "red circle", "green circle"):
         place = tmp_path / "alike" / "test" / name
         place.mkdir(parents=True)
@@ -354,7 +354,7 @@ def test_pictures_that_are_all_alike_cannot_be_divided(shapes, ran, tmp_path):
         judged_once(shapes, ran, tmp_path, pool=[{"dataset": str(tmp_path / "alike")}])
 
 
-def test_pictures_that_cannot_be_read_stop_the_run_or_are_counted_out(shapes, ran, tmp_path):
+def test_images_that_cannot_be_read_stop_the_run_or_are_counted_out(shapes, ran, tmp_path):
     copytree(shapes / "test", tmp_path / "damaged" / "test")
     (tmp_path / "damaged" / "test" / "red circle" / "1.png").write_bytes(b"none")
     spec = read_protocol(given(shapes, pool=[{"dataset": str(tmp_path / "damaged")}]))
@@ -368,10 +368,10 @@ def test_pictures_that_cannot_be_read_stop_the_run_or_are_counted_out(shapes, ra
         assert len(set(record.table("images")["id"])) == 39 and max(record.table("images")["id"]) == 39
 
 
-def test_all_pictures_of_given_cells_must_be_readable(shapes, lists, ran, tmp_path):
+def test_all_images_of_given_cells_must_be_readable(shapes, lists, ran, tmp_path):
     copytree(shapes / "test", tmp_path / "damaged" / "test")
     (tmp_path / "damaged" / "test" / "red square" / "1.png").write_bytes(b"none")
-    cells = {"lists": lists.lists, "pictures": str(tmp_path / "damaged")}
+    cells = {"lists": lists.lists, "images": str(tmp_path / "damaged")}
     spec = read_protocol(given(shapes, cells=cells, pool=[]))
     machine = Machine(cache=str(ran[1] / "cache"), allow_corrupt=1)
     for unit in EVALUATION.units(spec, machine):
@@ -459,7 +459,7 @@ def test_an_entry_of_the_pool_is_known_by_any_spelling_of_its_path(shapes):
         read_protocol(given(shapes, pool=[{"dataset": str(shapes)}, {"dataset": other}]))
 
 
-def test_no_shots_are_all_pictures(shapes):
+def test_no_shots_are_all_images(shapes):
     assert read_protocol(given(shapes, shots=0)) == read_protocol(given(shapes, shots=None))
 
 
@@ -470,7 +470,7 @@ def test_cuts_may_be_given(shapes, ran):
     assert counts_of(read_rows(cut)).shape[1] == 2
 
 
-def test_changed_pictures_are_refused(ran):
+def test_changed_images_are_refused(ran):
     spec, folder, _, _ = ran
     unit = EVALUATION.units(spec, Machine(cache=str(folder / "cache")))[0]
     with pytest.raises(OpenworldError, match="pool changed"):

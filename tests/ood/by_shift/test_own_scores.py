@@ -113,7 +113,7 @@ def test_a_csv_file_with_degrees_of_the_pool_alone_gives_the_page(tmp_path):
 def test_columns_of_the_degrees_that_shift_keeps_are_no_detectors():
     table = with_degrees()
     kept = {f"{name}_degree" if name in ("semantic", "covariate") else name: own for name, own in table.items()}
-    kept |= {"picture": ["a.png"] * (N_TEST + N_POOL), "semantic_nearest": ["b.png"] * (N_TEST + N_POOL)}
+    kept |= {"image": ["a.png"] * (N_TEST + N_POOL), "semantic_nearest": ["b.png"] * (N_TEST + N_POOL)}
     kept |= {"semantic_far": [False] * (N_TEST + N_POOL)}
     first, again = (ow.detect(scores=own, levels=3, quiet=True).results for own in (table, kept))
     assert plain(again) == plain(first) and "semantic_far" not in again.entities

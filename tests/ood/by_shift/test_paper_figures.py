@@ -66,8 +66,8 @@ def test_marginal_images_with_prediction_and_confidence(make_units, write_run, d
     numbers = [Result("resnet-8", metric, Value(value), place) for metric, value in ((CONFIDENCE, 0.987), (SCORE, 0.9))]
     rows = Results.from_parquet(kept[ROWS])
     kept |= {ROWS: replace(rows, rows=(*rows, *numbers)).to_parquet()}
-    names = ("pictures/marginal/7.png", "pictures/marginal/known-3.png")
-    kept |= dict.fromkeys(names, kept["pictures/0-0/7.png"])
+    names = ("images/marginal/7.png", "images/marginal/known-3.png")
+    kept |= dict.fromkeys(names, kept["images/0-0/7.png"])
     folder = write_run([(facts, tables, kept), *others])
     given = FigureRuns("is-ood", REAL, (PaperRun(folder),))
     figure = FIGURES["is-ood"]["20"].draw(given)

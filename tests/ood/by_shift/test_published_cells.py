@@ -1,4 +1,4 @@
-"""Given cells: IS-OOD as it is released, its list of in-distribution test pictures, and lists that are wrong."""
+"""Given cells: IS-OOD as it is released, its list of in-distribution test images, and lists that are wrong."""
 
 import sys
 from dataclasses import replace
@@ -78,7 +78,7 @@ def test_syn_is_tells_label_and_style_by_file_name(released):
     assert cells.styles == ("style 0", "style 1", "style 2")
 
 
-def test_only_listed_pictures_are_tested_on(rooted):
+def test_only_listed_images_are_tested_on(rooted):
     (run,) = plan("is-ood", ["1"], ReproductionSetup(str(rooted))).runs
     every = replace(run.spec, cells=replace(run.spec.cells, tested="")).ground.test.load()
     tested = run.spec.ground.test.load()
@@ -161,7 +161,7 @@ def test_bad_lists_are_refused(tmp_path, lines, said):
         given_cells(CellsSpec((str(tmp_path),), str(tmp_path)))
 
 
-def test_many_pictures_are_read_in_one_go_and_the_double_one_is_named(tmp_path):
+def test_many_images_are_read_in_one_go_and_the_double_one_is_named(tmp_path):
     lines = [f"a/{number}.png" for number in range(200_000)]
     (tmp_path / "cov_0_sem_0.txt").write_text("\n".join([*lines, "a/199999.png"]))
     with pytest.raises(OpenworldError, match=r"a/199999.png stands 2 times"):

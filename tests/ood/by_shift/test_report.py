@@ -58,11 +58,9 @@ def test_differences_are_of_detectors_that_both_models_have(shifts, one_detector
 
 def test_cells_have_up_to_four_images_and_every_cell_its_first_before_any_its_second(make_units, write_run):
     (facts, tables, kept), *others = make_units(models={"resnet-8": {"MSP": (0.1, 0.0)}}, seeds=(0,))
-    png, kept = kept["pictures/0-0/7.png"], {name: file for name, file in kept.items() if not name.endswith(".png")}
-    images = {
-        f"pictures/{row}-{column}/{number}.png": png for row in (0, 1) for column in (0, 1) for number in range(5)
-    }
-    del images["pictures/1-1/3.png"], images["pictures/1-1/4.png"]
+    png, kept = kept["images/0-0/7.png"], {name: file for name, file in kept.items() if not name.endswith(".png")}
+    images = {f"images/{row}-{column}/{number}.png": png for row in (0, 1) for column in (0, 1) for number in range(5)}
+    del images["images/1-1/3.png"], images["images/1-1/4.png"]
     size = len(tables["images"]["group"])
     shown = {"id": np.arange(size), "label_name": np.array([f"class {place % 3}" for place in range(size)], object)}
     tables |= {"images": tables["images"] | shown | {"style": np.arange(size) % 2}}

@@ -187,7 +187,7 @@ def test_training_images_that_were_not_downloaded_are_said_and_not_needed(root):
 
 def test_a_check_says_what_is_there(root, tmp_path):
     found = datasets.check("openood:cifar10", root)
-    assert found.pictures["train"] == 40 and found.classes == 10 and not found.ok
+    assert found.counts["train"] == 40 and found.classes == 10 and not found.ok
     assert any("expected 26,032" in fault for fault in found.wrong)
     empty = datasets.check("openood:cifar10", tmp_path)
     assert len(empty.wrong) == len(BENCHMARKS["openood:cifar10"].sets) + 2 and len(empty.remarks) == 1

@@ -160,7 +160,7 @@ def test_a_set_is_a_division_that_is_given(twin):
 
 
 def test_cells_are_given_in_one_way():
-    for wrong in ({}, {"lists": ("a",)}, {"pictures": "b"}, {"lists": ("a",), "pictures": "b", "generated": "c"}):
+    for wrong in ({}, {"lists": ("a",)}, {"images": "b"}, {"lists": ("a",), "images": "b", "generated": "c"}):
         with pytest.raises(OpenworldError, match="cells are either lists"):
             CellsSpec(**wrong)
 

@@ -55,7 +55,7 @@ def test_rows_of_cells_are_their_data():
     assert list(cell_chart().rows())[1] == {"covariate": 0, "semantic": 1, "auroc": 0.4}
 
 
-def pictured(count):
+def with_images(count):
     content = io.BytesIO()
     Image.new("RGB", (4, 4), "teal").save(content, "PNG")
     address = "data:image/png;base64," + base64.b64encode(content.getvalue()).decode()
@@ -65,7 +65,7 @@ def pictured(count):
 
 @pytest.mark.parametrize(("count", "width"), [(1, 48.0), (3, 23.0)])
 def test_images_fill_their_cell(count, width):
-    chart = pictured(count)
+    chart = with_images(count)
     images = list(ElementTree.fromstring(chart.svg({})).iter("image"))
     assert len(images) == count and {float(image.get("width")) for image in images} == {width}
     assert "cell-rare" in chart.svg({}) and [row["image"] for row in chart.rows()][-1] == f"image {count - 1}"

@@ -12,7 +12,7 @@ from openworld.shifts.synthesis import Prompts, plan_synthesis, prompt_styles
 
 @dataclass
 class PlainPainter:
-    """Paints the seed as a colour, counts what it painted, and stops (as a crash would) after `most` pictures."""
+    """Paints the seed as a colour, counts what it painted, and stops (as a crash would) after `most` images."""
 
     most: int = 10**9
     about: dict = field(default_factory=lambda: {"name": "plain"})

@@ -36,9 +36,9 @@ class StandIn:
 def test_the_pipeline_is_asked_for_what_was_ordered(plan):
     pipeline = StandIn()
     orders = [plan.commission(number) for number in range(3)]
-    pictures = DiffusionPainter(pipeline, "mine", side=16, steps=2).paint(orders)
+    images = DiffusionPainter(pipeline, "mine", side=16, steps=2).paint(orders)
     asked = pipeline.asked[0]
-    assert [picture.size for picture in pictures] == [(16, 16)] * 3
+    assert [image.size for image in images] == [(16, 16)] * 3
     assert asked["prompt"] == [order.text for order in orders]
     assert [one.initial_seed() for one in asked["generator"]] == [order.seed for order in orders]
     assert (asked["num_inference_steps"], asked["guidance_scale"], asked["negative_prompt"]) == (2, 0.0, None)
@@ -119,8 +119,8 @@ def tiny(weights):
         return sdxl_turbo(weights, device="cpu", side=32, steps=2)
 
 
-def pixels(picture):
-    return np.asarray(picture, int)
+def pixels(image):
+    return np.asarray(image, int)
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -141,15 +141,15 @@ def test_a_real_pipeline_that_was_stopped_goes_on_and_a_screen_sees_what_it_pain
             raise KeyboardInterrupt
 
     def screen(seen):
-        def allows(pictures):
-            seen.extend(pictures)
-            return [place > 0 for place, _ in enumerate(pictures)]
+        def allows(images):
+            seen.extend(images)
+            return [place > 0 for place, _ in enumerate(images)]
 
         return Screen("not the first", allows, attempts=2)
 
     seen = []
     found = generate(plan, tiny, tmp_path / "whole", screen=screen(seen), batch=5)
-    assert {picture.size for picture in seen} == {(32, 32)}
+    assert {image.size for image in seen} == {(32, 32)}
     assert (len(seen), len(found), found.refused) == (15 + 3, 12, 3)
     generate(plan, tiny, tmp_path / "unscreened", batch=3)
     with pytest.raises(KeyboardInterrupt):
@@ -161,7 +161,7 @@ def test_a_real_pipeline_that_was_stopped_goes_on_and_a_screen_sees_what_it_pain
 
 @pytest.mark.filterwarnings("ignore")
 def test_memory_is_asked_on_a_gpu_and_the_batch_follows(tiny, monkeypatch):
-    """Where CUDA is not, its answers are made up: one picture takes 1 GB, and 10 GB are free."""
+    """Where CUDA is not, its answers are made up: one image takes 1 GB, and 10 GB are free."""
     monkeypatch.setattr(torch.cuda, "reset_peak_memory_stats", lambda device: None)
     monkeypatch.setattr(torch.cuda, "memory_allocated", lambda device: 2 * 10**9)
     monkeypatch.setattr(torch.cuda, "max_memory_allocated", lambda device: 3 * 10**9)

@@ -17,8 +17,8 @@ MADE = ("manifest.json", "images.parquet")
 
 
 def bytes_of(folder):
-    pictures = sorted(path.relative_to(folder) for path in folder.rglob("*.png"))
-    return {str(path): (folder / path).read_bytes() for path in (*pictures, *MADE)}
+    images = sorted(path.relative_to(folder) for path in folder.rglob("*.png"))
+    return {str(path): (folder / path).read_bytes() for path in (*images, *MADE)}
 
 
 @pytest.fixture
@@ -67,7 +67,7 @@ def test_a_torn_line_and_a_damaged_file_are_made_again(plan, painter, tmp_path, 
 def test_a_screen_gets_other_seeds_and_then_a_refusal(plan, painter, tmp_path):
     forbidden = {plan.commission(number, attempt).seed for number, attempt in ((1, 0), (4, 0), (4, 1), (9, 0), (9, 1))}
     colours = {tuple(seed.to_bytes(8, "big")[:3]) for seed in forbidden}
-    screen = Screen("colours", lambda pictures: [one.getpixel((0, 0)) not in colours for one in pictures], attempts=2)
+    screen = Screen("colours", lambda images: [one.getpixel((0, 0)) not in colours for one in images], attempts=2)
     own = painter()
     found = generate(plan, own, tmp_path / "set", screen=screen)
     assert (len(found), found.refused, found.about["refused"]) == (13, 2, 2)
@@ -80,7 +80,7 @@ def test_a_screen_gets_other_seeds_and_then_a_refusal(plan, painter, tmp_path):
     assert table["seed"][:3].tolist() == [plan.commission(number, int(number == 1)).seed for number in range(3)]
     again = painter(most=0)
     assert len(generate(plan, again, tmp_path / "set", screen=screen)) == 13
-    nothing, once = painter(), Screen("none", lambda pictures: [False] * len(pictures), attempts=1)
+    nothing, once = painter(), Screen("none", lambda images: [False] * len(images), attempts=1)
     found = generate(plan, nothing, tmp_path / "none", screen=once)
     assert (len(found), found.refused, len(nothing.painted)) == (0, 15, 15)
 
@@ -106,7 +106,7 @@ def test_a_folder_of_something_else_is_refused(plan, painter, tmp_path, whole):
     with pytest.raises(OpenworldError, match="begun with another painter"):
         generate(plan, painter(about={"name": "other"}), folder)
     with pytest.raises(OpenworldError, match="begun with another screen"):
-        generate(plan, painter(), folder, screen=Screen("all", lambda pictures: [True] * len(pictures)))
+        generate(plan, painter(), folder, screen=Screen("all", lambda images: [True] * len(images)))
     none = np.zeros(len(plan.prompts), int)
     other = plan_synthesis(plan.prompts, ShiftGrid(none, none, (1, 1)), 2)
     with pytest.raises(OpenworldError, match="begun with another plan"):
@@ -119,11 +119,11 @@ def test_a_folder_of_something_else_is_refused(plan, painter, tmp_path, whole):
 
 def test_scratch_files_of_a_killed_process_are_removed(tmp_path):
     (tmp_path / "cell").mkdir()
-    scratch, picture = tmp_path / "cell" / ".1.png.0a1b2c3d.writing", tmp_path / "cell" / "1.png"
-    for path in (scratch, picture):
+    scratch, image = tmp_path / "cell" / ".1.png.0a1b2c3d.writing", tmp_path / "cell" / "1.png"
+    for path in (scratch, image):
         path.write_bytes(b"\x89PNG")
     assert read_journal(tmp_path, 1) == {}
-    assert picture.exists() and not scratch.exists()
+    assert image.exists() and not scratch.exists()
 
 
 def test_painters_and_screens_that_miscount_are_refused(plan, painter, tmp_path):
@@ -134,7 +134,7 @@ def test_painters_and_screens_that_miscount_are_refused(plan, painter, tmp_path)
     with pytest.raises(OpenworldError, match="3 images for 4 commissions"):
         generate(plan, Short(), tmp_path / "a")
     with pytest.raises(OpenworldError, match="0 answers for 4 images"):
-        generate(plan, painter(), tmp_path / "b", screen=Screen("none", lambda pictures: []))
+        generate(plan, painter(), tmp_path / "b", screen=Screen("none", lambda images: []))
 
     class Full(painter):
         def paint(self, commissions):

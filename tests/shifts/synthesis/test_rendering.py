@@ -36,7 +36,7 @@ def test_it_paints_each_label_in_each_style(images, tmp_path):
     assert len({found.images.image(number).tobytes() for number in range(24)}) == 24
 
 
-def test_a_picture_depends_on_its_commission_alone(images):
+def test_an_image_depends_on_its_commission_alone(images):
     prompts = Prompts(images.classnames[:2], rendered_styles())
     plan = plan_synthesis(prompts, ShiftGrid([0] * 34, [0] * 34, (1, 1)), 34)
     orders = [plan.commission(number) for number in (3, 20, 9)]
@@ -45,7 +45,7 @@ def test_a_picture_depends_on_its_commission_alone(images):
     assert painter.about["images"] == images.fingerprint
 
 
-def test_the_seed_chooses_among_a_labels_pictures_and_draws():
+def test_the_seed_chooses_among_a_labels_images_and_draws():
     def noise(number):
         return Image.fromarray(np.random.RandomState(number).randint(0, 256, (16, 16, 3), np.uint8))
 

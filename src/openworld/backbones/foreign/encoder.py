@@ -64,7 +64,7 @@ class _Sizes:
 class ForeignModel:
     module: nn.Module
     architecture: str  # the library's class and what it was made from: part of the fingerprint
-    embed_pictures: Callable[[Tensor], Tensor]  # prepared images float[B, ...] to [B, D]
+    embed_images: Callable[[Tensor], Tensor]  # prepared images float[B, ...] to [B, D]
     embed_sentences: Callable[[Sequence[str]], Tensor]  # sentences to [C, D]; refuses those that are too long
     prepare: Callable[[Image.Image], np.ndarray]  # an image to a float32 array of one shape
     preparation: str  # everything that determines `prepare`, as text
@@ -176,7 +176,7 @@ class ForeignEncoder:
         """
         if prompts is not None:
             raise _lacks(self.name, _IMAGE)
-        return self._model.embed_pictures(pixels)
+        return self._model.embed_images(pixels)
 
     def encode_text(self, texts: Sequence[str]) -> Tensor:
         """C sentences to unnormalised joint embeddings float[C, D].
@@ -205,8 +205,8 @@ class ForeignEncoder:
 
     @torch.no_grad()
     def _joint_dimension(self) -> int:
-        picture = torch.from_numpy(self.preprocess.prepare(Image.new("RGB", (96, 64))))
-        of_image = self.encode_image(picture[None].to(self.device, self.dtype))
+        image = torch.from_numpy(self.preprocess.prepare(Image.new("RGB", (96, 64))))
+        of_image = self.encode_image(image[None].to(self.device, self.dtype))
         of_text = self.encode_text(["a photo."])
         if of_image.dim() != 2 or of_text.dim() != 2 or of_image.shape[1] != of_text.shape[1]:
             raise OpenworldError(

@@ -36,7 +36,7 @@ class GivenEncoder(ForeignEncoder):
         model = ForeignModel(
             module=nn.Module(),
             architecture=f"embeddings {given.content}",
-            embed_pictures=lambda pixels: pixels,
+            embed_images=lambda pixels: pixels,
             embed_sentences=self._look_up,
             prepare=self._no_images,
             preparation="",

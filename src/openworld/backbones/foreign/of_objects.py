@@ -51,14 +51,14 @@ def encoder_of(given: Any, name: str = "") -> TwoTower | ForeignEncoder:
         from openworld.backbones.foreign.of_transformers import model_of
 
         processor = parts[0] if parts else None
-        pictures = getattr(processor, "image_processor", processor if len(parts) == 2 else None)
+        images = getattr(processor, "image_processor", processor if len(parts) == 2 else None)
         tokenizer = getattr(processor, "tokenizer", parts[1] if len(parts) == 2 else None)
-        if pictures is None or tokenizer is None:
+        if images is None or tokenizer is None:
             raise OpenworldError(
                 f"{name} came without its processor, which prepares images and reads sentences; give (model, "
                 "AutoProcessor.from_pretrained(...)), or (model, image_processor, tokenizer)."
             )
-        encoder = model_of(model, pictures, tokenizer, name)
+        encoder = model_of(model, images, tokenizer, name)
     elif len(parts) == 2:
         encoder = _of_open_clip(model, *parts, name)
     elif parts:
@@ -133,7 +133,7 @@ def _of_open_clip(model: Any, preprocess: Any, tokenizer: Any, name: str) -> For
     return ForeignModel(
         module=module,
         architecture=f"{type(model).__module__}.{type(model).__qualname__}",
-        embed_pictures=model.encode_image,
+        embed_images=model.encode_image,
         embed_sentences=sentences,
         prepare=lambda image: np.asarray(preprocess(image), np.float32),
         preparation=str(preprocess),
@@ -153,7 +153,7 @@ def _of_object(model: Any, name: str) -> ForeignModel:
     return ForeignModel(
         module=model if isinstance(model, nn.Module) else nn.Module(),
         architecture=f"{type(model).__module__}.{type(model).__qualname__}",
-        embed_pictures=lambda embeddings: embeddings,
+        embed_images=lambda embeddings: embeddings,
         embed_sentences=lambda texts: torch.from_numpy(_array(model.encode_text(list(texts)))),
         prepare=prepare,
         preparation="",

@@ -37,7 +37,7 @@ def load(source: str, name: str) -> ForeignModel:
     return ForeignModel(
         module=module,
         architecture=json.dumps([type(module).__name__, model, configuration]),
-        embed_pictures=module.encode_image,
+        embed_images=module.encode_image,
         embed_sentences=_Sentences(tokenizer, module, positions),
         prepare=prepare,
         preparation=str(transform),

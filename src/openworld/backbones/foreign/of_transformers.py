@@ -46,11 +46,11 @@ def model_of(module: nn.Module, processor, tokenizer, name: str) -> ForeignModel
     """A model with its image processor and its tokenizer, as the library has them."""
     library = import_library("transformers", name)
     positions, padding = _sentences(module.config, tokenizer)
-    images = _Pictures(processor, module)
+    images = _Images(processor, module)
     return ForeignModel(
         module=module,
         architecture=json.dumps([type(module).__name__, module.config.to_json_string(use_diff=False)]),
-        embed_pictures=images.embed,
+        embed_images=images.embed,
         embed_sentences=_Sentences(tokenizer, module, positions, padding),
         prepare=images.prepare,
         preparation=f"{type(processor).__name__} {processor.to_json_string()}",
@@ -60,7 +60,7 @@ def model_of(module: nn.Module, processor, tokenizer, name: str) -> ForeignModel
     )
 
 
-class _Pictures:
+class _Images:
     """What the processor makes of an image, in one array, and what the model makes of many of them."""
 
     # Most processors give pixels alone. Some add what tells padding apart (NaFlex: a mask, and how many patches lie

@@ -21,17 +21,17 @@ def as_levels(pixels: np.ndarray) -> np.ndarray:
     return (np.clip(pixels, 0, 1) * 255 + 0.5).astype(np.uint8)
 
 
-def pixels_of(picture, what: str) -> np.ndarray:
+def pixels_of(image, what: str) -> np.ndarray:
     """Return an image as uint8[H, W, 3]; `what` needs it, for the message."""
-    if isinstance(picture, Image.Image):
-        picture = np.asarray(picture.convert("RGB"))
-    if not isinstance(picture, np.ndarray) or picture.dtype != np.uint8 or picture.ndim != 3 or picture.shape[2] != 3:
-        came = f"{picture.dtype}{list(picture.shape)}" if isinstance(picture, np.ndarray) else type(picture).__name__
+    if isinstance(image, Image.Image):
+        image = np.asarray(image.convert("RGB"))
+    if not isinstance(image, np.ndarray) or image.dtype != np.uint8 or image.ndim != 3 or image.shape[2] != 3:
+        came = f"{image.dtype}{list(image.shape)}" if isinstance(image, np.ndarray) else type(image).__name__
         raise OpenworldError(f"the image is {came}, expected uint8[H, W, 3] or a PIL image.")
-    if min(picture.shape[:2]) < SMALLEST:
-        height, width = picture.shape[:2]
+    if min(image.shape[:2]) < SMALLEST:
+        height, width = image.shape[:2]
         raise OpenworldError(f"the image has {width} x {height} pixels; {what} need {SMALLEST} either way.")
-    return picture
+    return image
 
 
 def filtered(pixels: np.ndarray, kernel: np.ndarray) -> np.ndarray:

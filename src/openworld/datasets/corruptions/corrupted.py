@@ -34,14 +34,14 @@ class Corruption:
     parameters: dict[int, tuple[tuple, ...]]
     held_out: bool = False  # ImageNet-C keeps four for choosing settings, apart from its fifteen
 
-    def __call__(self, picture, severity: int, draws: Draws, *, side: int | None = None) -> np.ndarray:
+    def __call__(self, image, severity: int, draws: Draws, *, side: int | None = None) -> np.ndarray:
         """Return an image (PIL, or uint8[H, W, 3], 16 pixels each way or more) corrupted, uint8[H, W, 3].
 
         `draws`, a NumPy Generator or RandomState, is consumed. `side`, one of SIDES, says whose parameters to take;
         None is the nearest to the shorter side. Raises OpenworldError for another shape, type or size, severity or
         side.
         """
-        pixels = pixels_of(picture, "corruptions")
+        pixels = pixels_of(image, "corruptions")
         if severity not in SEVERITIES:
             raise OpenworldError(f"severity is {severity!r}; corruptions have the severities 1 to 5.")
         side = nearest_side(*pixels.shape[:2]) if side is None else side
@@ -132,23 +132,23 @@ class _Corrupted(Derived):
     cut: int | None
 
     def __call__(self, index: int) -> Image.Image:
-        picture = self.read(index).convert("RGB")
+        image = self.read(index).convert("RGB")
         if self.cut is not None:
-            picture = middle_square(picture, self.cut)
-        draws = draws_of(picture, f"{self.name} {self.severity} {self.seed}")
-        return Image.fromarray(CORRUPTIONS[self.name](picture, self.severity, draws))
+            image = middle_square(image, self.cut)
+        draws = draws_of(image, f"{self.name} {self.severity} {self.seed}")
+        return Image.fromarray(CORRUPTIONS[self.name](image, self.severity, draws))
 
 
-def middle_square(picture: Image.Image, side: int) -> Image.Image:
-    ratio = side * _MARGIN / min(picture.size)
-    width, height = (max(side, round(length * ratio)) for length in picture.size)
+def middle_square(image: Image.Image, side: int) -> Image.Image:
+    ratio = side * _MARGIN / min(image.size)
+    width, height = (max(side, round(length * ratio)) for length in image.size)
     left, top = (width - side) // 2, (height - side) // 2
-    scaled = picture.resize((width, height), Image.Resampling.BILINEAR)
+    scaled = image.resize((width, height), Image.Resampling.BILINEAR)
     return scaled.crop((left, top, left + side, top + side))
 
 
-def draws_of(picture: Image.Image, recipe: str) -> np.random.RandomState:
+def draws_of(image: Image.Image, recipe: str) -> np.random.RandomState:
     """Return the random numbers that follow from an RGB image and a recipe alone."""
-    digest = hashlib.sha256(recipe.encode() + b"\0" + picture.tobytes()).digest()
+    digest = hashlib.sha256(recipe.encode() + b"\0" + image.tobytes()).digest()
     # RandomState, because its numbers are promised never to change (NEP 19); those of a Generator may.
     return np.random.RandomState(np.frombuffer(digest, "<u4"))

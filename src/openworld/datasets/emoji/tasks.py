@@ -79,28 +79,28 @@ def load(
     rows = np.array(table, dtype=np.int64).reshape(-1, 4)
     if part == "train":
         rows = rows[draw_shots(rows[:, 0], shots, seed)]
-    names, pictures = tuple(classes), rows[:, 1:]
-    recipe = f"{content()} {composite.VERSION} {clean} ".encode() + pictures.tobytes()
+    names, images = tuple(classes), rows[:, 1:]
+    recipe = f"{content()} {composite.VERSION} {clean} ".encode() + images.tobytes()
     return ImageSet(
         name=f"emoji-{task}",
         domain=style,
         classnames=names,
         labels=rows[:, 0],
-        groups=pictures[:, 1],
+        groups=images[:, 1],
         content=hashlib.sha256(recipe).hexdigest(),
-        read=_Reader(pictures, clean),
+        read=_Reader(images, clean),
     )
 
 
 @dataclass(frozen=True, eq=False)
 class _Reader:
-    """Reads image i; pictures: int64[N, 3], the part's number, the drawing and the variation."""
+    """Reads image i; images: int64[N, 3], the part's number, the drawing and the variation."""
 
-    pictures: np.ndarray
+    images: np.ndarray
     clean: bool
 
     def __call__(self, index: int) -> Image.Image:
-        part, number, variation = self.pictures[index].tolist()
+        part, number, variation = self.images[index].tolist()
         original = drawing(number)
         return composite.on_white(original) if self.clean else composite.vary(original, f"{part} {number} {variation}")
 

@@ -72,21 +72,21 @@ def decode(source: Path | BinaryIO, name: str, formats: tuple[str, ...] = KNOWN)
             reader = next((reader for first, reader in _READERS if beginning.startswith(first)), None)
             if reader is None:
                 raise OSError(f"it is of none of the formats {', '.join(KNOWN)}" if beginning else "it is empty")
-            picture = reader(stream)
-            if picture.format not in formats:
+            image = reader(stream)
+            if image.format not in formats:
                 wanted = " or ".join(formats) or "no image"
-                raise OpenworldError(f"{name} holds a {picture.format} image, expected {wanted}; rename or convert it.")
-            width, height = picture.size
+                raise OpenworldError(f"{name} holds a {image.format} image, expected {wanted}; rename or convert it.")
+            width, height = image.size
             if width * height > MOST_PIXELS:
                 raise OpenworldError(
                     f"{name} has {width:,} x {height:,} pixels, over the limit of {MOST_PIXELS:,}; shrink it."
                 )
-            picture.load()
+            image.load()
     except OpenworldError:
         raise
     except _UNREADABLE as error:
         raise OpenworldError(f"{name} cannot be read as an image ({error}); replace or remove it.") from error
-    if picture.mode == "F" or picture.mode.startswith("I"):
-        raise OpenworldError(f"{name} has more than 8 bits per channel (mode {picture.mode}); convert it to 8 bits.")
+    if image.mode == "F" or image.mode.startswith("I"):
+        raise OpenworldError(f"{name} has more than 8 bits per channel (mode {image.mode}); convert it to 8 bits.")
     # By way of RGBA, because Pillow warns when a palette with transparency goes straight to RGB.
-    return (picture.convert("RGBA") if picture.mode == "P" else picture).convert("RGB")
+    return (image.convert("RGBA") if image.mode == "P" else image).convert("RGB")

@@ -1,6 +1,6 @@
 """Your own images: one sub-folder per class, read as they lie.
 
-FOLDER[/DOMAIN][/PART]/CLASS/picture.jpg, where DOMAIN is any name and PART is train, validation (or val) or test. An
+FOLDER[/DOMAIN][/PART]/CLASS/image.jpg, where DOMAIN is any name and PART is train, validation (or val) or test. An
 optional FOLDER/classnames.txt names the classes, a line each: the class folder, a space, the name with spaces. Without
 it the folder's name is the class's. Classes are in the order of their folders' names; all parts and domains share one
 list, so a class may have no image in a part.
@@ -40,7 +40,7 @@ def load(
     top = _enter(root, domain, part)
     names = _class_names(root, top)
     files = [
-        (label, file) for label, own in enumerate(names) if (top / own).is_dir() for file in _pictures(root, top / own)
+        (label, file) for label, own in enumerate(names) if (top / own).is_dir() for file in _images(root, top / own)
     ]
     if not files:
         raise OpenworldError(f"{top} holds class folders but no image ending in {', '.join(FORMATS)}.")
@@ -63,7 +63,7 @@ def load_whole(folder: str | Path) -> ImageSet:
     top = _enter(root, None, None)
     if _subfolders(top):
         return load(folder)
-    paths = _pictures(root, top)
+    paths = _images(root, top)
     if not paths:
         raise OpenworldError(f"{top} holds no image ending in {', '.join(FORMATS)}.")
     labels, groups = np.zeros(len(paths), np.int64), np.arange(len(paths))
@@ -92,7 +92,7 @@ def class_names(folder: str | Path) -> tuple[str, ...]:
     return tuple(_class_names(root, top).values())
 
 
-def read_picture(path: Path) -> Image.Image:
+def read_image(path: Path) -> Image.Image:
     """Return an image file decoded whole; its ending says its format."""
     return decode(path, str(path), FORMATS.get(path.suffix.lower(), ()))
 
@@ -105,7 +105,7 @@ class PathReader:
     root: Path | None = None  # below which paths are told; None for the paths as they are
 
     def __call__(self, index: int) -> Image.Image:
-        return read_picture(self.paths[index])
+        return read_image(self.paths[index])
 
     def file_of(self, index: int) -> str:
         path = self.paths[index]
@@ -158,7 +158,7 @@ def _class_names(root: Path, top: Path) -> dict[str, str]:
     return {name: names[name] for name in folders}
 
 
-def _pictures(root: Path, folder: Path) -> list[Path]:
+def _images(root: Path, folder: Path) -> list[Path]:
     """Return the image files of a class folder; no link may lead out of it and of the root."""
     files = sorted(f for f in folder.iterdir() if f.suffix.lower() in FORMATS and not f.name.startswith("."))
     inside = [os.path.realpath(place) for place in (root, folder)]

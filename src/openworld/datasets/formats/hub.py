@@ -70,8 +70,8 @@ def from_dataset(dataset, name: str, *, shots: int | None = None, seed: int = 0)
     if shots is not None:
         drawn = draw_shots(labels, shots, seed)
         dataset, labels = dataset.select(drawn), labels[drawn]
-    pictures = dataset.select_columns([image]).cast_column(image, library.Image(decode=False))
-    sizes = list(_sizes(pictures, image))
+    images = dataset.select_columns([image]).cast_column(image, library.Image(decode=False))
+    sizes = list(_sizes(images, image))
     return ImageSet(
         name=name,
         domain="",
@@ -79,7 +79,7 @@ def from_dataset(dataset, name: str, *, shots: int | None = None, seed: int = 0)
         labels=labels,
         groups=np.arange(len(labels)),
         content=content_of(sizes),
-        read=HubReader(pictures, image, name, tuple(called for called, _ in sizes)),
+        read=HubReader(images, image, name, tuple(called for called, _ in sizes)),
     )
 
 
@@ -144,11 +144,11 @@ def _only_column(dataset, kind: type, what: str, name: str) -> str:
     return columns[0]
 
 
-def _sizes(pictures, column: str) -> Iterator[tuple[str, int]]:
+def _sizes(images, column: str) -> Iterator[tuple[str, int]]:
     """(name, bytes) of every image; lengths come from the table's offsets, so no image is touched."""
     import pyarrow.compute as compute
 
-    for table in pictures.with_format("arrow").iter(batch_size=1000):
+    for table in images.with_format("arrow").iter(batch_size=1000):
         stored = table[column].combine_chunks()
         lengths = compute.binary_length(compute.struct_field(stored, "bytes")).to_pylist()
         paths = compute.struct_field(stored, "path").to_pylist()

@@ -17,7 +17,7 @@ from openworld.datasets.formats.split_files import ImageRows, read_lines
 from openworld.datasets.image_set import ImageSet, file_of
 from openworld.datasets.names.forms import numbered_names
 
-UNLABELLED = ("picture",)
+UNLABELLED = ("image",)
 """The class of images without labels."""
 
 

@@ -2,7 +2,7 @@
 
 A split file (Zhou et al., 2022, KaiyangZhou/CoOp) is JSON: {"train" | "val" | "test": [[path below the image folder,
 label from 0, class name], ...]}. FGVC-Aircraft lists its variants in variants.txt and, in images_variant_PART.txt, a
-line per picture: the file's name without ".jpg", a space, the variant.
+line per image: the file's name without ".jpg", a space, the variant.
 """
 
 from collections.abc import Mapping, Sequence
@@ -51,8 +51,8 @@ class Split:
 def read_split_file(path: Path) -> Split:
     entries = _entries(path)
     names: dict[int, str] = {}
-    for picture, label, name in (entry for own in entries.values() for entry in own):
-        require_below(picture, str(path))
+    for image, label, name in (entry for own in entries.values() for entry in own):
+        require_below(image, str(path))
         if names.setdefault(label, name) != name:
             raise OpenworldError(f"{path} gives label {label} two names, {names[label]!r} and {name!r}; {_AGAIN}")
     if sorted(names) != list(range(len(names))):
@@ -71,13 +71,13 @@ def read_variants(folder: Path) -> Split:
         path = folder / f"images_variant_{key}.txt"
         pairs = []
         for line in read_lines(path):
-            picture, _, name = line.partition(" ")
+            image, _, name = line.partition(" ")
             if name.strip() not in labels:
                 raise OpenworldError(
                     f"{path} has the line {line!r}, whose variant variants.txt does not list; {_AGAIN}"
                 )
-            require_below(picture, str(path))
-            pairs.append((f"{picture}.jpg", labels[name.strip()]))
+            require_below(image, str(path))
+            pairs.append((f"{image}.jpg", labels[name.strip()]))
         parts[part] = _rows(pairs)
     return Split(tuple(variants), parts)
 

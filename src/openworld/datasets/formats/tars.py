@@ -141,24 +141,24 @@ def _braces(pattern: str) -> Iterator[str]:
 
 
 def _samples(shard: Path) -> list[TarSample]:
-    pictures: dict[str, tarfile.TarInfo] = {}
+    images: dict[str, tarfile.TarInfo] = {}
     labels: dict[str, str] = {}
     with shard.open("rb") as file:
         for member in _members(shard, file):
             path = PurePosixPath(member.name)
             key, dot, ending = path.name.partition(".")
             key, ending = (path.parent / key).as_posix(), (dot + ending).lower()
-            into = pictures if ending in FORMATS else labels if ending == ".cls" else None
+            into = images if ending in FORMATS else labels if ending == ".cls" else None
             if into is None:
                 continue
             if key in into:
                 raise OpenworldError(f"{shard} holds two members like {member.name}; a sample needs one of each kind.")
-            into[key] = member if into is pictures else _label(shard, file, member)
-    alone = sorted(pictures.keys() ^ labels.keys())
+            into[key] = member if into is images else _label(shard, file, member)
+    alone = sorted(images.keys() ^ labels.keys())
     if alone:
-        lacks = "label (.cls)" if alone[0] in pictures else "image"
+        lacks = "label (.cls)" if alone[0] in images else "image"
         raise OpenworldError(f"{shard} holds {len(alone)} sample(s) that are not whole: {alone[0]} has no {lacks}.")
-    return [TarSample(shard, entry.name, entry.offset_data, entry.size, labels[key]) for key, entry in pictures.items()]
+    return [TarSample(shard, entry.name, entry.offset_data, entry.size, labels[key]) for key, entry in images.items()]
 
 
 def _members(shard: Path, file) -> list[tarfile.TarInfo]:

@@ -13,7 +13,7 @@ from openworld.datasets.formats.folder import PathReader, content_of_files
 from openworld.datasets.image_set import ImageSet
 
 
-def find_pictures(paths: Sequence[Path]) -> list[Path]:
+def find_images(paths: Sequence[Path]) -> list[Path]:
     """Return the files among `paths`, and every image in and below the folders among them, each once."""
     files = [file for path in paths for file in (_below(path) if path.is_dir() else [path])]
     for file in files:
@@ -24,7 +24,7 @@ def find_pictures(paths: Sequence[Path]) -> list[Path]:
     return list(dict.fromkeys(files))
 
 
-def load(paths: Sequence[Path], name: str = "these pictures", root: Path | None = None) -> ImageSet:
+def load(paths: Sequence[Path], name: str = "these images", root: Path | None = None) -> ImageSet:
     """Loose images as an image set; they have no labels, so all have the same.
 
     root: a folder that all of them lie in, below which their paths are told, and with a hash of their bytes as content;
@@ -34,7 +34,7 @@ def load(paths: Sequence[Path], name: str = "these pictures", root: Path | None 
     return ImageSet(
         name=name,
         domain="",
-        classnames=("picture",),
+        classnames=("image",),
         labels=np.zeros(count, np.int64),
         groups=np.arange(count),
         content="\n".join(map(str, paths)) if root is None else content_of_files(root, paths),

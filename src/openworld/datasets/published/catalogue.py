@@ -63,7 +63,7 @@ class DatasetCard:
             tables of papers read and that are no data set of their own.
         what: its classes, or its images, in a few words.
         classes, classnames: how many there should be; their names, in label order, where no file of it says them.
-        pictures: part -> how many there should be in the first domain; None where that is not published.
+        counts: part -> how many images there should be in the first domain; None where that is not published.
         domains: what `domain` may be, the default first. alike: the domains that should hold as many images as the
             first; a check reads them too.
         group_name: what images of one group share, such as "drawing"; "" where all images are independent.
@@ -83,7 +83,7 @@ class DatasetCard:
     what: str = ""
     classes: int = 0
     classnames: tuple[str, ...] = ()
-    pictures: Mapping[str, int | None] = field(default_factory=dict)
+    counts: Mapping[str, int | None] = field(default_factory=dict)
     domains: tuple[str, ...] = ("",)
     alike: tuple[str, ...] = ()
     group_name: str = ""
@@ -111,7 +111,7 @@ class DatasetCard:
     @property
     def parts(self) -> tuple[str, ...]:
         """The parts it has; ImageNet's published validation images are its test, so it has no validation part."""
-        return tuple(self.pictures)
+        return tuple(self.counts)
 
     @property
     def drawn_parts(self) -> tuple[str, ...]:
@@ -187,13 +187,13 @@ def _card(name: str, entries: Mapping[str, dict[str, Any]]) -> DatasetCard:
     )
     borrowed = ((f"the data set {other}", entries[other]["files"][0]["from"]) for other in fields.get("needs", ()))
     fields["sources"] = (*((file.what, file.address) for file in fields["files"]), *borrowed)
-    fields["pictures"] = {part: count or None for part, count in fields.get("pictures", {}).items()}
+    fields["counts"] = {part: count or None for part, count in fields.get("counts", {}).items()}
     fields["layout"] = ClassFolders(**fields["layout"]) if "layout" in fields else None
     for kind in ("listed", "sets"):
         named = (dict(own) | {"lists": tuple(own["lists"])} for own in fields.get(kind, ()))
         fields[kind] = {own.pop("name"): ListedSet(**own) for own in named}
     if fields["listed"]:
-        fields["pictures"] = {part: own.count for part, own in fields["listed"].items()}
+        fields["counts"] = {part: own.count for part, own in fields["listed"].items()}
         fields["domains"] = ("", *fields["sets"])
     return DatasetCard(name=name, **{"family": "", "reader": name} | fields)
 

@@ -30,12 +30,12 @@ class Style:
     formula: Callable[[np.ndarray, Draws], np.ndarray]  # pixels float64[H, W, 3] in [0, 1] to that shape, of any range
     random: bool = False  # whether the formula draws
 
-    def __call__(self, picture, draws: Draws) -> np.ndarray:
+    def __call__(self, image, draws: Draws) -> np.ndarray:
         """Return an image (PIL, or uint8[H, W, 3], 16 pixels each way or more) in this style, uint8[H, W, 3].
 
         `draws`, a NumPy Generator or RandomState, is consumed. Raises OpenworldError for another shape, type or size.
         """
-        return as_levels(self.formula(pixels_of(picture, "styles") / 255, draws))
+        return as_levels(self.formula(pixels_of(image, "styles") / 255, draws))
 
 
 def unit(pixels: np.ndarray) -> float:
@@ -61,8 +61,8 @@ def smooth(pixels: np.ndarray, size: float) -> np.ndarray:
 
 def few_colours(pixels: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
     """The colour number of each pixel, int[H, W], and float64[n, 3], n at most `count`, the brightest first."""
-    picture = Image.fromarray((np.clip(pixels, 0, 1) * 255 + 0.5).astype(np.uint8))
-    quantized = np.asarray(picture.quantize(count, Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE))
+    image = Image.fromarray((np.clip(pixels, 0, 1) * 255 + 0.5).astype(np.uint8))
+    quantized = np.asarray(image.quantize(count, Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE))
     used, numbers = np.unique(quantized, return_inverse=True)
     numbers = numbers.reshape(quantized.shape)
     colours = means(pixels, numbers, len(used))

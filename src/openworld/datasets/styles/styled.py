@@ -65,6 +65,6 @@ class _Styled(Derived):
         return redrawn(super().__call__(index), self.names[index % len(self.names)], self.seed)
 
 
-def redrawn(picture: Image.Image, name: str, seed: int) -> Image.Image:
-    picture = picture.convert("RGB")
-    return Image.fromarray(STYLES[name](picture, draws_of(picture, f"{name} {seed}")))
+def redrawn(image: Image.Image, name: str, seed: int) -> Image.Image:
+    image = image.convert("RGB")
+    return Image.fromarray(STYLES[name](image, draws_of(image, f"{name} {seed}")))

@@ -20,7 +20,7 @@ SUPERCLASSES = (
     *("environment", "space", "object", "scene", "place", "item", "area", "view", "thing", "pattern", "structure"),
     *("landscape", "vista", "creature"),
 )
-"""The fourteen of CSP's released code, for pictures of any kind."""
+"""The fourteen of CSP's released code, for images of any kind."""
 
 
 @checked

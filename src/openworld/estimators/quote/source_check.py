@@ -1,7 +1,7 @@
-"""What the scores themselves tell of a source that will not do: pictures on both sides, repeats, hardly a mistake.
+"""What the scores themselves tell of a source that will not do: images on both sides, repeats, hardly a mistake.
 
 Every estimator takes it that the source is a fair sample of what the model had not seen. That a source was trained on
-and is still named wrong now and then cannot be told from scores: a model is surer there than on other pictures, and so
+and is still named wrong now and then cannot be told from scores: a model is surer there than on other images, and so
 it is where the target has shifted.
 """
 
@@ -21,7 +21,7 @@ SOFTMAX = 0.05  # of the rows of logits that look like a softmax from which they
 LEARNED = 0.01  # upper end of the interval of the source's error below which hardly anything is left to learn from
 FEW_CLASSES, MANY_CLASSES = 4, 10  # from which rows of fine numbers, and of coarse ones, are not equal by chance
 FINE = 0.9  # share of different numbers among scores from which they are fine
-CLOSE = 1e-4  # of the scores' standard deviation: what batches and devices change of the scores of one picture
+CLOSE = 1e-4  # of the scores' standard deviation: what batches and devices change of the scores of one image
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class SourceCheck:
 
     @property
     def learned(self) -> bool:
-        """Whether the source is named right as pictures are that a model was trained on."""
+        """Whether the source is named right as images are that a model was trained on."""
         return self.mistakes < FEW and wilson_interval(self.mistakes / self.n, self.n)[1] < LEARNED
 
     @property
@@ -81,7 +81,7 @@ def check_source(source: Outputs, target: Outputs | None = None) -> SourceCheck:
     by chance (ties, fewer than four classes, fewer than ten with scores of few digits) nothing is counted.
 
     Args:
-        source: with labels. target: to look for pictures on both sides.
+        source: with labels. target: to look for images on both sides.
     Raises:
         OpenworldError: a source without labels, a target of another number of classes.
 
@@ -92,7 +92,7 @@ def check_source(source: Outputs, target: Outputs | None = None) -> SourceCheck:
     source.require(("labels",), "the check of a source")
     if target is not None and target.classes != source.classes:
         raise OpenworldError(f"the target has {target.classes} classes and the source {source.classes}; use one model.")
-    images = _pictures(source.logits if target is None else np.concatenate([source.logits, target.logits]))
+    images = _images(source.logits if target is None else np.concatenate([source.logits, target.logits]))
     on_source, on_target = images[: source.n], images[source.n :]
     present = on_source[on_source >= 0]
     return SourceCheck(
@@ -105,7 +105,7 @@ def check_source(source: Outputs, target: Outputs | None = None) -> SourceCheck:
     )
 
 
-def _pictures(logits: np.ndarray) -> np.ndarray:
+def _images(logits: np.ndarray) -> np.ndarray:
     """Numbers int64[n], the same for rows that are equal up to a constant; -1 for rows that may be so by chance."""
     images = np.full(len(logits), -1)
     telling = np.flatnonzero((np.diff(np.sort(logits, axis=1), axis=1) > 0).all(axis=1))

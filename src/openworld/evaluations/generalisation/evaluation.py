@@ -53,7 +53,7 @@ def evaluate(task: GeneralisationSpec, machine: Machine) -> UnitResult:
         rows += recognition_rows(table, task.learner.label, where=where)
         shared += image_counts(table, where)
         named.append(with_names(table, images.split.names, images.path_of))
-        shown |= thumbnails(table, images.image, f"pictures/{number}") if has_pixels else {}
+        shown |= thumbnails(table, images.image, f"images/{number}") if has_pixels else {}
     places = np.repeat(np.arange(len(named), dtype=np.int16), [len(table["id"]) for table in named])
     stacked = {"target": places} | {name: np.concatenate([table[name] for table in named]) for name in named[0]}
     rows_kept = rows_of_unit("generalisation", rows, seed=task.seed, shared=shared)

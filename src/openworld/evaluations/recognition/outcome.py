@@ -146,7 +146,7 @@ def _outcome(record: Record) -> Iterator[Outcome]:
     facts = record.metrics
     known = {"classnames": tuple(facts["classnames"]), "closed_set": facts.get("closed_set", False)}
     scores = {name: ImageScores(_compact(record.table(name, coded=True)), **known) for name in record.tables}
-    thumbnails, fingerprint = _thumbnails(record, "pictures"), record.unit.inputs.get("test")
+    thumbnails, fingerprint = _thumbnails(record, "images"), record.unit.inputs.get("test")
     rows, validation = read_rows(record).rows, scores.get("validation")
     yield Outcome(facts, rows, scores["images"], validation, thumbnails, record.seconds, fingerprint)
 
@@ -182,7 +182,7 @@ def _target_outcomes(record: Record) -> Iterator[Outcome]:
         seconds = {stage: value * share.get(stage, 1.0) for stage, value in record.seconds.items()}
         fingerprint = " ".join(record.unit.inputs[part] for part in target["parts"])
         scores = ImageScores(images, tuple(facts["classnames"]))
-        yield Outcome(facts, outcomes, scores, None, _thumbnails(record, f"pictures/{number}"), seconds, fingerprint)
+        yield Outcome(facts, outcomes, scores, None, _thumbnails(record, f"images/{number}"), seconds, fingerprint)
 
 
 def _thumbnails(record: Record, folder: str) -> Callable[[int], bytes | None]:

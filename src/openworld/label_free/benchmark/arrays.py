@@ -25,7 +25,7 @@ BASELINE = "AC"
 """The estimator that costs nothing and knows of no shift."""
 
 NO_ESTIMATE = "no estimate was given"
-EXAMPLES, THUMBNAILS = "examples", "pictures"
+EXAMPLES, THUMBNAILS = "examples", "images"
 """Folders of attachments: images by their ids, of which references are asked; others by the number of a condition."""
 
 

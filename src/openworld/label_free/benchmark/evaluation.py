@@ -120,7 +120,7 @@ def preparations(spec: AccuracyEstimationSpec, machine: Machine) -> tuple[Stage,
 def inputs(task: AccuracyTask, machine: Machine) -> dict[str, str]:
     """Fingerprints of everything that a unit reads: a result depends on them."""
     spec = task.spec
-    fingerprints = {"training pictures": spec.training.fingerprint, "source pictures": spec.source.fingerprint}
+    fingerprints = {"training images": spec.training.fingerprint, "source images": spec.source.fingerprint}
     fingerprints["conditions"] = digest([condition.images.fingerprint for condition in spec.conditions])
     fingerprints |= {
         f"weights of {name}": backbone(name, machine.device).fingerprint for name in _backbones(spec.references)

@@ -177,7 +177,7 @@ def estimate_whole(
         sheet = _worksheet(result, source_table, target_table, propose, out, seed)
     rows = sum(text.count(b"\n") - 1 for text in sheet.values())
     result = replace(result, made=facts, worksheet=rows)
-    gone = out is None and any(name.startswith("pictures target") for name in facts)
+    gone = out is None and any(name.startswith("images target") for name in facts)
     beside = Path(target[0]).parent if isinstance(target[0], str | Path) else Path()
     answer = report(result, beside, json=json_text(json_of(result)), scores=() if gone else target_table.files)
     return replace(answer, files={**answer.files, **sheet})

@@ -96,7 +96,7 @@ def score_images(
 
     for (side, number), (images, has_labels) in sets.items():
         image_sets[side][number] = write(f"{side}-{number}", images, labelled=has_labels)
-        made[f"pictures {side}-{number}"] = _title(images)
+        made[f"images {side}-{number}"] = _title(images)
     return image_sets["source"], image_sets["target"], [*_scored_shifts(labelled, first, seed, write)]
 
 

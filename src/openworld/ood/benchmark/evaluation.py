@@ -16,7 +16,7 @@ from openworld.evaluations.runtime import Clock, Machine, backbone
 from openworld.metrics import accuracy
 from openworld.ood.benchmark.spec import OODBenchmarkSpec
 from openworld.ood.detection_results import detection_results
-from openworld.ood.feature_model import has_pictures
+from openworld.ood.feature_model import has_pixels
 from openworld.ood.judged_models import class_lists, trainings
 from openworld.ood.layout import ranked
 from openworld.ood.models import ImageAnswers
@@ -88,10 +88,10 @@ def _shown(task: OODBenchmarkSpec, scores: ModelScores) -> Iterator[Shown]:
 def _thumbnails(shown: Sequence[Shown]) -> Iterator[tuple[str, bytes]]:
     """Yield the images that the detectors are most wrong about, by set and place."""
     for number, (each, images, rows) in enumerate(shown):
-        if not has_pictures(images) or each.group not in ("id", *OTHER_CLASSES) or each.name == "validation":
+        if not has_pixels(images) or each.group not in ("id", *OTHER_CLASSES) or each.name == "validation":
             continue
         for place in sorted({place for name in each.scores for place in each.worst(name).tolist()}):
-            yield f"pictures/{number}/{place}.png", thumbnail(images.image(int(rows[place])))
+            yield f"images/{number}/{place}.png", thumbnail(images.image(int(rows[place])))
 
 
 def preparations(spec: OODBenchmarkSpec, machine: Machine) -> tuple[Stage, ...]:

@@ -73,7 +73,7 @@ def _sets(run: ModelRun) -> ScoredSets:
 
 def _reader(records: Sequence[Record], number: int) -> Callable[[int], Any]:
     def read(place: int):
-        name = f"pictures/{number}/{place}.png"
+        name = f"images/{number}/{place}.png"
         for record in records:
             if name in record.attachments:
                 return decode(io.BytesIO(record.attachment(name)), name)

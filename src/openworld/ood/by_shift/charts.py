@@ -23,7 +23,7 @@ SIDE = 76.0  # of a cell with several images, and of a marginal image
 NAMED = 1_000_000
 """Images of a pool up to which the table of a record is read for what each example shows."""
 
-_IMAGE = re.compile(r"pictures/(\d+)-(\d+)/(\d+)\.png")
+_IMAGE = re.compile(r"images/(\d+)-(\d+)/(\d+)\.png")
 HEADING = "Which other classes pass for known ones?"
 MOST_MODELS = 3
 BELOW = "class of the image in the middle, and the known class that it is taken for"

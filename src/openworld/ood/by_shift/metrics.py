@@ -49,7 +49,7 @@ MARGINAL = Metric("marginal_images", "images", "count", 0, 0, (0.0, None))
 OF_MARGINAL = (CONFIDENCE, SCORE, PASSED, MARGINAL)
 """Of images of other classes that pass for known ones (IS-OOD's marginal images)."""
 
-THUMBNAILS = "pictures/marginal"
+THUMBNAILS = "images/marginal"
 """The folder of attachments with marginal images, by their `image`; of known ones by "known-" and their place."""
 
 _COUNTS = {"best_cells": "best in", "blind_cells": "blind in", "cells_below_chance": "below chance in"}

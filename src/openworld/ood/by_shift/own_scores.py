@@ -25,7 +25,7 @@ BY_SHIFT = ABOUT.plus(
     TableColumn("known", "name", empty=True),
     *(TableColumn(half, "other", also=(degree,)) for degree, half in DEGREES.items()),
     *(TableColumn(name, "other") for name in LEVELS),
-    *(TableColumn(name, "other") for name in ("picture", "class")),
+    TableColumn("class", "other"),
     *(TableColumn(f"{half}_{name}", "other") for half in HALVES for name in ("far", "nearest")),
 )
 """What a table says of its images and where they stand, with the other columns of degrees.parquet."""

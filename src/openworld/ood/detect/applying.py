@@ -101,7 +101,7 @@ def _of_images(
     from openworld.detectors.engine.two_towers import LogitMCM
     from openworld.evaluations.runtime import Machine
     from openworld.ood.detect.places import KnownImages, image_names, images_at
-    from openworld.ood.feature_model import columns_of, has_pictures
+    from openworld.ood.feature_model import columns_of, has_pixels
     from openworld.runs.scratch import ScratchFolder
 
     places = [images_at(where, root) for where in images]
@@ -120,7 +120,7 @@ def _of_images(
             lost += len(place) - len(seen.rows)
             names += image_names(place, seen.rows).tolist()
             scores.append(seen.scores[label])
-            readers += [(place.image if has_pictures(place) else None, row) for row in seen.rows.tolist()]
+            readers += [(place.image if has_pixels(place) else None, row) for row in seen.rows.tolist()]
     return np.array(names, object), np.concatenate(scores), lost, readers
 
 

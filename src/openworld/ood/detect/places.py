@@ -100,7 +100,7 @@ def images_at(where: Any, root: str = "", part: str = "test") -> ImageSet:
     if are_features(where):
         return feature_images(open_scores(path, FEATURE_FILES))
     if path.is_dir():
-        files = unlabelled_folder.find_pictures([path])
+        files = unlabelled_folder.find_images([path])
         if {len(file.relative_to(path).parts) for file in files} == {2}:
             return labelled_images(str(path))
         return unlabelled_folder.load(files, path.resolve().name, path)

@@ -96,16 +96,16 @@ function showAnswers(item) {
   at("said").textContent = given && given.label ? "You said: " + given.label + "." : "";
 }
 
-function showPicture(item) {
-  const picture = at("picture");
+function showImage(item) {
+  const holder = at("image");
   if (!item.image) {
-    picture.replaceChildren(element("p", "No picture lies on this page. Look at the image of this name."));
+    holder.replaceChildren(element("p", "No image lies on this page. Look at the image of this name."));
   } else {
     const image = element("img", "", { src: item.image, alt: "image " + item.id });
     // Small drawings are enlarged, and no more than fourfold.
     if (item.width) image.style.width = Math.min(Math.max(item.width, 380), 4 * item.width) + "px";
-    image.addEventListener("error", () => picture.replaceChildren(element("p", "This picture cannot be read: " + item.image)));
-    picture.replaceChildren(image);
+    image.addEventListener("error", () => holder.replaceChildren(element("p", "This image cannot be read: " + item.image)));
+    holder.replaceChildren(image);
   }
   at("name").textContent = item.name;
   const next = items[state.place + 1];
@@ -135,7 +135,7 @@ function show() {
   at("download").classList.toggle("ready", whole);
   if (item) {
     at("question").textContent = plan.closed ? "What is it?" : "What is this an image of?";
-    showPicture(item);
+    showImage(item);
     showAnswers(item);
   } else {
     const left = open ? open + " images are still without an answer: go back to them, or press →." : "All " + done + " are answered" + (unsure ? ", " + unsure + " of them with “cannot tell”" : "") + ".";

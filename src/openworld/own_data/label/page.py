@@ -27,13 +27,13 @@ from openworld.report.page import policy_hash
 from openworld.report.sentences import counted
 
 MOST_NAMES = 20_000  # class names on the page
-FILES = "data: file: 'self'"  # pictures beside the page, whether it is opened from a folder or served from one
+FILES = "data: file: 'self'"  # images beside the page, whether it is opened from a folder or served from one
 SIDE, QUALITY = 640, 85  # the longest side in pixels, and what JPEG calls quality
 PAGE_BYTES = 40_000_000  # of images within the page; beyond, browsers are slow to open it
 
 
 @dataclass(frozen=True)
-class Pictures:
+class PageImages:
     """Images as the page shows them; none where the stream names none."""
 
     addresses: tuple[str, ...] = ()  # of each image, its data or its path beside the page
@@ -47,7 +47,7 @@ class Pictures:
         return bool(self.files)
 
 
-def read_pictures(paths: Sequence[str], near: Path | None, progress: Progress, folder: str = "images") -> Pictures:
+def read_images(paths: Sequence[str], near: Path | None, progress: Progress, folder: str = "images") -> PageImages:
     """Read images, relative ones to the current folder or to `near`; beside the page where they are too many."""
     contents, widths = [], []
     for place, path in enumerate(paths):
@@ -56,10 +56,10 @@ def read_pictures(paths: Sequence[str], near: Path | None, progress: Progress, f
         contents.append(content)
         widths.append(width)
     if sum(map(len, contents)) * 4 / 3 <= PAGE_BYTES:
-        return Pictures(tuple(data_address("image/jpeg", content) for content in contents), tuple(widths))
+        return PageImages(tuple(data_address("image/jpeg", content) for content in contents), tuple(widths))
     digits = len(str(len(contents)))
     names = [f"{folder}/{place:0{digits}}.jpg" for place in range(1, len(contents) + 1)]
-    return Pictures(tuple(names), tuple(widths), dict(zip(names, contents, strict=True)))
+    return PageImages(tuple(names), tuple(widths), dict(zip(names, contents, strict=True)))
 
 
 def _found(path: str, near: Path | None) -> Path:
@@ -69,7 +69,7 @@ def _found(path: str, near: Path | None) -> Path:
         looked = " and ".join(str(place.parent.resolve()) for place in places)
         raise OpenworldError(
             f"there is no image {path!r} of the stream (looked in {looked}); start in the folder that its paths are "
-            "relative to, or say --no-pictures for a worksheet without images."
+            "relative to, or say --no-images for a worksheet without images."
         )
     return first
 
@@ -90,7 +90,7 @@ def render_page(
     ids: Sequence[str],
     shown: Sequence[str],
     names: Sequence[Names],
-    pictures: Pictures,
+    page_images: PageImages,
     class_names: tuple[Sequence[str], Sequence[str]],
 ) -> str:
     """Return the page as HTML text, the same bytes for the same plan; `shown` stands below each image."""
@@ -103,8 +103,8 @@ def render_page(
             # with the names that an answer denies; which model gives a name is not told
             denied = [] if option.name else list(dict.fromkeys(dict(asked.sides)[option.side]))
             options.append(vars(option) | {"not": denied})
-        address = pictures.addresses[place] if pictures.addresses else ""
-        width = pictures.widths[place] if pictures.widths else 0
+        address = page_images.addresses[place] if page_images.addresses else ""
+        width = page_images.widths[place] if page_images.widths else 0
         images.append({"id": str(as_cell(own)), "name": text, "image": address, "width": width, "options": options})
     content = {
         "plan": mark,
@@ -121,7 +121,7 @@ def render_page(
         title=f"Label {counted(len(ids), 'image')}",
         footer=f"Made by openworld {__version__}. Nothing leaves this machine: this page loads nothing and sends "
         "nothing; answers stay in this browser until you download them.",
-        image_sources=Markup(FILES if pictures.beside else "data:"),
+        image_sources=Markup(FILES if page_images.beside else "data:"),
         plan=Markup(json.dumps(content, ensure_ascii=False).replace("<", "\\u003c")),
         style=Markup(style),
         script=Markup(script),

@@ -28,7 +28,7 @@ from openworld.labels.plan import FEWEST, Earlier
 from openworld.metrics import SOFT_QUANTITIES
 from openworld.own_data.label.frame import LabelFrame, read_frame, some_rows
 from openworld.own_data.label.kept_plan import PLAN, KeptBatch, KeptPlan, read_plan
-from openworld.own_data.label.page import Pictures, read_pictures, render_page
+from openworld.own_data.label.page import PageImages, read_images, render_page
 from openworld.own_data.label.reading import answers_in, labelled
 from openworld.own_data.label.worksheet import worksheet_text
 from openworld.runs.atomic import write_file
@@ -52,7 +52,7 @@ class Planned:
 
     kept: KeptPlan
     folder: Path
-    pictures: Pictures  # of the last batch
+    page_images: PageImages  # of the last batch
     # by (quantity, AT_BEST or AT_WORST) labels for each of `HALF_WIDTHS`
     needed: dict[tuple[str, str], tuple[int, ...]]
     choice: DesignChoice
@@ -86,7 +86,7 @@ def make_plan(
     design: str = AUTO,
     quantity: str = "",
     seed: int = 0,
-    no_pictures: bool = False,
+    no_images: bool = False,
     observer: Observer = SILENT,
 ) -> Planned:
     """Make a plan as `openworld.label_plan` does, or draw a further batch of the one in `add`, and write the folder."""
@@ -115,10 +115,10 @@ def make_plan(
     promised = promise(drawn, before)
     if (of, AT_BEST) not in needed:
         promised = replace(promised, at_best=None)
-    batch, shown = _batch(frame, drawn, place), Pictures()
-    if frame.images is not None and not no_pictures:
+    batch, shown = _batch(frame, drawn, place), PageImages()
+    if frame.images is not None and not no_images:
         paths = [str(frame.images[row]) for row in drawn.chosen]
-        shown = read_pictures(paths, frame.folder, observer.progress, batch.file("images", place))
+        shown = read_images(paths, frame.folder, observer.progress, batch.file("images", place))
     if earlier is None:
         kept = KeptPlan(
             stream=frame.name,
@@ -261,11 +261,11 @@ def _write(planned: Planned, frame: LabelFrame) -> None:
     batch, rows, folder = planned.batch, planned.plan.chosen, planned.folder
     images = [""] * len(batch) if frame.images is None else [str(frame.images[row]) for row in rows]
     shown = [image or f"id {own}" for image, own in zip(images, batch.ids, strict=True)]
-    pictures = planned.pictures
-    for name, content in (pictures.files or {}).items():
+    page_images = planned.page_images
+    for name, content in (page_images.files or {}).items():
         write_file(folder / name, content)
     known = (planned.kept.base_names, planned.kept.new_names)
-    page = render_page(batch.mark, str(folder), batch.ids, shown, batch.names, pictures, known)
+    page = render_page(batch.mark, str(folder), batch.ids, shown, batch.names, page_images, known)
     write_file(planned.file(PAGE), page.encode())
     write_file(planned.file(WORKSHEET), worksheet_text(batch.mark, batch.ids, images, batch.names).encode())
     planned.kept.write(folder)

@@ -78,11 +78,11 @@ def shift(
     }
     with failing():
         measured = measure(references, collections, decomposition, options, reader)
-        pictured = all(collection.images.embeddings is None for collection in (references, *collections))
+        has_pixels = all(collection.images.embeddings is None for collection in (references, *collections))
         answer = report(
             measured,
             results_of(measured, reader),
-            examples=tuple(examples(measured)) if pictured else (),
+            examples=tuple(examples(measured)) if has_pixels else (),
             warnings=tuple(warnings(measured)),
             limits=tuple(limits(measured, clip)),
             made={**(made or {}), **facts},

@@ -18,13 +18,13 @@ from openworld.shifts import (
     LOOKS,
     AppearanceEncoder,
     Decomposition,
+    image_grid,
     in_looks,
     load_decomposition,
-    picture_grid,
 )
 from openworld.shifts.triplets import text_grid
 
-TEXTS, BY_IMAGES = TEACHERS = ("texts", "pictures")
+TEXTS, BY_IMAGES = TEACHERS = ("texts", "images")
 EMBEDDED = "embedded"
 MOST_NAMES, FEWEST = 200, 20  # names, or classes, that LAID learns from at most, and at least
 STEPS, RATE = 2000, 3e-3
@@ -127,12 +127,12 @@ def _fit_by_images(
     if len(rows) < FEWEST:
         raise OpenworldError(
             f"{reference.name} has {len(rows)} classes, and LAID learns what meaning is from images of {FEWEST} or "
-            "more things: give a reference of more class folders, or leave out --taught-by pictures."
+            "more things: give a reference of more class folders, or leave out --taught-by images."
         )
     require_others(reference, len(reference.images) - len(rows))
     sets, drawing = in_looks(reference.images.subset(rows), LOOKS, seed=seed), "drawing things in other appearances"
     progress(drawing, 0, len(sets))
-    grid = picture_grid(encoder, sets, progress=lambda done, total: progress(drawing, done, total))
+    grid = image_grid(encoder, sets, progress=lambda done, total: progress(drawing, done, total))
     progress(LEARNING, 0, 1)
     width = min(WHITENED, encoder.width)
     method = LAID(steps=STEPS, learning_rate=RATE, semantic_width=width - APPEARANCE, whitened=width)
@@ -155,7 +155,7 @@ def require_others(reference: ImageCollection, count: int) -> None:
         raise OpenworldError(
             f"what is far cannot be told: all but {count} images of {reference.name} teach LAID, which pulls them "
             f"apart, and {FEWEST} or more others must say how far images of its own kind lie. Give more images of each "
-            "class, teach by fewer (--most-names 20), or leave out --taught-by pictures."
+            "class, teach by fewer (--most-names 20), or leave out --taught-by images."
         )
 
 

@@ -93,7 +93,7 @@ def gather(where: str | ImageSet | ScoreFile, name: str = "") -> ImageCollection
         )
     if not path.is_dir():
         return ImageCollection(where, labelled_images(where), True)
-    files = unlabelled_folder.find_pictures([path])
+    files = unlabelled_folder.find_images([path])
     name = path.resolve().name
     inside = [file.relative_to(path).parts for file in files]
     depths = {len(parts) for parts in inside}

@@ -188,7 +188,7 @@ def degree_columns(measured: ImageDegrees) -> dict[str, list]:
     pairs = list(zip(measured.test.tolist(), measured.row.tolist(), strict=True))
     own = {
         "set": [tests[test].name for test, _ in pairs],
-        "picture": [tests[test].path(row) for test, row in pairs],
+        "image": [tests[test].path(row) for test, row in pairs],
         "class": measured.concepts(),
     }
     by_half = {

@@ -93,7 +93,7 @@ def shift_map(measured: ImageDegrees) -> Figure:
     for (row, column), count in np.ndenumerate(grid.counts):
         present = bool(grid.present[row, column])
         own = {"covariate_from": starts["covariate"][row], "semantic_from": starts["semantic"][column]}
-        own |= {"pictures": int(count), "present": present}
+        own |= {"images": int(count), "present": present}
         cells[row, column] = count_cell(int(count), most if present else None, own)
     return Figure("shift-map", "Where the images lie", caption, (_chart(measured, cells, COUNTED),))
 

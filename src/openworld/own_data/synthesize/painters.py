@@ -24,9 +24,9 @@ TABLES = {"syn-is": synthesis.prompt_styles, RENDERED: synthesis.rendered_styles
 
 @dataclass(frozen=True)
 class PainterSettings:
-    """Settings of painters: `pictures` of the renderer, the rest but the device of the diffusion model."""
+    """Settings of painters: `images` of the renderer, the rest but the device of the diffusion model."""
 
-    pictures: tuple[str, ...] = ()  # folders of class folders or data sets as NAME/DOMAIN/PART, which are redrawn
+    images: tuple[str, ...] = ()  # folders of class folders or data sets as NAME/DOMAIN/PART, which are redrawn
     weights: str = TURBO
     side: int = 512
     steps: int = 4
@@ -35,9 +35,9 @@ class PainterSettings:
 
     def drawings(self) -> ImageSet:
         """Return all images that are redrawn, as one image set by all their names."""
-        if not self.pictures:
+        if not self.images:
             raise OpenworldError("the renderer redraws images, and none are named; give --images FOLDER.")
-        sets = [labelled_images(where) for where in self.pictures]
+        sets = [labelled_images(where) for where in self.images]
         names = {normalise_class_name(name): name for images in sets for name in images.classnames}
         alike = [
             replace(images, classnames=tuple(names[normalise_class_name(name)] for name in images.classnames))

@@ -75,7 +75,7 @@ class PromptDivision:
     def about(self) -> dict[str, Any]:
         """Return all but the degrees, as JSON knows it."""
         cuts = {half: list(self.cuts[half].cuts) for half in HALVES}
-        return {"cuts": cuts, "reference_pictures": self.known, "held_out_right": self.right}
+        return {"cuts": cuts, "reference_images": self.known, "held_out_right": self.right}
 
     def grid(self, least: int) -> ShiftGrid:
         return grid_of(self.degrees, self.cuts, least)
@@ -166,7 +166,7 @@ def kept_division(folder: Path, request: Mapping[str, Any]) -> PromptDivision | 
         rows = decode_table((file / TABLE).read_bytes())
         degrees = {half: rows[f"{half}_degree"].astype(np.float64) for half in HALVES}
         cuts = {half: Levels(kept["cuts"][half]) for half in HALVES}
-        return PromptDivision(degrees, cuts, kept["reference_pictures"], kept["held_out_right"])
+        return PromptDivision(degrees, cuts, kept["reference_images"], kept["held_out_right"])
     except OpenworldError:
         raise
     except (OSError, LookupError, TypeError, ValueError, AttributeError) as error:

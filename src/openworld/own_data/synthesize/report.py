@@ -84,7 +84,7 @@ def report(planned: PlannedSet, made: GeneratedSet | None = None) -> Report:
     notes = {UNIQUE.key.replace("_", "-"): "Levels from 0 (near), of appearance downwards, of meaning to the right."}
     facts: dict[str, Any] = {"held_out_right": dict(plan.origin["held_out_right"])}
     if made is not None:
-        facts["made"] = {"pictures": len(made), "refused": made.refused, "fingerprint": made.images.fingerprint}
+        facts["made"] = {"images": len(made), "refused": made.refused, "fingerprint": made.images.fingerprint}
     brief = Brief(results, sentences=(first, *_plan_notes(planned)), notes=notes)
     return LAYOUT.report(brief, found=planned, facts=facts)
 

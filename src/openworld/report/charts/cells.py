@@ -100,9 +100,9 @@ class CellChart:
 
     def _floors(self) -> list[float]:
         """Where each row begins, from below, and where the last ends: a row of numbers is flat among images."""
-        pictured = {row for (row, _), cell in self.cells.items() if cell.images}
+        with_images = {row for (row, _), cell in self.cells.items() if cell.images}
         numbered = {row for (row, _), cell in self.cells.items() if cell.text}
-        flat = numbered - pictured if pictured else ()
+        flat = numbered - with_images if with_images else ()
         return list(accumulate((FLAT if row in flat else 1.0 for row in range(len(self.row_labels))), initial=0.0))
 
     @property
@@ -169,7 +169,7 @@ class CellChart:
             drawn = element("image", href=image.address, **place, preserveAspectRatio="xMidYMid slice")
             parts.append(element("g", element("title", image.text), drawn) if image.text else drawn)
         if cell.images:
-            css = " ".join([*(["cell-picture"] if self.side else []), *(["cell-rare"] if cell.faint else [])])
+            css = " ".join([*(["cell-image"] if self.side else []), *(["cell-rare"] if cell.faint else [])])
             return element("g", *parts, class_=css or None)
         if cell.text:
             parts.append(element("text", cell.text, x=x + width / 2, y=y + height / 2 + 5, class_="cell-number mid"))
@@ -190,9 +190,9 @@ class CellChart:
 
     def _description(self) -> str:
         every = len(self.row_labels) * len(self.column_labels)
-        pictured = sum(bool(cell.images) for cell in self.cells.values())
-        if pictured:
-            return f"Images of {pictured} of {every} cells."
+        with_images = sum(bool(cell.images) for cell in self.cells.values())
+        if with_images:
+            return f"Images of {with_images} of {every} cells."
         texts = [cell.text for cell in self.cells.values() if cell.shade is not None]
         return f"{len(texts)} of {every} cells: {' '.join(texts)}." if texts else f"0 of {every} cells."
 

@@ -1,6 +1,6 @@
 """OpenworldAUC's figures (Hua et al., 2025): what each shows, from rows of ours and of the printed tables.
 
-The text that is published has neither the pictures nor their captions; what a panel shows is what the text says of it.
+The text that is published has neither the figures nor their captions; what a panel shows is what the text says of it.
 Where it names data sets for a figure of the main text and one of the appendix together, the former shows the first.
 """
 

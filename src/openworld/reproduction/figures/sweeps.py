@@ -121,7 +121,7 @@ def draw_sweep(given: FigureRuns, sweep: FigureSweep, datasets: Sequence[str]) -
         elif (chart.title, METHOD) in printed:
             line = Reference(printed[chart.title, METHOD], sweep.printed, "y" if sweep.varies else "x")
             charts[at] = replace(chart, references=(line,))
-    about = "Beside ours stands what Table 2 prints; the printed figure itself is a picture without numbers."
+    about = "Beside ours stands what Table 2 prints; the printed figure itself is an image without numbers."
     caption = ("OpenworldAUC, percent, means over the seeds; bands and bars: 95 % over images, given the seeds.", about)
     return Figure("", "", caption, tuple(charts), styles, names=("data_set", "method"))
 

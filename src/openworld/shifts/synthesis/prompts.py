@@ -4,7 +4,7 @@ The paper (Long et al., 2024, appendix D) names 51 styles and takes their senten
 styles.toml holds its names with sentences of this project's own. A table of your own has the same form, or is one of
 the JSON files in which SDXL's templates go around (sdxl_styles_sai.json, sdxl_styles_twri.json of "SDXL prompt
 styler"): `published_styles` takes the paper's 51 out of them. Texts and images of a two-tower model lie apart, so the
-degrees of prompts are larger than those of the pictures that come of them, and need cuts of their own.
+degrees of prompts are larger than those of the images that come of them, and need cuts of their own.
 """
 
 import re

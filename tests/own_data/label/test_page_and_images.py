@@ -13,7 +13,7 @@ from PIL import Image
 
 from openworld import OpenworldError
 from openworld.own_data.label.kept_plan import read_plan
-from openworld.own_data.label.page import SIDE, Pictures, read_pictures, render_page
+from openworld.own_data.label.page import SIDE, PageImages, read_images, render_page
 from openworld.own_data.label.question import Names
 from openworld.own_data.label.report import plan_labels, read_labels
 from openworld.tables.files import scores_of
@@ -26,9 +26,9 @@ def content(page):
     return json.loads(text)
 
 
-def page_of(names, pictures=None):
+def page_of(names, page_images=None):
     ids = [str(number) for number in range(len(names))]
-    return render_page("ab12", "labels", ids, ids, names, pictures or Pictures(), (("cat",), ("yak",)))
+    return render_page("ab12", "labels", ids, ids, names, page_images or PageImages(), (("cat",), ("yak",)))
 
 
 def test_the_policy_knows_its_style_and_script_and_allows_nothing_else():
@@ -76,26 +76,26 @@ def decoded(address):
 
 def test_images_lie_in_the_page_upright_and_no_larger_than_needed(photographs):
     seen = []
-    pictures = read_pictures(photographs, None, lambda *done: seen.append(done))
-    assert [decoded(own).size for own in pictures.addresses] == [(SIDE, 360), (40, 60), (200, 300), (200, 100)]
-    assert pictures.widths == (SIDE, 40, 200, 200) and not pictures.beside and len(seen) == 4
+    page_images = read_images(photographs, None, lambda *done: seen.append(done))
+    assert [decoded(own).size for own in page_images.addresses] == [(SIDE, 360), (40, 60), (200, 300), (200, 100)]
+    assert page_images.widths == (SIDE, 40, 200, 200) and not page_images.beside and len(seen) == 4
 
 
 def test_too_many_images_for_a_page_lie_beside_it(photographs, monkeypatch):
     monkeypatch.setattr("openworld.own_data.label.page.PAGE_BYTES", 1000)
-    pictures = read_pictures(photographs, None, lambda *_: None)
-    assert pictures.beside and pictures.addresses == tuple(f"images/{number}.jpg" for number in (1, 2, 3, 4))
-    page = page_of([Names(("cat",), ("yak",))] * 4, pictures)
+    page_images = read_images(photographs, None, lambda *_: None)
+    assert page_images.beside and page_images.addresses == tuple(f"images/{number}.jpg" for number in (1, 2, 3, 4))
+    page = page_of([Names(("cat",), ("yak",))] * 4, page_images)
     assert "img-src data: file: 'self';" in page and "data:image" not in page
 
 
 def test_an_image_that_is_not_there_or_is_none_is_refused(tmp_path, photographs):
     (tmp_path / "text.png").write_text("no image")
     with pytest.raises(OpenworldError, match=r"text.png cannot be read as an image"):
-        read_pictures([str(tmp_path / "text.png")], None, lambda *_: None)
-    with pytest.raises(OpenworldError, match="there is no image 'gone.png' of the stream .* --no-pictures"):
-        read_pictures(["gone.png"], tmp_path, lambda *_: None)
-    assert read_pictures(["0.jpg"], tmp_path, lambda *_: None).addresses
+        read_images([str(tmp_path / "text.png")], None, lambda *_: None)
+    with pytest.raises(OpenworldError, match="there is no image 'gone.png' of the stream .* --no-images"):
+        read_images(["gone.png"], tmp_path, lambda *_: None)
+    assert read_images(["0.jpg"], tmp_path, lambda *_: None).addresses
 
 
 @pytest.fixture

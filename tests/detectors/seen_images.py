@@ -1,4 +1,4 @@
-"""The small classifier of `openworld.testing`, its pictures, and all that may be seen of them, some labels wrong."""
+"""The small classifier of `openworld.testing`, its images, and all that may be seen of them, some labels wrong."""
 
 from dataclasses import replace
 from functools import cache
@@ -6,16 +6,16 @@ from functools import cache
 import torch
 
 from openworld.detectors import ODIN, Activations, AdaSCALE, DeepEnsemble, MCDropout
-from openworld.testing import small_pictures, small_seen
+from openworld.testing import small_images, small_seen
 from openworld.testing._classifier import COLOURS
 
 MOVED = (ODIN().perturbation, AdaSCALE().perturbation)
 SAMPLED = (MCDropout().sampling, DeepEnsemble().sampling)
 
 
-def pictures(seed: int, count: int) -> torch.Tensor:
+def make_images(seed: int, count: int) -> torch.Tensor:
     """float32[count, 3, 8, 8]."""
-    return small_pictures(seed, count)[0]
+    return small_images(seed, count)[0]
 
 
 @cache

@@ -1,4 +1,4 @@
-"""Which pictures are shown, on a table small enough to choose by hand."""
+"""Which images are shown, on a table small enough to choose by hand."""
 
 import numpy as np
 from made_units import recognition_outcome

@@ -1,4 +1,4 @@
-"""An image set of made-up pictures that counts how often they are read."""
+"""An image set of made-up images that counts how often they are read."""
 
 import numpy as np
 from PIL import Image
@@ -7,12 +7,12 @@ from openworld import OpenworldError
 from openworld.datasets import ImageSet
 
 
-def picture(index):
+def image(index):
     return Image.fromarray(np.random.default_rng(index).integers(0, 255, (40, 36, 3), np.uint8))
 
 
 class Reader:
-    """Reads made-up pictures, counts them, and fails on the broken ones."""
+    """Reads made-up images, counts them, and fails on the broken ones."""
 
     def __init__(self, broken=()):
         self.broken, self.count = set(broken), 0
@@ -20,8 +20,8 @@ class Reader:
     def __call__(self, index):
         self.count += 1
         if index in self.broken:
-            raise OpenworldError(f"picture-{index}.png cannot be read.")
-        return picture(index)
+            raise OpenworldError(f"image-{index}.png cannot be read.")
+        return image(index)
 
 
 def image_set(reader, count=7, content="made up"):
