@@ -159,7 +159,7 @@ def test_pages_on_plug_ins_name_every_need_statistic_and_part():
     assert all(f"`{field.name}`" in evaluation for field in fields(Evaluation))
 
 
-@pytest.mark.parametrize("name", [path.name for path in sorted(DOCS.glob("*.md"))])
+@pytest.mark.parametrize("name", [path.relative_to(DOCS).as_posix() for path in sorted(DOCS.rglob("*.md"))])
 def test_no_list_of_a_page_clings_to_a_paragraph(name):
     """GitHub shows it as a list all the same, the site does not."""
     prose = re.sub(r"```.*?```", "", (DOCS / name).read_text(encoding="utf-8"), flags=re.DOTALL)
@@ -287,6 +287,11 @@ def test_the_site_loads_nothing_from_elsewhere(site):
     assert {path.name: re.findall(loaded, path.read_text(encoding="utf-8")) for path in pages} == {
         path.name: [] for path in pages
     }
+
+
+@pytest.mark.slow
+def test_other_sites_can_link_to_the_reference(site):
+    assert (site / "objects.inv").stat().st_size and (site / "llms.txt").stat().st_size
 
 
 @pytest.mark.slow

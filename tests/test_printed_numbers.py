@@ -72,7 +72,7 @@ def table_after(words: str, page: str) -> str:
             "docs/evidence/learners-embedded.md",
             lambda text: table_after("`openworld run examples/all-learners.toml`", text),
         ),
-        ("docs/embedded-world.md", lambda text: table_after("`openworld run examples/gmop-ablations.toml`", text)),
+        ("docs/evidence/gmop-parts.md", lambda text: table_after("`openworld run examples/gmop-ablations.toml`", text)),
     ],
 )
 def test_rows_of_the_demo_are_as_printed(page, part, learner, demo, repository):

@@ -54,7 +54,7 @@ def test_the_score_command_runs(repository, tmp_path, monkeypatch):
 @pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md", "docs"])
 def test_links_within_the_repository_lead_somewhere(repository, page):
     path = repository / page
-    for file in sorted(path.glob("*.md")) if path.is_dir() else [path]:
+    for file in sorted(path.rglob("*.md")) if path.is_dir() else [path]:
         prose = re.sub(r"```.*?```", "", file.read_text(encoding="utf-8"), flags=re.DOTALL)
         for target in re.findall(r"\]\(([^)#:]+)\)", prose):
             assert (file.parent / target).exists(), f"{file.name} links to {target}"
@@ -75,11 +75,13 @@ def anchors_of(page: str) -> set[str]:
 
 
 def test_links_into_pages_lead_to_a_heading(repository):
-    pages = {path: path.read_text(encoding="utf-8") for path in (repository / "docs").glob("*.md")}
-    links = [(path, *link) for path in pages for link in re.findall(r"\]\(([\w-]*(?:\.md)?)#([^)]+)\)", pages[path])]
+    pages = {path: path.read_text(encoding="utf-8") for path in (repository / "docs").rglob("*.md")}
+    links = [(path, *link) for path in pages for link in re.findall(r"\]\(([\w/.-]*(?:\.md)?)#([^)]+)\)", pages[path])]
     assert len(links) > 20
     for path, page, anchor in links:
-        assert anchor in anchors_of(pages[path.parent / page if page else path]), f"{path.name}: {page}#{anchor}"
+        assert anchor in anchors_of(pages[(path.parent / page).resolve() if page else path]), (
+            f"{path.name}: {page}#{anchor}"
+        )
 
 
 def commands_of(page: str) -> list[list[str]]:
@@ -91,7 +93,7 @@ def commands_of(page: str) -> list[list[str]]:
 
 
 def test_commands_of_all_pages_have_the_options_that_they_are_given(repository):
-    pages = [repository / "README.md", repository / "CONTRIBUTING.md", *(repository / "docs").glob("*.md")]
+    pages = [repository / "README.md", repository / "CONTRIBUTING.md", *(repository / "docs").rglob("*.md")]
     wrong, count = [], 0
     for page in pages:
         for words in commands_of(page.read_text(encoding="utf-8")):

@@ -7,25 +7,25 @@ One figure of arrays that are made up joins them, the estimate of accuracy witho
 """
 
 import argparse
+import re
+from html import escape
 from pathlib import Path
 
 import numpy as np
-from markupsafe import escape
 
 import openworld as ow
 from openworld.report.standalone import standalone
 
-MOST = 2  # charts of a figure that are shown
+WORDS = 20  # of a caption, in whole sentences
 # Like others, or large.
 LEAVE_OUT = {"counts", "counts-otherwise", "cells-otherwise", "cells-of-rates", "levels-common", "levels-of-rates"}
 LEAVE_OUT |= {"cell-images", "marginal-images", "marginal", "examples"}
 PAGES = {"demo": "recognition", "accuracy-estimation": "accuracy-without-labels"}
 HEAD = """# Gallery
 
-Every figure that a report shows, from small runs on [the embedded world](embedded-world.md): enough to see what a
-figure looks like, too little to rank methods. Each is an object, too: `run.figures["NAME"]` draws on your own axes
-(`.draw(axes)`), is saved for a paper (`.save("NAME.pdf")`, or .svg, .png), and holds its numbers (`.csv`). Of figures
-with many charts two are shown here.
+The figures of reports, from small runs on [the embedded world](embedded-world.md). These runs show what a figure looks like;
+they are too small to rank methods. Of figures with several charts the first is shown, and long captions are cut. In Python each is
+`run.figures["NAME"]`: `.draw(axes)`, `.save("NAME.pdf")`, and `.csv` with its numbers.
 """
 
 
@@ -50,8 +50,8 @@ def of_run(folder: Path, docs: Path):
     title, more = run.page.title, ""
     if page.exists():
         title = page.read_text(encoding="utf-8").partition("\n")[0].lstrip("# ")
-        more = f" Its question: [{page.stem}]({page.name})."
-    yield f'## {title}\n\nFrom `{command}`; as Python: `run = ow.open_run("{folder}")`.{more}\n'
+        more = f" Explained in [{title}]({page.name})."
+    yield f"## {title}\n\nFrom `{command}`.{more}\n"
     for figure in run.figures.values():
         if figure.charts and figure.name not in LEAVE_OUT:
             yield from of_figure(figure, f"{folder.name}-{figure.name}", docs)
@@ -75,15 +75,20 @@ def of_estimate(docs: Path):
 
 
 def of_figure(figure, name: str, docs: Path):
-    """A heading, the drawings, and the caption."""
-    kinds = ", ".join(dict.fromkeys(type(chart).__name__ for chart in figure.charts))
-    yield f'### {figure.title}\n\n`{figure.name}` ({kinds})\n\n<div class="charts" markdown>\n'
-    for number, panel in enumerate(figure.panels[:MOST], 1):
-        path = docs / "gallery" / f"{name}-{number}.svg"
-        path.write_text(standalone(panel.svg, dict(figure.styles)), encoding="utf-8")
-        title = f"<figcaption>{escape(panel.title)}</figcaption>\n" if len(figure.panels) > 1 else ""
-        yield f"<figure markdown>\n![{panel.title}](gallery/{path.name}){{ .chart }}\n{title}</figure>\n"
-    yield f"</div>\n\n{escape(' '.join(figure.caption))}\n"
+    """A heading, the first drawing, and the caption."""
+    panel, kinds = figure.panels[0], ", ".join(dict.fromkeys(type(chart).__name__ for chart in figure.charts))
+    path = docs / "gallery" / f"{name}-1.svg"
+    path.write_text(standalone(panel.svg, dict(figure.styles)), encoding="utf-8")
+    shown = f"`{figure.name}` ({kinds}){': ' + panel.title if panel.title else ''}"
+    yield f"### {figure.title}\n\n{shown}\n\n![{panel.title or figure.title}](gallery/{path.name}){{ .chart }}\n"
+    yield escape(beginning(" ".join(figure.caption)), quote=False) + "\n"
+
+
+def beginning(caption: str) -> str:
+    """Return the first sentences of a caption: as many as are short, and one at least."""
+    sentences = re.split(r"(?<=[.!?]) ", caption)
+    fits = [count for count in range(2, len(sentences) + 1) if len(" ".join(sentences[:count]).split()) <= WORDS]
+    return " ".join(sentences[: max(fits, default=1)])
 
 
 if __name__ == "__main__":
