@@ -47,3 +47,9 @@ def test_a_notebook_is_a_page_with_its_outputs():
 def test_a_link_out_of_the_pages_names_the_file(page, link, shown):
     where = SimpleNamespace(file=SimpleNamespace(src_uri=page))
     assert site_pages.on_page_markdown(f"See {link}.", page=where) == f"See {shown}."
+
+
+@pytest.mark.parametrize(("page", "meta"), [("reference/a.md", {"search": {"boost": 0.2}}), ("a.md", {})])
+def test_the_search_shows_guides_before_the_reference(page, meta):
+    shown = SimpleNamespace(file=SimpleNamespace(src_uri=page), meta={})
+    assert site_pages.on_page_content("text", page=shown) == "text" and shown.meta == meta
