@@ -23,9 +23,9 @@ LEAVE_OUT |= {"cell-images", "marginal-images", "marginal", "examples"}
 PAGES = {"demo": "recognition", "accuracy-estimation": "accuracy-without-labels"}
 HEAD = """# Gallery
 
-The figures of reports, from small runs on [the embedded world](embedded-world.md). These runs show what a figure looks like;
-they are too small to rank methods. Of figures with several charts the first is shown, and long captions are cut. In Python each is
-`run.figures["NAME"]`: `.draw(axes)`, `.save("NAME.pdf")`, and `.csv` with its numbers.
+The figures of reports, from small runs on [the embedded world](embedded-world.md). These runs show what a figure looks
+like; they are too small to rank methods. Of figures with several charts the first is shown, and long captions are cut.
+In Python each is `run.figures["NAME"]`: `.draw(axes)`, `.save("NAME.pdf")`, and `.csv` with its numbers.
 """
 
 
