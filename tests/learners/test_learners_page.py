@@ -30,7 +30,7 @@ def test_every_learner_has_its_row(page):
     told = rows(page, "What they are")
     assert list(told) == list(LEARNERS)
     for name, learner in LEARNERS.items():
-        paper, trains, _, sees, numbers = told[name]
+        paper, trains, sees, numbers = told[name]
         consumed = {"embeddings": "plain"}.get(learner.consumes, learner.consumes)
         assert (paper, trains) == (learner.paper, learner.tunes)
         assert sees == (consumed if hasattr(learner, "start") else "nothing")
