@@ -4,6 +4,7 @@ import gc
 import importlib
 import os
 import sys
+from importlib.util import find_spec
 
 # Before torch is loaded: small sums are made sooner by one thread than by several, which wait for each other.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -13,7 +14,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-sys.path.insert(0, str(Path(__file__).parent))  # for `made_units`, which several folders share
+TESTS, MARK = Path(__file__).parent, "pytestmark = pytest.mark.base"
+sys.path.insert(0, str(TESTS))  # for `made_units`, which several folders share
 
 from shapes import few_shapes, shapes, told_columns  # noqa: E402, F401  fixtures that several folders share
 
@@ -25,8 +27,21 @@ settings.register_profile("search", deadline=None, max_examples=300)
 settings.load_profile("openworld")
 
 
+class WithoutTorch:
+    """Where torch is not installed, files of tests are read if they are marked `base`, and the folders of these."""
+
+    def __init__(self):
+        files = [path for path in TESTS.rglob("test_*.py") if MARK in path.read_text(encoding="utf-8")]
+        self.read = {*files, *(folder for path in files for folder in path.parents)}
+
+    def pytest_ignore_collect(self, collection_path):
+        return None if collection_path in self.read else True
+
+
 def pytest_configure(config):
     """With `pytest -n`, the tests of a file share a worker, and with it the fixtures that are made once."""
+    if find_spec("torch") is None:
+        config.pluginmanager.register(WithoutTorch())
     if config.getoption("dist", "no") == "load":
         config.option.dist = "loadfile"
 

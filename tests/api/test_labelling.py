@@ -7,6 +7,8 @@ import pytest
 
 import openworld as ow
 
+pytestmark = pytest.mark.base
+
 
 def columns(count=120):
     generator = np.random.default_rng([1, 1])

@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 from in_process import refused, told
 
+pytestmark = pytest.mark.base
+
 
 @pytest.fixture
 def truth(tmp_path):

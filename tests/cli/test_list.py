@@ -59,6 +59,8 @@ assert not {'ot', 'PIL', 'pyarrow'} & set(sys.modules)
 from openworld.cli.app import app
 app(['list', 'metrics'])
 assert not {'openworld.learners', 'torch'} & set(sys.modules)
+app(['list'])
+assert 'torch' not in sys.modules
 """
 
 

@@ -23,7 +23,8 @@ def test_every_public_dataclass_that_holds_arrays_has_it():
     found = {
         thing
         for room in ROOMS
-        for thing in vars(importlib.import_module(f"{openworld.__name__}.{room}")).values()
+        for module in [importlib.import_module(f"{openworld.__name__}.{room}")]
+        for thing in [getattr(module, name) for name in module.__all__]
         if inspect.isclass(thing) and is_dataclass(thing) and any(HELD.search(str(one.type)) for one in fields(thing))
     }
     without = {thing.__qualname__ for thing in found if thing.__repr__ is not short_repr}

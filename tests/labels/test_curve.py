@@ -8,6 +8,8 @@ from openworld.labels import curve_stream, estimate_curve, plan_curve
 from openworld.labels.curve import _worth, area_weights
 from openworld.metrics import robustness
 
+pytestmark = pytest.mark.base
+
 N, CLASSES = 200, 4
 LEVELS = (0.0, 0.5, 1.0)
 NAMES = {0.0: [0, 1], 0.5: [0, 1, 2], 1.0: [1, 2, 3]}

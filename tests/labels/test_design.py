@@ -15,6 +15,8 @@ from openworld.labels import (
     scored_stream,
 )
 
+pytestmark = pytest.mark.base
+
 OF = {"of": "overall_accuracy"}
 RANDOM = PlanSettings("random")
 RIGHT = np.random.default_rng(0).random(2000) < np.repeat([0.6, 0.995], [300, 1700])

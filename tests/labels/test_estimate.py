@@ -22,6 +22,8 @@ from openworld.labels import (
 from openworld.labels.sample import pair_correction, pseudo_outcomes, read_batches
 from openworld.metrics import SOFT_QUANTITIES, openworld_auc
 
+pytestmark = pytest.mark.base
+
 ENOUGH = 10
 image = st.tuples(st.integers(-4, 4), st.booleans(), st.booleans())
 

@@ -3,6 +3,10 @@
 import re
 from pathlib import Path
 
+import pytest
+
+pytestmark = pytest.mark.base
+
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "a-few-labels.md").read_text(encoding="utf-8")
 TEXT = " ".join(PAGE.split())
 ROWS = [

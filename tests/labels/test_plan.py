@@ -17,6 +17,8 @@ from openworld.labels import (
 from openworld.labels.inclusion import inclusion_probabilities, influence_spread, sizes, strata
 from openworld.metrics import Outcomes
 
+pytestmark = pytest.mark.base
+
 STRATA = PlanSettings("stratified")
 DESIGNS = pytest.mark.parametrize("design", ["random", "stratified", "poisson"])
 

@@ -17,6 +17,8 @@ from openworld.labels import (
 from openworld.labels.label_plan import AUTO
 from openworld.metrics.estimate import student_quantile
 
+pytestmark = pytest.mark.base
+
 ACCURACY = "overall_accuracy"
 DESIGNS = pytest.mark.parametrize("design", [AUTO, "stratified", "poisson"])
 

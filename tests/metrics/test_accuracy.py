@@ -16,6 +16,8 @@ from openworld.metrics._accuracy import (
     wilson_interval,
 )
 
+pytestmark = pytest.mark.base
+
 flags = st.lists(st.booleans(), min_size=1, max_size=40)
 labelled = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=1, max_size=40)
 grouped = st.lists(st.tuples(st.booleans(), st.integers(0, 4)), min_size=1, max_size=40)

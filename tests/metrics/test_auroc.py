@@ -7,6 +7,8 @@ from hypothesis import strategies as st
 
 from openworld.metrics import auroc
 
+pytestmark = pytest.mark.base
+
 levels = st.lists(st.integers(-4, 4).map(float), min_size=1, max_size=20)
 
 

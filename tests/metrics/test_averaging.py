@@ -6,6 +6,8 @@ from scipy import stats
 
 from openworld.metrics import QUANTITIES, average, openworld_auc, seed_interval, seed_spread
 
+pytestmark = pytest.mark.base
+
 
 def seeds(count=3, n_base=50, n_new=40):
     rng = np.random.default_rng(0)

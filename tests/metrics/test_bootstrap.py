@@ -8,6 +8,8 @@ from openworld.metrics import QUANTITIES, average, bootstrap, openworld_auc
 from openworld.metrics._bootstrap import _Layout, _units
 from openworld.metrics._sweep import place
 
+pytestmark = pytest.mark.base
+
 
 def middling(seed=0, n_base=120, n_new=100, **options):
     rng = np.random.default_rng(seed)

@@ -9,6 +9,8 @@ from openworld.metrics import CellRules, aupr_in, auroc, detection_by_cell, dete
 from openworld.metrics.by_cell import NOWHERE
 from openworld.metrics.estimate import unseen
 
+pytestmark = pytest.mark.base
+
 scores = st.lists(st.integers(-3, 3).map(float), min_size=1, max_size=15)
 placed = st.lists(st.tuples(st.integers(-3, 3).map(float), st.integers(-1, 3)), max_size=25)
 

@@ -7,6 +7,8 @@ from hypothesis import strategies as st
 
 from openworld.metrics.calibration import expected_calibration_error
 
+pytestmark = pytest.mark.base
+
 samples = st.lists(st.tuples(st.integers(0, 30), st.booleans()), min_size=1, max_size=40)
 bin_counts = st.integers(1, 12)
 

@@ -7,6 +7,8 @@ from openworld.metrics import auroc, paired_test, rank_sides, shift_trend, shift
 from openworld.metrics.by_cell import NOWHERE
 from openworld.metrics.estimate import share_interval
 
+pytestmark = pytest.mark.base
+
 CELLS = 6
 SLOPE = np.array([[-1.0, -1, 0, 0, 1, 1]]) / 4
 

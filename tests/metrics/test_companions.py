@@ -8,6 +8,8 @@ import pytest
 
 from openworld.metrics import auroc, open_auc, overall_accuracy
 
+pytestmark = pytest.mark.base
+
 REFERENCE = json.loads((Path(__file__).parents[1] / "reference" / "openworld_auc.json").read_text())
 
 

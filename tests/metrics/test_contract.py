@@ -11,6 +11,8 @@ from metric_cases import CONTRACT
 from openworld.core.errors import OpenworldError
 from openworld.metrics import METRICS
 
+pytestmark = pytest.mark.base
+
 metrics = pytest.mark.parametrize("name", METRICS)
 
 

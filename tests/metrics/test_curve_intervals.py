@@ -8,6 +8,8 @@ from openworld.core.errors import OpenworldError
 from openworld.metrics import LEVEL_NUMBERS, area_test, curve_intervals, level_errors, robustness
 from openworld.metrics._robustness import area_above, area_weights
 
+pytestmark = pytest.mark.base
+
 LEVELS = np.array([0, 0.2, 0.4, 0.6, 0.8, 1.0])
 ARRIVES = np.concatenate([np.zeros(50, int), 1 + np.arange(50) // 10])  # the level at which a drawing joins
 

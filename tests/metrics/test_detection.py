@@ -18,6 +18,8 @@ from openworld.metrics import (
     fpr_out_positive,
 )
 
+pytestmark = pytest.mark.base
+
 FOLDER = Path(__file__).parents[1] / "reference"
 CASES = json.loads((FOLDER / "ood_metrics.json").read_text())["cases"]
 ISOOD = json.loads((FOLDER / "isood_metrics.json").read_text())["ood_metrics"]

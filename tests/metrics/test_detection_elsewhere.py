@@ -10,6 +10,8 @@ import pytest
 
 from openworld.metrics import detection_metrics
 
+pytestmark = pytest.mark.base
+
 CASES = json.loads((Path(__file__).parents[1] / "reference" / "ood_metrics.json").read_text())["cases"]
 
 # Numbers by where they are stored, and which of ours they are.

@@ -6,6 +6,8 @@ import pytest
 from openworld.metrics import detection_metrics
 from openworld.metrics.detection_intervals import METRICS, draw_counts, resampled
 
+pytestmark = pytest.mark.base
+
 
 def drawn(scores, counts):
     return np.repeat(scores, counts)

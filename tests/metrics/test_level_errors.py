@@ -6,6 +6,8 @@ from scipy import stats
 
 from openworld.metrics import level_errors
 
+pytestmark = pytest.mark.base
+
 
 def nested(seed=0, groups=40, each=5, methods=3, seeds=2):
     """Views of two levels, the first inside the second; images of one drawing agree more than others."""

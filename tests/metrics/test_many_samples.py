@@ -10,6 +10,8 @@ from openworld.metrics import detection as detecting
 from openworld.metrics._design import _numbered
 from openworld.metrics._sweep import BLOCK, Sweep, win_shares
 
+pytestmark = pytest.mark.base
+
 
 def scores(count, ties, seed):
     values = np.random.default_rng(seed).normal(size=count)

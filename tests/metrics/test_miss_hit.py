@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 
 from openworld.metrics import miss_hit_curve, openworld_auc
 
+pytestmark = pytest.mark.base
+
 REFERENCE = json.loads((Path(__file__).parents[1] / "reference" / "openworld_auc.json").read_text())
 side = st.lists(st.tuples(st.integers(-3, 3), st.booleans()), min_size=1, max_size=12)
 

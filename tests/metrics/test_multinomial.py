@@ -6,6 +6,8 @@ from scipy import stats
 
 from openworld.metrics._multinomial import SPLIT, Multinomial
 
+pytestmark = pytest.mark.base
+
 
 @pytest.mark.parametrize("n", [1, 2, 7, 26, 1000, 100_003])
 def test_counts_add_up(n):

@@ -12,6 +12,8 @@ from openworld.core.errors import OpenworldError
 from openworld.metrics import QUANTITIES, accuracy, average, openworld_auc
 from openworld.metrics.estimate import unseen
 
+pytestmark = pytest.mark.base
+
 REFERENCE = json.loads((Path(__file__).parents[1] / "reference" / "openworld_auc.json").read_text())
 CASES = {case["name"]: case for case in REFERENCE["metric_cases"]}
 side = st.lists(st.tuples(st.integers(-3, 3), st.booleans(), st.integers(0, 3)), min_size=1, max_size=12)

@@ -7,6 +7,8 @@ from hypothesis import strategies as st
 
 from openworld.metrics import Costs, accuracy, choose_threshold, miss_hit_curve, operating_point
 
+pytestmark = pytest.mark.base
+
 side = st.lists(st.tuples(st.integers(-3, 3), st.booleans()), min_size=1, max_size=12)
 BASE, NEW = ([5, 4, 3, 2, 1], [1, 1, 1, 1, 0]), ([0, 2.5, 3.5, 6], [1, 1, 0, 1])
 

@@ -5,6 +5,8 @@ import pytest
 
 from openworld.metrics import average, mean_over_sets, openworld_auc, paired_test
 
+pytestmark = pytest.mark.base
+
 
 def result(seed, base=40, new=50, per_group=1, shift=0.5):
     rng = np.random.default_rng(seed)

@@ -19,6 +19,8 @@ from openworld.metrics import (
     seeds_test_against_summary,
 )
 
+pytestmark = pytest.mark.base
+
 
 def two_models(seed, n_base=60, n_new=50, gap=0.0):
     """Two detectors and classifiers whose scores and mistakes are correlated; `gap` makes the first better."""

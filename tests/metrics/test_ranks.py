@@ -13,6 +13,8 @@ from scipy import stats
 
 from openworld.metrics.ranks import final_ranks, friedman_test, level_ranks, nemenyi
 
+pytestmark = pytest.mark.base
+
 PUBLISHED = Path(__file__).parents[1] / "reference" / "openpl_excerpt.csv"
 
 shapes = st.tuples(st.integers(1, 6), st.integers(1, 4), st.integers(1, 4))

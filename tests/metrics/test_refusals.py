@@ -37,6 +37,8 @@ from openworld.metrics import (
     trend,
 )
 
+pytestmark = pytest.mark.base
+
 EYE = np.eye(2)
 RESULT = openworld_auc([2.0, 1.0], [1, 1], [0.0, 1.0, 3.0], [1, 0, 1])
 

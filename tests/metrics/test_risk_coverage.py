@@ -9,6 +9,8 @@ from hypothesis import strategies as some
 
 from openworld.metrics import aurc
 
+pytestmark = pytest.mark.base
+
 
 def walk(scores, correct):
     """The mean over every order of equal scores of the mean risk of the first 1, 2, ..., n answers."""

@@ -13,6 +13,8 @@ from scipy import stats
 
 from openworld.metrics._robustness import CURVE_METRICS, Robustness, robustness, seed_spread
 
+pytestmark = pytest.mark.base
+
 PUBLISHED = Path(__file__).parents[1] / "reference" / "openpl_excerpt.csv"
 SIX = [0, 0.2, 0.4, 0.6, 0.8, 1]
 # Curves found by hand whose metrics are those OpenPL prints for emerging new classes on DTD (its Table 2).

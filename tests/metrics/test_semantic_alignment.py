@@ -7,6 +7,8 @@ from hypothesis import strategies as st
 
 from openworld.metrics import semantic_alignment
 
+pytestmark = pytest.mark.base
+
 
 @given(st.integers(0, 10**6), st.integers(1, 20), st.integers(1, 6))
 def test_equals_its_definition(seed, n, classes):

@@ -7,6 +7,8 @@ from hypothesis import strategies as st
 
 from openworld.metrics import SOFT_QUANTITIES, openworld_auc, outcomes, soft_openworld_auc
 
+pytestmark = pytest.mark.base
+
 image = st.tuples(st.integers(-4, 4), st.booleans(), st.booleans())
 real = st.integers(-16, 16).map(lambda eighths: eighths / 8)
 weighed = st.tuples(st.integers(-4, 4), real, real, real, real, real)

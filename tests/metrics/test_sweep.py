@@ -1,10 +1,13 @@
 """The sorted counts behind the ranking metrics, against plain loops."""
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from openworld.metrics._sweep import Sweep, count_wins, place, win_shares
+
+pytestmark = pytest.mark.base
 
 levels = st.lists(st.integers(-3, 3).map(float), max_size=15).map(lambda values: np.array(values, float))
 

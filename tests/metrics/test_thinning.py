@@ -11,6 +11,8 @@ from openworld import OpenworldError
 from openworld.metrics import openworld_auc
 from openworld.metrics.thinning import kept_images, kept_share, thin
 
+pytestmark = pytest.mark.base
+
 LABELS = st.lists(st.integers(0, 5), max_size=60)
 FACTORS = st.floats(1, 20)
 

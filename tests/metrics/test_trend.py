@@ -11,6 +11,8 @@ from scipy import stats
 
 from openworld.metrics._trend import shift_trend, trend
 
+pytestmark = pytest.mark.base
+
 FOLDER = Path(__file__).parents[1] / "reference"
 TABLES = json.loads((FOLDER / "shift_tables.json").read_text())["tables"]
 (ANALYSED,) = json.loads((FOLDER / "isood_metrics.json").read_text())["correlation_sensitivity"]

@@ -16,6 +16,8 @@ from openworld.own_data.score import units
 from openworld.runs import RunStore
 from openworld.tables import files as score_files
 
+pytestmark = pytest.mark.base
+
 
 def columns(count=40, model=None):
     generator = np.random.default_rng(0)

@@ -14,6 +14,8 @@ from openworld.results import (
 )
 from openworld.results.comparison import MARGIN
 
+pytestmark = pytest.mark.base
+
 AUROC, ERROR, BIAS = METRICS["auroc"], METRICS["absolute_error"], METRICS["bias"]
 
 

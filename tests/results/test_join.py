@@ -6,6 +6,8 @@ from openworld import OpenworldError
 from openworld.results import METRICS, Interval, Result, Value, join_seeds
 from openworld.results.join import mean_of
 
+pytestmark = pytest.mark.base
+
 AUROC, IMAGES = METRICS["auroc"], METRICS["images"]
 
 

@@ -6,6 +6,8 @@ import pytest
 from openworld.results import METRICS, Metric, Result, Value
 from openworld.results.over_datasets import MEAN_RANK, DatasetMeans
 
+pytestmark = pytest.mark.base
+
 NEITHER = Metric("baseness", "baseness", better=0)
 
 

@@ -6,6 +6,8 @@ from openworld import OpenworldError
 from openworld.results import METRICS, Result, Results, Value
 from openworld.results.paired_runs import pair_results
 
+pytestmark = pytest.mark.base
+
 AUC = METRICS["auroc"]
 
 

@@ -12,6 +12,8 @@ from openworld.report.checked_run import CheckedRun, check_report, junit_xml
 from openworld.results import METRICS, Interval, Pair, Result, Results, Value, comparison_of
 from openworld.results.requirements import BROKEN, HOLDS, OPEN, Requirement, judge, judge_difference
 
+pytestmark = pytest.mark.base
+
 AUC, FPR = METRICS["openworld_auc"], METRICS["fpr_in_positive"]
 
 

@@ -13,6 +13,8 @@ from hypothesis import strategies as st
 from openworld import OpenworldError
 from openworld.results import METRICS, Comparison, Interval, Metric, Result, Results, Value
 
+pytestmark = pytest.mark.base
+
 AUROC, IMAGES = METRICS["auroc"], METRICS["images"]
 NUMBERS = st.floats(-1e9, 1e9)
 TEXTS = st.text(st.characters(codec="utf-8", exclude_characters="\x00"))

@@ -10,6 +10,8 @@ from openworld.metrics import auroc, detection_metrics
 from openworld.ood.detection_results import detection_results
 from openworld.ood.scored_sets import ScoredSets, SetScores, score_columns
 
+pytestmark = pytest.mark.base
+
 MEANS = {"test": 2.0, "a": 1.0, "b": 0.5, "c": 0.0, "v": 1.8, "w": 1.5}
 GROUPS = {"test": "id", "a": "near", "b": "near", "c": "far", "v": "covariate", "w": "full-spectrum"}
 

@@ -4,6 +4,8 @@ import pytest
 
 from openworld.results import METRICS, Metric, mean, over_seeds, student
 
+pytestmark = pytest.mark.base
+
 ACCURACY = METRICS["accuracy"]
 
 

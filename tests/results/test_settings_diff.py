@@ -2,8 +2,12 @@
 
 from pathlib import Path
 
+import pytest
+
 from openworld.results import RunFolder
 from openworld.results.settings_diff import differing_settings
+
+pytestmark = pytest.mark.base
 
 
 def run(learners, torch="2.0", **resolved):

@@ -18,6 +18,8 @@ from openworld.results import (
     standing,
 )
 
+pytestmark = pytest.mark.base
+
 AREA = METRICS["auroc"]
 
 

@@ -7,6 +7,8 @@ from hypothesis import strategies as st
 from openworld import OpenworldError
 from openworld.results import METRICS, UNITS, Interval, Metric, Value, interval_of
 
+pytestmark = pytest.mark.base
+
 
 @pytest.mark.parametrize(
     ("unit", "digits", "value", "text", "printed"),

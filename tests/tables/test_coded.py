@@ -7,6 +7,8 @@ from hypothesis import strategies as st
 
 from openworld.tables.coded import Coded, narrow
 
+pytestmark = pytest.mark.base
+
 VALUES = st.lists(st.sampled_from(["base", "new", "", "7", "é"]), max_size=30)
 
 

@@ -13,6 +13,8 @@ from openworld.tables import parquet as tables
 from openworld.tables.coded import Coded
 from openworld.tables.parquet import decode_table, encode_table
 
+pytestmark = pytest.mark.base
+
 DTYPES = ["bool", "int8", "uint8", "int32", "int64", "uint64", "float16", "float32", "float64"]
 
 

@@ -1,12 +1,15 @@
 """What there is to choose from, a table per kind, read from the visible dicts: `openworld list`."""
 
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
+from importlib.resources import files
 from typing import Any
 
 from openworld.api.answers import TextReport
 from openworld.core.errors import unknown_name
+from openworld.core.plugins import Plugins
 from openworld.core.terminal import Head, TerminalTable, name, words
 from openworld.core.types import checked
 
@@ -68,29 +71,39 @@ def _parts(listed: Listed) -> list[Any]:
     """Return the table of a kind, its caption, and what plug-ins of that kind cannot be used."""
     from rich.text import Text
 
-    module, _, attribute = listed.place.partition(":")
-    table = getattr(import_module(f"openworld.{module}"), attribute)
-    if attribute == "PLUGINS":
+    def row(cells: Sequence[Any]) -> tuple[Text, ...]:  # cells of others that are no text fail here, by name
+        return tuple(
+            Text.assemble(first, (end + rest, "dim")) for first, end, rest in (c.partition("\n") for c in cells)
+        )
 
-        def row(label: str, what: Any) -> tuple[Text, ...]:  # cells of others that are no text fail here, by name
-            origin = f" ({table.origin(label)})" if table.origin(label) else ""
-            cells = listed.cells(label, what, origin)
-            return tuple(cell if isinstance(cell, Text) else Text(cell) for cell in cells)
-
-        rows, broken = table.rows(row)
-    else:
-        rows, broken = [listed.cells(label, what, "") for label, what in table.items()], ()
+    # Of kinds whose classes need torch, tools/list_rows.py wrote down what `rows_of_ours` returned.
+    written = json.loads(files("openworld.api").joinpath("listed.json").read_text(encoding="utf-8"))
+    rows, broken = list(map(row, written.get(listed.place) or rows_of_ours(listed))), []
+    if listed.place.endswith(":PLUGINS"):
+        plugins = _table(listed)
+        others, broken = plugins.rows(lambda label, what: row(listed.cells(label, what, f" ({plugins.origin(label)})")))
+        rows += others
     caption = [Text(listed.caption)] if listed.caption else []
     return [TerminalTable(listed.heads, rows, title=listed.title), *caption, *(Text(why, "red") for why in broken)]
 
 
-def _learner(label: str, learner: type, origin: str) -> tuple:
-    from rich.text import Text
+def _table(listed: Listed) -> Any:
+    module, _, attribute = listed.place.partition(":")
+    return getattr(import_module(f"openworld.{module}"), attribute)
 
+
+def rows_of_ours(listed: Listed) -> list[list[str]]:
+    """Return a row of cells for each of our own things of a kind."""
+    table = _table(listed)
+    ours = table.ours() if isinstance(table, Plugins) else table
+    return [list(listed.cells(label, what, "")) for label, what in ours.items()]
+
+
+def _learner(label: str, learner: type, origin: str) -> tuple:
     from openworld.learners.engine.parameter_counts import tuned_parameters
 
     learns = hasattr(learner, "start")
-    what = Text.assemble(learner.paper + origin, *([("\n" + learner.tunes, "dim")] if learns else []))
+    what = learner.paper + origin + (f"\n{learner.tunes}" if learns else "")
     count = f"{tuned_parameters(learner.published('')):,}".replace(",", " ")
     trains_on = ("plain" if learner.consumes == "embeddings" else learner.consumes) if learns else "nothing"
     return label, what, count, trains_on, learner.cost

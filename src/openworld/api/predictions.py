@@ -125,5 +125,8 @@ def compare(first: Run, second: Run, metric: str = "") -> Report:
     from openworld.report.run_comparison import comparison_report
 
     folders = [folder_of(run) for run in (first, second)]
-    titles = [str(getattr(run, "title", "") or folder) for run, folder in zip((first, second), folders, strict=True)]
+    titles = [
+        str(folder) if isinstance(run, str | Path) else str(getattr(run, "title", "") or folder)
+        for run, folder in zip((first, second), folders, strict=True)
+    ]
     return comparison_report(compare_runs(*folders, metric, tuple(titles)))

@@ -12,22 +12,29 @@
 Networks: `ARCHITECTURES` for small images, "timm:NAME", or "package.module:function" for any other.
 """
 
-from openworld.backbones.preprocess import Preprocess
-from openworld.classifiers.architectures import ARCHITECTURES, Architecture, build
-from openworld.classifiers.checkpoints import load as from_checkpoint
-from openworld.classifiers.classifier import Classifier
-from openworld.classifiers.exported import describe
-from openworld.classifiers.recipe import (
-    EMBEDDED,
-    PUBLISHED,
-    SEEDS,
-    PublishedTraining,
-    Recipe,
-    published,
-    published_architectures,
-)
-from openworld.classifiers.serialization import files, from_timm, from_weights, load, save
-from openworld.classifiers.training import VERSION, train
+from typing import TYPE_CHECKING
+
+from openworld.core.lazy import lazily
+
+if TYPE_CHECKING:
+    from openworld.backbones.preprocess import Preprocess
+    from openworld.classifiers.architectures import ARCHITECTURES, Architecture, build
+    from openworld.classifiers.checkpoints import load as from_checkpoint
+    from openworld.classifiers.classifier import Classifier
+    from openworld.classifiers.exported import describe
+    from openworld.classifiers.recipe import (
+        EMBEDDED,
+        PUBLISHED,
+        SEEDS,
+        PublishedTraining,
+        Recipe,
+        published,
+        published_architectures,
+    )
+    from openworld.classifiers.serialization import files, from_timm, from_weights, load, save
+    from openworld.classifiers.training import VERSION, train
+
+__getattr__, __dir__ = lazily(__name__, __file__)
 
 __all__ = [
     "ARCHITECTURES",

@@ -9,6 +9,7 @@ from cyclopts import App, CycloptsError, Group, Parameter
 from openworld import OpenworldError, __version__
 from openworld.cli import console
 from openworld.cli.command import Command
+from openworld.core.errors import not_installed
 
 HELP = """
 Tell how a vision-language model, or an image classifier, will do outside the closed world it was built in.
@@ -162,6 +163,9 @@ def app(words: Sequence[str] | None = None) -> None:
             flag = f"--{words[0]}" if words else ""
             hint = f" Did you mean {flag}?" if flag in commands else ""
             raise OpenworldError(" ".join(str(error).split()) + hint) from error
+        except ModuleNotFoundError as error:
+            command = next((words[:n] for n in (2, 1) if tuple(words[:n]) in COMMANDS), words[:1])
+            raise not_installed(error, " ".join(["openworld", *command])) from error
     if not words or words in (["label"], ["data"]):
         sys.exit(2)  # the help was shown, and nothing was asked for
 

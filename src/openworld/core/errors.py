@@ -1,4 +1,4 @@
-"""The one exception users meet, the nearest spelling of a mistyped name, and the warning about names that will go."""
+"""The one exception users meet, missing packages, the nearest spelling of a name, and the warning about old names."""
 
 import warnings
 from collections.abc import Iterable, Iterator
@@ -7,10 +7,31 @@ from difflib import SequenceMatcher, get_close_matches
 from functools import cache
 
 _MOST_SHOWN, _NEAREST = 60, 8
+EXTRA = "models"
+IN_EXTRA = ("torch", "tokenizers", "huggingface_hub")
+"""Packages of the extra `models`, which much works without."""
 
 
 class OpenworldError(ValueError):
     """Wrong input or an unmet requirement: says what came, what was expected, and what to do."""
+
+
+class NotInstalled(ModuleNotFoundError, OpenworldError):
+    """A package is missing that an extra brings: says which extra to install."""
+
+
+def not_installed(error: ModuleNotFoundError, what: str) -> ModuleNotFoundError:
+    """Return the error to raise where a module was not found: a sentence if an extra brings it, else the same error.
+
+    Args:
+        error: what an import raised.
+        what: who needs the module, such as "openworld predict".
+    """
+    package = (error.name or "").partition(".")[0]
+    if package not in IN_EXTRA:
+        return error
+    sentence = f"{what} needs {package}, which is not installed: pip install 'openworld[{EXTRA}]'."
+    return NotInstalled(sentence, name=error.name)
 
 
 def unknown_name(kind: str, name: str, known: Iterable[str]) -> OpenworldError:

@@ -6,6 +6,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from openworld.core.errors import not_installed
+
 
 def lazily(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """Return `__getattr__` and `__dir__` of a package, whose `__init__` is in `file`.
@@ -14,15 +16,19 @@ def lazily(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[], 
     """
     statements = ast.parse(Path(file).read_text(encoding="utf-8")).body
     (imports,) = (each.body for each in statements if isinstance(each, ast.If))
-    lies_in = {alias.name: each.module for each in imports for alias in each.names}
+    lies_in = {alias.asname or alias.name: (each.module, alias.name) for each in imports for alias in each.names}
 
     def find(name: str) -> Any:
         if name not in lies_in:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        if lies_in[name] != package:
-            value = getattr(import_module(lies_in[name]), name, None)
-            if value is not None:
-                return value
-        return import_module(f"{lies_in[name]}.{name}")
+        module, attribute = lies_in[name]
+        try:
+            if module != package:
+                value = getattr(import_module(module), attribute, None)
+                if value is not None:
+                    return value
+            return import_module(f"{module}.{attribute}")
+        except ModuleNotFoundError as error:
+            raise not_installed(error, f"{package}.{name}") from error
 
     return find, lambda: sorted(lies_in)

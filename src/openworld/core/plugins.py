@@ -70,15 +70,13 @@ class Plugins:
         return " and ".join(map(_brought_by, self.offered()[name]))
 
     def rows(self, row: Callable[[str, type], object]) -> tuple[list, list[str]]:
-        """What `row` makes of the name and the class of everything that can be used, and sentences on what cannot."""
-        made, reasons = [], list(self.broken().values())
-        for name, plugin in self.all().items():
-            if not self.origin(name):
-                made.append(row(name, plugin))
-                continue
+        """What `row` makes of the name and the class of every usable plug-in, and sentences on those that are not."""
+        broken = self.broken()
+        made, reasons = [], list(broken.values())
+        for name in [name for name in self.offered() if name not in broken]:
             try:
                 with failures_named(self.kind, name, self.origin(name), "listed"):
-                    made.append(row(name, plugin))
+                    made.append(row(name, self._load(name)))
             except OpenworldError as error:
                 reasons.append(str(error))
         return made, reasons

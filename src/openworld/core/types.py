@@ -11,7 +11,7 @@ from inspect import CO_VARARGS, CO_VARKEYWORDS, unwrap
 from types import NoneType, SimpleNamespace, UnionType
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
-from openworld.core.errors import OpenworldError
+from openworld.core.errors import OpenworldError, not_installed
 from openworld.core.reading import (
     AboveZero,
     Count,
@@ -103,7 +103,10 @@ def checked(target: Target) -> Target:
                         named[name] = admitted
                     else:
                         given[names.index(name)] = admitted
-        return target(*given, **named)
+        try:
+            return target(*given, **named)
+        except ModuleNotFoundError as error:  # the outermost function, which the user called, is named
+            raise not_installed(error, target.__qualname__.removesuffix(".__init__")) from error
 
     return call
 

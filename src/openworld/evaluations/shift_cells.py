@@ -1,6 +1,6 @@
 """The pool of a run in its cells: levels by measured shift degrees, or as they are given."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -18,13 +18,12 @@ from openworld.evaluations.record_images import thumbnail
 from openworld.evaluations.runtime import Machine
 from openworld.evaluations.shift_degrees import DecompositionFit, DegreeMeasurement, Degrees, split_of
 from openworld.evaluations.shift_images import Pool, ShiftImages
-from openworld.shifts import HALVES, LOOKS, PUBLISHED_QUANTILES, ShiftGrid
-from openworld.shifts.grid import axis_levels
+from openworld.evaluations.shift_levels import PoolLevels, levels_of
+from openworld.shifts import HALVES, LOOKS, PUBLISHED_QUANTILES
 
 TEST = "in-distribution test images"
 
 THUMBNAILS = 4  # of every cell
-_LARGEST = 2.0  # of a cosine distance
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -120,27 +119,6 @@ class ShiftSpec(ShiftImages, Division):
         return [(f"pool {number}: {entry.style}", images) for number, (entry, images) in entries]
 
 
-@dataclass(frozen=True, eq=False)
-class PoolLevels:
-    levels: dict[str, np.ndarray]  # int64[n] from 0 by half
-    counts: dict[str, int]  # how many levels there are
-    cuts: dict[str, tuple[float, ...]] | None = None  # where levels begin; None where levels are given
-
-    def grid(self, kept: np.ndarray, least: int) -> ShiftGrid:
-        semantic, covariate = (self.levels[half][kept] for half in HALVES)
-        return ShiftGrid(semantic, covariate, (self.counts["covariate"], self.counts["semantic"]), least)
-
-    def facts(self, kept: np.ndarray) -> dict:
-        """Return where the levels of each axis lie (None where they were given), and their numbers of images."""
-        return {
-            half: {
-                "edges": None if self.cuts is None else [0.0, *self.cuts[half], _LARGEST],
-                "counts": np.bincount(self.levels[half][kept], minlength=self.counts[half]).tolist(),
-            }
-            for half in HALVES
-        }
-
-
 @dataclass(frozen=True, eq=False, kw_only=True)
 class DividedPool(PoolLevels):
     """The images of the pool that can be read, and where they stand."""
@@ -180,18 +158,8 @@ def divide_pool(spec: ShiftSpec, machine: Machine) -> DividedPool:
     starts = np.cumsum([0, *sizes[:-1]])
     rows = np.concatenate([start + part.rows for start, part in zip(starts, parts, strict=True)])
     degrees = {half: np.concatenate([getattr(part, half) for part in parts]) for half in HALVES}
-    placed = levels_of(degrees, spec)
+    placed = levels_of(degrees, spec.levels, spec.quantiles, spec.cuts)
     return DividedPool(placed.levels, placed.counts, placed.cuts, pool=pool, rows=rows, degrees=degrees)
-
-
-def levels_of(degrees: Mapping[str, np.ndarray], division: Division) -> PoolLevels:
-    """Return the levels of degrees float64[n] by half, cut where a division says, or as IS-OOD cuts them."""
-    levels = axis_levels(degrees, division.levels, quantiles=division.quantiles, cuts=division.cuts, things="pool")
-    return PoolLevels(
-        {half: levels[half].of(degrees[half]) for half in HALVES},
-        {half: len(levels[half]) for half in HALVES},
-        {half: levels[half].cuts for half in HALVES},
-    )
 
 
 def test_degrees(spec: ShiftSpec, machine: Machine) -> Degrees | None:

@@ -20,6 +20,7 @@ from pathlib import Path
 from openworld.core.errors import OpenworldError
 from openworld.core.plain_files import parse_json
 from openworld.core.sizes import size_in_words
+from openworld.runs.cache_folder import cache_folder
 from openworld.runs.lock import SharedLock, file_lock
 
 # The time of this file tells when a set was used last. Whoever reads or writes the set holds a share of its lock, and a
@@ -46,6 +47,11 @@ _WHOLE = {
 _KINDS = {"name": str, "domain": str, "model": str, "backbone": str, "count": int, "encoding": dict}
 
 _log = logging.getLogger(__name__)
+
+
+def default_cache() -> Path:
+    """Where features are kept: `cache_folder()`, with `/features` appended."""
+    return cache_folder() / "features"
 
 
 @dataclass(frozen=True)

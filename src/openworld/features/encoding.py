@@ -21,9 +21,8 @@ from openworld.core.errors import OpenworldError
 from openworld.core.types import Count, Positive, Range, checked
 from openworld.datasets import DATASETS, ImageSet
 from openworld.features._shards import compute_shards
-from openworld.features.cache import hold, reserve
+from openworld.features.cache import default_cache, hold, reserve
 from openworld.features.store import Features, FeatureStore
-from openworld.runs.cache_folder import cache_folder
 from openworld.runs.lock import SharedLock
 
 _SHARD_IMAGES = 1024
@@ -84,11 +83,6 @@ def count_looks(encodings: Iterable[Encoding]) -> int:
     9
     """
     return 1 + sum(views for views, *_ in {encoding.draw for encoding in encodings})
-
-
-def default_cache() -> Path:
-    """Where features are kept: `cache_folder()`, with `/features` appended."""
-    return cache_folder() / "features"
 
 
 @checked

@@ -25,48 +25,47 @@ pixels)` what they make of images, and finds it in `Images.rows`, computed once 
 (and patch rows) or "pixels" (and the pixels themselves).
 """
 
-from openworld.core.plugins import Plugins
-from openworld.learners.cocoop import CoCoOp
-from openworld.learners.coop import CoOp
-from openworld.learners.decoop import DeCoOp
-from openworld.learners.dept import DePT
-from openworld.learners.engine.fitted import FittedLearner, Learner, TrainedLearner, encoding_for, load
-from openworld.learners.engine.images import Answer, Images
-from openworld.learners.engine.joint_fits import fit_together
-from openworld.learners.engine.predictions import Guess, Prediction, predict
-from openworld.learners.engine.settings import TASKS, PublishedSetting, configure, override
-from openworld.learners.engine.text_bank import NameSets, TextBank
-from openworld.learners.engine.training import Loop, Schedule
-from openworld.learners.gallop import GalLoP
-from openworld.learners.gmop import GMoP
-from openworld.learners.ivlp import IVLP
-from openworld.learners.kgcoop import KgCoOp
-from openworld.learners.locoop import LoCoOp
-from openworld.learners.maple import MaPLe
-from openworld.learners.mmrl import MMRL
-from openworld.learners.proda import ProDA
-from openworld.learners.prograd import ProGrad
-from openworld.learners.promptsrc import PromptSRC
-from openworld.learners.rpo import RPO
-from openworld.learners.skip_tuning import SkipTuning
-from openworld.learners.tcp import TCP
-from openworld.learners.two_sfs import TwoSFS
-from openworld.learners.vpt import VPT
-from openworld.learners.zero_shot import ZeroShot, ZeroShotEnsemble
+from typing import TYPE_CHECKING
 
-LEARNERS = {
-    learner.name: learner
-    for learner in (
-        *(ZeroShot, ZeroShotEnsemble, CoOp, KgCoOp, GMoP, CoCoOp, VPT, MaPLe, IVLP, PromptSRC, ProGrad, RPO, ProDA),
-        *(TCP, DePT, LoCoOp, GalLoP, DeCoOp, MMRL, SkipTuning, TwoSFS),
-    )
-}
-"""Name -> class of every learner of this package."""
+from openworld.core.lazy import lazily
+from openworld.core.plugins import Plugins
+
+if TYPE_CHECKING:
+    from openworld.learners.catalogue import LEARNERS
+    from openworld.learners.cocoop import CoCoOp
+    from openworld.learners.coop import CoOp
+    from openworld.learners.decoop import DeCoOp
+    from openworld.learners.dept import DePT
+    from openworld.learners.engine.fitted import FittedLearner, Learner, TrainedLearner, encoding_for, load
+    from openworld.learners.engine.images import Answer, Images
+    from openworld.learners.engine.joint_fits import fit_together
+    from openworld.learners.engine.predictions import Guess, Prediction, predict
+    from openworld.learners.engine.settings import TASKS, PublishedSetting, configure, override
+    from openworld.learners.engine.text_bank import NameSets, TextBank
+    from openworld.learners.engine.training import Loop, Schedule
+    from openworld.learners.gallop import GalLoP
+    from openworld.learners.gmop import GMoP
+    from openworld.learners.ivlp import IVLP
+    from openworld.learners.kgcoop import KgCoOp
+    from openworld.learners.locoop import LoCoOp
+    from openworld.learners.maple import MaPLe
+    from openworld.learners.mmrl import MMRL
+    from openworld.learners.proda import ProDA
+    from openworld.learners.prograd import ProGrad
+    from openworld.learners.promptsrc import PromptSRC
+    from openworld.learners.rpo import RPO
+    from openworld.learners.skip_tuning import SkipTuning
+    from openworld.learners.tcp import TCP
+    from openworld.learners.two_sfs import TwoSFS
+    from openworld.learners.vpt import VPT
+    from openworld.learners.zero_shot import ZeroShot, ZeroShotEnsemble
+
+__getattr__, __dir__ = lazily(__name__, __file__)
 
 PLUGINS = Plugins(
     "learner",
     ("name", "paper", "tunes", "cost", "consumes", "depends_on_other_names", "published", "fit", "text_bank"),
-    lambda: LEARNERS,
+    lambda: __getattr__("LEARNERS"),
 )
 find_learner, all_learners = PLUGINS.find, PLUGINS.all
 broken_plugins, origin = PLUGINS.broken, PLUGINS.origin

@@ -86,9 +86,10 @@ def installation() -> Installation:
 
 
 def _devices() -> tuple[str, ...]:
-    if installed_version("torch") is None:
+    try:
+        import torch
+    except ModuleNotFoundError:
         return ("unknown without torch",)
-    import torch
 
     gpus = (
         f"cuda:{number} ({torch.cuda.get_device_name(number)}, "

@@ -15,29 +15,39 @@ Functions of features, texts' and images', of one two-tower model. In order:
 Syn-IS). Correlation and sensitivity of a metric over the cells are `openworld.metrics.shift_trend`.
 """
 
-from openworld.shifts.appearance import LOOKS, AppearanceEncoder, image_grid, in_looks
-from openworld.shifts.decomposition import HALVES, Decomposition, load_decomposition, overlap
-from openworld.shifts.degrees import Far, ShiftDegrees, farthest, merge_degrees, shift_degrees
-from openworld.shifts.grid import (
-    PUBLISHED_QUANTILES,
-    EqualSubsets,
-    Levels,
-    ShiftGrid,
-    equal_subsets,
-    equal_width_levels,
-    shift_grid,
-)
-from openworld.shifts.laid import LAID, TripletDistances, share_right, triplet_distances, triplet_losses
-from openworld.shifts.matrices import Whitening, deviation, nearest_orthogonal, random_orthogonal, whitening
-from openworld.shifts.nearest import ENGINES, Nearest, merge_nearest, nearest
-from openworld.shifts.open_world import OpenWorldByShift, open_world_by_shift, open_world_in_same_looks
-from openworld.shifts.pca import PCA
-from openworld.shifts.sharding import Shards, sharded_degrees, streamed_degrees
-from openworld.shifts.triplets import Triplets, write_texts
-from openworld.shifts.zero_shot import DecomposedAccuracy, decomposed_nearest_mean, decomposed_zero_shot
+from typing import TYPE_CHECKING
 
-DECOMPOSITIONS: dict[str, type] = {method.name: method for method in (LAID, PCA)}
-"""Name -> class of every way to part meaning from appearance."""
+from openworld.core.lazy import lazily
+
+if TYPE_CHECKING:
+    from openworld.shifts.appearance import LOOKS, AppearanceEncoder, image_grid, in_looks
+    from openworld.shifts.decomposition import HALVES, Decomposition, load_decomposition, overlap
+    from openworld.shifts.degrees import Far, ShiftDegrees, farthest, merge_degrees, shift_degrees, shift_grid
+    from openworld.shifts.grid import (
+        PUBLISHED_QUANTILES,
+        EqualSubsets,
+        Levels,
+        ShiftGrid,
+        equal_subsets,
+        equal_width_levels,
+    )
+    from openworld.shifts.laid import (
+        DECOMPOSITIONS,
+        LAID,
+        TripletDistances,
+        share_right,
+        triplet_distances,
+        triplet_losses,
+    )
+    from openworld.shifts.matrices import Whitening, deviation, nearest_orthogonal, random_orthogonal, whitening
+    from openworld.shifts.neighbours import ENGINES, Nearest, merge_nearest, nearest
+    from openworld.shifts.open_world import OpenWorldByShift, open_world_by_shift, open_world_in_same_looks
+    from openworld.shifts.pca import PCA
+    from openworld.shifts.sharding import Shards, sharded_degrees, streamed_degrees
+    from openworld.shifts.triplets import Triplets, write_texts
+    from openworld.shifts.zero_shot import DecomposedAccuracy, decomposed_nearest_mean, decomposed_zero_shot
+
+__getattr__, __dir__ = lazily(__name__, __file__)
 
 __all__ = [
     "DECOMPOSITIONS",

@@ -16,7 +16,8 @@ from openworld.core.errors import OpenworldError
 from openworld.core.representation import short_repr
 from openworld.core.types import checked
 from openworld.shifts.decomposition import HALVES, Decomposition
-from openworld.shifts.nearest import Nearest, merge_nearest, nearest
+from openworld.shifts.grid import LEAST, Levels, ShiftGrid
+from openworld.shifts.neighbours import Nearest, merge_nearest, nearest
 
 K = 10
 
@@ -94,6 +95,18 @@ def merge_degrees(shards: Sequence[ShiftDegrees]) -> ShiftDegrees:
     k = shards[0].k
     merged = (merge_nearest([getattr(shard, half) for shard in shards], k) for half in HALVES)
     return ShiftDegrees(k, *merged)
+
+
+@checked
+def shift_grid(degrees: ShiftDegrees, semantic: Levels, covariate: Levels, *, least: int = LEAST) -> ShiftGrid:
+    """The grid of images with these degrees.
+
+    Args:
+        degrees: of N images. semantic, covariate: where the levels are cut, such as `equal_width_levels` gives.
+        least: as for `ShiftGrid`.
+    """
+    columns, rows = semantic.of(degrees.semantic_degree), covariate.of(degrees.covariate_degree)
+    return ShiftGrid(columns, rows, (len(covariate), len(semantic)), least)
 
 
 def join_degrees(parts: Sequence[ShiftDegrees]) -> ShiftDegrees:

@@ -28,7 +28,6 @@ from openworld.core.arrays import (
 from openworld.core.errors import OpenworldError
 from openworld.core.representation import short_repr
 from openworld.core.types import Positive, Range, checked
-from openworld.shifts.degrees import ShiftDegrees
 
 LEVELS = 8
 
@@ -184,18 +183,6 @@ class ShiftGrid:
             if not 0 <= level < count:
                 raise OpenworldError(f"there is no {name} level {level}; levels go from 0 to {count - 1}.")
         return np.flatnonzero((self.covariate == covariate) & (self.semantic == semantic))
-
-
-@checked
-def shift_grid(degrees: ShiftDegrees, semantic: Levels, covariate: Levels, *, least: int = LEAST) -> ShiftGrid:
-    """The grid of images with these degrees.
-
-    Args:
-        degrees: of N images. semantic, covariate: where the levels are cut, such as `equal_width_levels` gives.
-        least: as for `ShiftGrid`.
-    """
-    columns, rows = semantic.of(degrees.semantic_degree), covariate.of(degrees.covariate_degree)
-    return ShiftGrid(columns, rows, (len(covariate), len(semantic)), least)
 
 
 @dataclass(frozen=True, eq=False)

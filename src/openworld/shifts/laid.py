@@ -30,6 +30,7 @@ from openworld.shifts.matrices import (
     turned,
     whitening,
 )
+from openworld.shifts.pca import PCA
 from openworld.shifts.triplets import Triplets, draw_triplets, hold_out, triplets
 
 HeldOut = Annotated[float, Range(0, 1, "[)")]
@@ -267,3 +268,6 @@ _WARNING = (
     "in the {} part {:.0%} of the triplets of held-out texts stand in the right order: it does not measure what its "
     "name says; look at the decomposed zero-shot table before using its degrees"
 )
+
+DECOMPOSITIONS: dict[str, type] = {method.name: method for method in (LAID, PCA)}
+"""Name -> class of every way to part meaning from appearance."""

@@ -21,7 +21,7 @@ from openworld.core.types import Positive, checked
 from openworld.runs import Event, RunStore, Unit, UnitResult, execute
 from openworld.shifts.decomposition import HALVES, Decomposition, load_decomposition
 from openworld.shifts.degrees import K, ShiftDegrees, join_degrees, merge_degrees, shift_degrees
-from openworld.shifts.nearest import Nearest
+from openworld.shifts.neighbours import Nearest
 
 Span = tuple[int, int]  # [start, end)
 Cut = tuple[Span, Span]  # of the images, of the reference

@@ -11,18 +11,25 @@ An estimator of yours: `check_estimator(MyEstimator())`, of open-world quality
 test framework is needed and nothing is downloaded.
 """
 
-from openworld.testing._classifier import small_classifier, small_images, small_seen
-from openworld.testing._detectors import DETECTOR_CHECKS, check_detector
-from openworld.testing._estimators import ESTIMATOR_CHECKS, check_estimator, small_outputs
-from openworld.testing._evaluations import EVALUATION_CHECKS, EvaluationRun, check_evaluation, run_evaluation
-from openworld.testing._learners import LEARNER_CHECKS, check_learner
-from openworld.testing._open_world_estimators import (
-    OPEN_WORLD_ESTIMATOR_CHECKS,
-    check_open_world_estimator,
-    small_open_world,
-)
-from openworld.testing._reports import REPORT_CHECKS, TABLE_CHECKS, check_report, check_table
-from openworld.testing._world import World, small_world
+from typing import TYPE_CHECKING
+
+from openworld.core.lazy import lazily
+
+if TYPE_CHECKING:
+    from openworld.testing._classifier import small_classifier, small_images, small_seen
+    from openworld.testing._detectors import DETECTOR_CHECKS, check_detector
+    from openworld.testing._estimators import ESTIMATOR_CHECKS, check_estimator, small_outputs
+    from openworld.testing._evaluations import EVALUATION_CHECKS, EvaluationRun, check_evaluation, run_evaluation
+    from openworld.testing._learners import LEARNER_CHECKS, check_learner
+    from openworld.testing._open_world_estimators import (
+        OPEN_WORLD_ESTIMATOR_CHECKS,
+        check_open_world_estimator,
+        small_open_world,
+    )
+    from openworld.testing._reports import REPORT_CHECKS, TABLE_CHECKS, check_report, check_table
+    from openworld.testing._world import World, small_world
+
+__getattr__, __dir__ = lazily(__name__, __file__)
 
 __all__ = [
     "DETECTOR_CHECKS",

@@ -11,6 +11,8 @@ from simulated import save_scores
 
 from openworld.label_free.watch import command
 
+pytestmark = pytest.mark.base
+
 save = partial(save_scores, embeddings=None)
 
 

@@ -18,6 +18,8 @@ from openworld.label_free.watch.fitted import read_watch
 from openworld.label_free.watch.state import read_state
 from openworld.tables.files import scores_of
 
+pytestmark = pytest.mark.base
+
 STRENGTHS = (2.0, 2.0, 1.9, 1.9)
 DAYS = [day_columns(day, 150, strength) for day, strength in enumerate(STRENGTHS)]
 TRUTH = [outputs(100 + day, 150, CLASSES, strength) for day, strength in enumerate(STRENGTHS)]

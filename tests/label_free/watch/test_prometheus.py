@@ -10,6 +10,8 @@ from openworld.label_free.watch.exports import FIELDS
 from openworld.tables.files import scores_of
 from openworld.testing._reports import _shows_every_number_once
 
+pytestmark = pytest.mark.base
+
 
 def test_the_numbers_are_read_back_by_the_collector_s_own_parser(fitted, tmp_path):
     parser = pytest.importorskip("prometheus_client.parser")

@@ -16,6 +16,8 @@ from openworld.label_free.watch.fitted import read_watch
 from openworld.label_free.watch.state import read_state
 from openworld.tables.files import scores_of
 
+pytestmark = pytest.mark.base
+
 
 def fit(folder, columns, **settings):
     path = folder / "w.safetensors"

@@ -20,6 +20,8 @@ from openworld.label_free.watch.fitted import fit_report, read_watch
 from openworld.label_free.watch.state import read_state
 from openworld.tables.files import scores_of
 
+pytestmark = pytest.mark.base
+
 DAYS = [day_columns(day, 150, strength) for day, strength in enumerate((2.0, 1.4, 0.6, 0.6, 2.0, 0.2))]
 
 

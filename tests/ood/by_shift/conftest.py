@@ -9,7 +9,7 @@ from PIL import Image
 
 from openworld.evaluations.finished_runs import read_report
 from openworld.evaluations.rows import rows_of_unit
-from openworld.evaluations.shift_cells import PoolLevels
+from openworld.evaluations.shift_levels import PoolLevels
 from openworld.ood.by_shift.errors import TABLE, errors_table
 from openworld.ood.by_shift.measurement import ScoredPool, measure
 from openworld.ood.scored_sets import SCORE_COLUMN

@@ -13,7 +13,7 @@ from openworld.evaluations.entries import CellsSpec
 from openworld.evaluations.published_cells import given_cells
 from openworld.evaluations.rows import read_rows, results_of_unit
 from openworld.evaluations.runtime import Machine
-from openworld.evaluations.shift_cells import PoolLevels
+from openworld.evaluations.shift_levels import PoolLevels
 from openworld.metrics import auroc
 from openworld.ood.by_shift.evaluation import EVALUATION, summary
 from openworld.ood.by_shift.measurement import ScoredPool, measure

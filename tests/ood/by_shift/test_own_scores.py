@@ -9,6 +9,8 @@ import openworld as ow
 from openworld.evaluations.finished_runs import read_report
 from openworld.ood.by_shift.results import DetectionRun
 
+pytestmark = pytest.mark.base
+
 DETECTORS = {"MSP": (0.1, -0.05), "KNN": (0.2, 0.0)}
 N_TEST, N_POOL = 60, 900
 

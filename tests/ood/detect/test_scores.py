@@ -9,6 +9,8 @@ from scipy.stats import binom
 import openworld as ow
 from openworld.ood.scored_sets import read_scores, scores_parquet
 
+pytestmark = pytest.mark.base
+
 TABLES = 10
 GROUPS = ["id"] * 6 + ["near"] * 3 + ["far"] * 4
 

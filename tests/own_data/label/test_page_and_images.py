@@ -18,6 +18,8 @@ from openworld.own_data.label.question import Names
 from openworld.own_data.label.report import plan_labels, read_labels
 from openworld.tables.files import scores_of
 
+pytestmark = pytest.mark.base
+
 ODD = '</script><img src=x onerror="alert(1)">'
 
 

@@ -17,6 +17,8 @@ from openworld.tables.files import scores_of
 from openworld.tables.stream import read_stream
 from openworld.testing._reports import _shows_every_number_once
 
+pytestmark = pytest.mark.base
+
 
 def plan(folder, world, **settings):
     return plan_labels(world.stream(), folder, **{"n": 80} | settings)

@@ -5,6 +5,8 @@ import pytest
 from openworld import OpenworldError
 from openworld.own_data.label.question import ImageAnswer, Names
 
+pytestmark = pytest.mark.base
+
 ONE = Names(("cat",), ("yak",))
 TWO = Names(("cat", "dog"), ("yak", "yak"))
 CLOSED = Names(("cat", "dog"))

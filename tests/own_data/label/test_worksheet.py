@@ -6,6 +6,8 @@ from openworld import OpenworldError
 from openworld.own_data.label.question import ImageAnswer, Names
 from openworld.own_data.label.worksheet import read_answers, worksheet_text
 
+pytestmark = pytest.mark.base
+
 IDS = ("1", "=2", "007")
 NAMES = (Names(("cat",), ("yak",)), Names(("dog",), ("gnu",)), Names(("cow",), ("emu",)))
 KNOWN = {"ab12": dict(zip(IDS, NAMES, strict=True))}

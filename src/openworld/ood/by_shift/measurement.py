@@ -18,7 +18,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from openworld.evaluations.shift_cells import PoolLevels
+from openworld.evaluations.shift_levels import PoolLevels
 from openworld.metrics import (
     CellRules,
     MetricEstimate,
@@ -51,7 +51,7 @@ from openworld.ood.by_shift.metrics import (
 )
 from openworld.report.shift_axes import AXES, KEYS
 from openworld.results import METRICS, Metric, Result, Value, interval_of, over_seeds
-from openworld.shifts import ShiftGrid
+from openworld.shifts.grid import ShiftGrid
 
 PREVALENCE = 0.5
 """Share of in-distribution images at which AUPRs of cells of unequal size can be compared."""

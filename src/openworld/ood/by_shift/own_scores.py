@@ -7,7 +7,7 @@ import numpy as np
 from openworld.core.arrays import as_labels
 from openworld.core.errors import OpenworldError, failing
 from openworld.evaluations.rows import results_of_unit
-from openworld.evaluations.shift_cells import Division, PoolLevels, levels_of
+from openworld.evaluations.shift_levels import PoolLevels, levels_of
 from openworld.metrics.by_cell import HALVES
 from openworld.ood.by_shift.measurement import ScoredPool, measure
 from openworld.ood.by_shift.report import report_of
@@ -41,9 +41,10 @@ def report_of_pool(pool: ScoredPool, least: int, made: Mapping[str, str]) -> Rep
 
 
 def read_pool(
-    file: "str | ScoreFile", division: Division, *, larger_out: bool = False, only: Sequence[str] = ()
+    file: "str | ScoreFile", levels: int, *, larger_out: bool = False, only: Sequence[str] = ()
 ) -> ScoredPool:
-    """Return the scores of a table and the levels of its pool; `larger_out` and `only` as for `read_scores`."""
+    """Return the scores of a table and its pool, which is cut into `levels` where it has degrees."""
+    # `larger_out` and `only` are as for `read_scores`.
     # Its columns: group ("id" of in-distribution test images; of the pool "pool", or one of `GROUPS`), semantic and
     # covariate (shift degrees, of the pool at least, or as degrees.parquet calls them) or semantic_level and
     # covariate_level (from 0, the nearest), perhaps known (an image of the pool is of an in-distribution class) and
@@ -62,12 +63,12 @@ def read_pool(
     clusters = table["cluster"].tolist() if "cluster" in table else range(len(groups))
     numbers = np.unique([f"{side} {own}" for side, own in zip(inside, clusters, strict=True)], return_inverse=True)[1]
     if set(LEVELS) <= set(table):
-        levels = {half: _levels(table, f"{half}_level", inside, name) for half in HALVES}
-        placed = PoolLevels(levels, {half: int(own.max()) + 1 for half, own in levels.items()})
+        column = {half: _levels(table, f"{half}_level", inside, name) for half in HALVES}
+        placed = PoolLevels(column, {half: int(own.max()) + 1 for half, own in column.items()})
     else:
         degrees = {half: _places(table, half, inside, name) for half in HALVES}
         with failing():
-            placed = levels_of(degrees, division)
+            placed = levels_of(degrees, levels)
     return ScoredPool(
         {label: values[inside] for label, values in scores.items()},
         {label: values[~inside] for label, values in scores.items()},

@@ -43,10 +43,9 @@ def detect_scores(
     require_folder("--out", out, own=(DETECTED,), pages=PAGES, inputs=(scores,))
     saved = None
     if by_shift:
-        from openworld.evaluations.shift_cells import Division
         from openworld.ood.by_shift.own_scores import read_pool, report_of_pool
 
-        pool = read_pool(scores, Division(levels=levels), larger_out=larger_out, only=detector)
+        pool = read_pool(scores, levels, larger_out=larger_out, only=detector)
         observer.progress("comparing detectors", 0, 1)
         with failing():
             report = report_of_pool(pool, least, made)

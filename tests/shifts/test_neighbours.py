@@ -112,7 +112,7 @@ def test_shards_and_blocks_decide_as_one_among_equals(cuts, monkeypatch):
     queries, reference = np.repeat(drawn(5, 1, 7)[0], 3, axis=0), distinct(np.arange(600))
     whole = nearest(queries, reference)
     edges = zip([0, *cuts], [*cuts, 600], strict=True)
-    monkeypatch.setattr(sys.modules["openworld.shifts.nearest"], "QUERIES", 2)
+    monkeypatch.setattr(sys.modules["openworld.shifts.neighbours"], "QUERIES", 2)
     merged = merge_nearest([nearest(queries, reference[start:stop], first=start) for start, stop in edges])
     assert whole.distances.tobytes() == merged.distances.tobytes() and (whole.places == merged.places).all()
 
