@@ -25,7 +25,7 @@ LINES = {
     "metrics": 4_500,
     "learners": 4_350,
     "backbones": 4_100,
-    "reproduction": 3_900,
+    "reproduction": 4_200,
     "api": 3_450,
     "shifts": 3_250,
     "runs": 2_300,
@@ -42,8 +42,8 @@ LINES = {
 }
 """Room -> the most lines of Python that it may have."""
 MOST = {
-    "files": 685,
-    "classes": 808,
+    "files": 686,
+    "classes": 811,
     "small files of one user": 9,
     "short functions called once": 167,
     "participles as names": 615,

@@ -27,6 +27,7 @@ class Reproduction:
     figures: tuple[Any, ...] = ()
     failures: Mapping[str, str] = field(default_factory=dict)  # {run that failed: why}
     names: tuple[str, ...] = ()
+    claims: tuple[Any, ...] = ()  # each with `.claim`, `.state` and `.tests`
 
     @cached_property
     def runs(self) -> "dict[str, Report]":
@@ -63,6 +64,7 @@ def reproduce(
     margin: float = 0.01,
     show: Literal["interval", "deviation"] = "interval",
     accept: bool = False,
+    claims: bool = False,
     device: str = "auto",
     workers: Annotated[int, Range(0, 1024)] = 0,
     engine: Literal["local", "ray"] = "local",
@@ -99,6 +101,9 @@ def reproduce(
     page; figures lie in OUT/figures, too (drawn with pip install 'openworld[plots]'). On the paper's data every number
     is tested against the printed one: reproduced within `--margin`, higher, lower, or not told apart.
 
+    **Claims.** `--claims` runs what the paper's claims are about, such as "GMoP has the best OpenworldAUC", and says of
+    each whether our numbers show it, in part or throughout, contradict it, or do not tell.
+
     **Begin** with `--accept` on downloaded data. It compares CLIP without any tuning, which has no randomness, with the
     printed numbers of OpenworldAUC or OpenPL, and tells which of images, names, sentences, preprocessing and weights is
     not the paper's. Exit code 0 where all agree, 3 where a number departs.
@@ -133,6 +138,7 @@ def reproduce(
         margin: a number is reproduced where it is shown to lie within this fraction of the printed one.
         show: behind our numbers: interval (95 %), or deviation (±, over seeds).
         accept: compare untuned CLIP with printed numbers; exit code 3 if it departs.
+        claims: hold what the paper claims against the tables and figures made again.
         device: auto (all GPUs there are), cpu, cuda, mps, cuda:1, or cuda:0,cuda:1.
         workers: processes; 0: one per core, on GPUs as many as their memory holds.
         engine: local: this machine; ray: Ray here, or the cluster that RAY_ADDRESS names.
@@ -151,12 +157,15 @@ def reproduce(
     from openworld.evaluations.running import RunOptions
     from openworld.reproduction.acceptance import acceptance_plan
     from openworld.reproduction.changes import Changes, read_added, read_settings
+    from openworld.reproduction.claims import needed
     from openworld.reproduction.cost import cost, plain_plan
     from openworld.reproduction.plan import ReproductionSetup
     from openworld.reproduction.series import carry_out_runs, failure, plan_what_is_there, require_data, use_data
 
     if accept and (table or figure):
         raise OpenworldError("--accept compares rows of all tables that can be repeated; leave --table, --figure out.")
+    if claims and (table or figure or accept):
+        raise OpenworldError("--claims runs the tables and figures that claims are about; leave the others out.")
     changes = Changes(
         read_added(add) if add else (),
         read_settings(settings),
@@ -172,6 +181,7 @@ def reproduce(
     if accept:
         planned = acceptance_plan(paper, setup)
     else:
+        table, figure = needed(paper) if claims else (table, figure)
         planned = plan_what_is_there(paper, tuple(map(str, table)), setup, figures=tuple(map(str, figure)))
     name = f"{planned.folder_name}-accepted" if accept else planned.folder_name
     folder = out or Path("runs") / name
@@ -191,6 +201,8 @@ def reproduce(
     with failing():
         if accept:
             return _acceptance(planned, options, failures, "" if failed is None else str(failed))
+        if claims:
+            return _claims(planned, folder, failures, "" if failed is None else str(failed))
         return _comparison(planned, folder, failures, "" if failed is None else str(failed), margin=margin, show=show)
 
 
@@ -245,6 +257,22 @@ def _comparison(planned: Any, folder: Path, failures: Mapping[str, str], error: 
         json=json_text(made.plain()),
         found=Reproduction(folder, made.comparisons, made.figures, failures, tuple(run.name for run in planned.runs)),
         ending=Ending(f"\n{place}", error, 1 if error else 0),
+    )
+
+
+def _claims(planned: Any, folder: Path, failures: Mapping[str, str], error: str) -> Report:
+    """Return and write (OUT/claims.html, OUT/claims.csv) what the runs say of the paper's claims."""
+    from openworld.report.data_files import json_text
+    from openworld.reproduction.claims import claims_report, judge_claims, write_claims
+
+    verdicts = judge_claims(planned, folder, failures)
+    report = claims_report(planned, verdicts)
+    place = f"\nPage: {write_claims(report, verdicts, folder)}   Runs: {folder}/"
+    return replace(
+        report,
+        json=json_text([claim.record() for claim in verdicts]),
+        found=Reproduction(folder, (), (), failures, tuple(run.name for run in planned.runs), verdicts),
+        ending=Ending(place, error, 1 if error else 0),
     )
 
 

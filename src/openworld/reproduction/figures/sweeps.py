@@ -16,6 +16,7 @@ from openworld.evaluations.recognition.paper import dataset_of
 from openworld.evaluations.recognition.results import AUC, learner_results
 from openworld.learners import override
 from openworld.papers import published_numbers
+from openworld.papers.results import PaperRun
 from openworld.report.charts import IntervalChart, IntervalRow, Quantity, Reference, Spot
 from openworld.report.figure import Figure
 from openworld.report.layout import Brief, Lines
@@ -88,7 +89,7 @@ def sweep_figures() -> Iterator[PaperFigure]:
 
 def draw_sweep(given: FigureRuns, sweep: FigureSweep, datasets: Sequence[str]) -> Figure:
     """Return OpenworldAUC against what a sweep varies, one chart per data set, with what Table 2 prints."""
-    rows = [row for row in _rows(given, sweep) if row.value.value is not None]
+    rows = [row for row in sweep_rows(given.runs, sweep) if row.value.value is not None]
     ours = dict.fromkeys(row.where["data_set"] for row in rows)
     names = [title for title in datasets if title in ours] or list(ours)
     results = Results("recognition", tuple(row for row in rows if row.where["data_set"] in names))
@@ -126,10 +127,10 @@ def draw_sweep(given: FigureRuns, sweep: FigureSweep, datasets: Sequence[str]) -
     return Figure("", "", caption, tuple(charts), styles, names=("data_set", "method"))
 
 
-def _rows(given: FigureRuns, sweep: FigureSweep) -> Iterator[Result]:
-    """OpenworldAUC by data set and value; entries that differ in a setting alone are one method, as shots are."""
+def sweep_rows(runs: Iterable[PaperRun], sweep: FigureSweep) -> Iterator[Result]:
+    """Yield OpenworldAUC by data set and value; entries that differ in a setting alone are one method, as shots are."""
     groups: dict[tuple, list[Outcome]] = {}
-    for run in (run for run in given.runs if run.folder.name.startswith(f"{sweep.name}-")):
+    for run in (run for run in runs if run.folder.name.startswith(f"{sweep.name}-")):
         for outcome in run.read(load):
             chosen = outcome.facts.get("detail", {}).get("chosen", {})
             value = outcome.facts.get("shots") or None if sweep.shots else chosen.get(sweep.varies)
