@@ -7,8 +7,6 @@ One figure of arrays that are made up joins them, the estimate of accuracy witho
 """
 
 import argparse
-import re
-from html import escape
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +14,6 @@ import numpy as np
 import openworld as ow
 from openworld.report.standalone import standalone
 
-WORDS = 20  # of a caption, in whole sentences
 # Like others, or large.
 LEAVE_OUT = {"counts", "counts-otherwise", "cells-otherwise", "cells-of-rates", "levels-common", "levels-of-rates"}
 LEAVE_OUT |= {"cell-images", "marginal-images", "marginal", "examples"}
@@ -24,8 +21,9 @@ PAGES = {"demo": "recognition", "accuracy-estimation": "accuracy-without-labels"
 HEAD = """# Gallery
 
 The figures of reports, from small runs on [the embedded world](embedded-world.md). These runs show what a figure looks
-like; they are too small to rank methods. Of figures with several charts the first is shown, and long captions are cut.
-In Python each is `run.figures["NAME"]`: `.draw(axes)`, `.save("NAME.pdf")`, and `.csv` with its numbers.
+like; they are too small to rank methods. Of figures with several charts the first is shown. In a report each figure has
+a caption that says how to read it. In Python it is `run.figures["NAME"]`: `.draw(axes)`, `.save("NAME.pdf")`, and
+`.csv` with its numbers.
 """
 
 
@@ -75,20 +73,12 @@ def of_estimate(docs: Path):
 
 
 def of_figure(figure, name: str, docs: Path):
-    """A heading, the first drawing, and the caption."""
+    """A heading and the first drawing."""
     panel, kinds = figure.panels[0], ", ".join(dict.fromkeys(type(chart).__name__ for chart in figure.charts))
     path = docs / "gallery" / f"{name}-1.svg"
     path.write_text(standalone(panel.svg, dict(figure.styles)), encoding="utf-8")
     shown = f"`{figure.name}` ({kinds}){': ' + panel.title if panel.title else ''}"
     yield f"### {figure.title}\n\n{shown}\n\n![{panel.title or figure.title}](gallery/{path.name}){{ .chart }}\n"
-    yield escape(beginning(" ".join(figure.caption)), quote=False) + "\n"
-
-
-def beginning(caption: str) -> str:
-    """Return the first sentences of a caption: as many as are short, and one at least."""
-    sentences = re.split(r"(?<=[.!?]) ", caption)
-    fits = [count for count in range(2, len(sentences) + 1) if len(" ".join(sentences[:count]).split()) <= WORDS]
-    return " ".join(sentences[: max(fits, default=1)])
 
 
 if __name__ == "__main__":
