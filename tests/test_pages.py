@@ -72,7 +72,7 @@ def scores(_: pytest.MonkeyPatch) -> dict[str, object]:
 
 
 def models(monkeypatch: pytest.MonkeyPatch) -> dict[str, object]:
-    """Images, models and embeddings that docs/own-models.md speaks of."""
+    """Images, models and embeddings that docs/own-models.md and docs/own-embeddings.md speak of."""
     monkeypatch.setattr("openworld.own_data.shift.decomposition.STEPS", 20)
     generator, names = np.random.default_rng(0), ("red", "green", "blue")
     pixels = generator.integers(0, 120, (48, 40, 36, 3)).astype(np.uint8)
@@ -107,8 +107,8 @@ def models(monkeypatch: pytest.MonkeyPatch) -> dict[str, object]:
     }
 
 
-GIVEN = {"estimate.md": scores, "own-models.md": models}
-SLOW = {"own-models.md", "python.md", "records.md"}
+GIVEN = {"estimate.md": scores, "own-models.md": models, "own-embeddings.md": models}
+SLOW = {"own-models.md", "own-embeddings.md", "python.md", "records.md"}
 
 
 @pytest.mark.parametrize(

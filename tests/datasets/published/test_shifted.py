@@ -318,7 +318,7 @@ def test_hints_name_nothing_but_what_is_alike(root):
 
 
 def test_the_page_on_data_tells_of_every_set(repository):
-    page = (repository / "docs" / "data.md").read_text(encoding="utf-8")
+    page = (repository / "docs" / "data-sets.md").read_text(encoding="utf-8")
     for name, card in (PUBLISHED | SHIFTED).items():
         assert f"`{name}`" in page and card.folder in page, name
         told = [count for count in card.counts.values() if count]
