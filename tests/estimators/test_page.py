@@ -12,7 +12,8 @@ from openworld.estimators.quote import shift_signs, source_check
 from openworld.estimators.quote.decision import POWER
 from openworld.papers import published_numbers
 
-PAGES = "accuracy-without-labels.md", "estimate.md"
+PAGES = "accuracy-without-labels.md", "estimate-rule.md", "estimate-inputs.md"
+PUBLISHED = "evidence/estimators-compared.md"
 ENDS = {"corruptions (8)": "-S", "natural shifts, novel subpopulations (8)": "-N", "all 18": ""}  # of the rows' names
 COLUMNS = {"FRAP (CLIP)", "FRAP (SigLIP)", "COTT", "COT", "ATC-MC", "ATC-NE", "ProjNorm", "AC", "DoC", "IM", "GDE"}
 
@@ -25,7 +26,7 @@ def test_the_example_runs(repository):
 
 def test_the_pages_tell_the_limits_of_the_code(repository):
     """Numbers of sentences about what is quoted, which reference may be asked, and which source will do."""
-    about, text = (" ".join((repository / "docs" / name).read_text(encoding="utf-8").split()) for name in PAGES)
+    about, text, inputs = (" ".join((repository / "docs" / name).read_text(encoding="utf-8").split()) for name in PAGES)
     limits, confidence = quote.Limits(), confidence_check
     told = [
         f"below .{100 * shift_signs.LEVEL:02.0f} corrected for all",
@@ -41,8 +42,8 @@ def test_the_pages_tell_the_limits_of_the_code(repository):
         f"AUROC below {100 * confidence.AREA:.0f} %",
         f"more than {100 * confidence.GAP:.0f} points from the accuracy",
         f"below {calibrated_confidence.A_CLASS} source images a class",
-        f"({100 * source_check.SHARE:.0f} % and more)",
     ]
+    assert f"({100 * source_check.SHARE:.0f} % and more)" in inputs and f"fewer than {source_check.FEW}" in inputs
     assert [one for one in told if one not in text] == []
     assert limits.taken == 0.9 and (reference_check.INFORMED, reference_check.HALF) == (1 / 4, 1 / 2)
     told = ["right on a quarter beyond chance", "on half as many as your model"]
@@ -53,7 +54,7 @@ def test_the_pages_tell_the_limits_of_the_code(repository):
 
 
 def test_published_errors_are_the_papers(repository):
-    lines = (repository / "docs" / PAGES[0]).read_text(encoding="utf-8").splitlines()
+    lines = (repository / "docs" / PUBLISHED).read_text(encoding="utf-8").splitlines()
     (start,) = (i for i, line in enumerate(lines) if line.startswith("| rows |"))
     header, _, *rows = ([cell.strip(" *") for cell in line.strip("|").split("|")] for line in lines[start : start + 7])
     assert set(header[1:]) == COLUMNS

@@ -1,4 +1,4 @@
-"""What the page on labels says of its table is what the table says."""
+"""What the page on draws of labels says of its table is what the table says."""
 
 import re
 from pathlib import Path
@@ -7,7 +7,7 @@ import pytest
 
 pytestmark = pytest.mark.base
 
-PAGE = (Path(__file__).resolve().parents[2] / "docs" / "a-few-labels.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).resolve().parents[2] / "docs" / "evidence" / "label-draws.md").read_text(encoding="utf-8")
 TEXT = " ".join(PAGE.split())
 ROWS = [
     [cell.strip() for cell in line.strip("|").split("|")]

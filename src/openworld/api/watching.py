@@ -113,7 +113,7 @@ def watch(
     **Safe.** The state is written in one step. After a kill or a full disk run the same command again: it goes on, and
     lines that were not written are written. A second call on the same state is refused while the first is at work.
 
-    More on the numbers, on what they do not say, and on late labels: docs/monitoring.md.
+    More on the numbers: docs/alerts.md; on late labels: docs/late-labels.md.
 
     Exit codes: 0; 3 where either alarm stands in a new period; 4 where the accuracy of one cannot be told; 2 wrong use;
     1 failure.

@@ -17,7 +17,7 @@ COT counts as source accuracy x (COT / COT on source-like sets) ^ 1.5: what few 
 shift grows, and over-confidence hides part of any loss.
 
 The limits were chosen and judged on labelled shifts of drawings, letters, digits, texts, tables, photographs and
-sounds, each world left out in turn (bench/quoted/, docs/estimate-evidence.md).
+sounds, each world left out in turn (bench/quoted/, docs/evidence/estimate-intervals.md).
 """
 
 from collections.abc import Mapping
@@ -180,7 +180,7 @@ class Quote:
     method: str | None  # whose number it is; None where it cannot be told
     accuracy: float | None  # in [0, 1]
     low: float  # ends of a 95 % interval; without accuracy, what it lay between on nine of ten labelled shifts of
-    high: float  # docs/estimate-evidence.md
+    high: float  # docs/evidence/estimate-intervals.md
     why: str  # a sentence without a full stop
     signs: ShiftSigns | None = None  # of a shift, where they were looked at
     rule: str = ""  # which rule spoke, one of `RULES`
