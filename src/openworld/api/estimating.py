@@ -71,10 +71,9 @@ def estimate(
 
     Exit codes: 0; 3 an alarm stands, beside `--alert`; 4 the accuracy cannot be told; 2 wrong use; 1 failure.
 
-    More on files and models: docs/estimate-inputs.md, docs/own-models.md; on periods and late labels:
-    docs/estimate-over-time.md, docs/late-labels.md; on labelled shifts: docs/labelled-shifts.md; on streams with new
-    classes (`--open-world`): docs/open-world-without-labels.md; on `--levels`: docs/curve-without-labels.md. As a daily
-    job: `openworld estimate fit`, then `openworld estimate watch` (docs/monitoring.md).
+    More on files and models: docs/estimate-inputs.md, docs/own-models.md; on periods: docs/estimate-over-time.md; on
+    streams with new classes (`--open-world`): docs/open-world-without-labels.md; on `--levels`:
+    docs/curve-without-labels.md. As a daily job: `openworld estimate fit`, then `watch` (docs/monitoring.md).
 
     Args:
         source: labelled scores (files), or labelled images (a folder).
