@@ -8,6 +8,9 @@ import zipfile
 
 import pytest
 
+import openworld
+from openworld.api.citing import bibliography
+
 INSTALL = "python3 -m venv .venv && .venv/bin/pip install -q -c constraints.txt -e '.[test]'"
 TEST_COMMAND = f"{INSTALL} && .venv/bin/python -m pytest -n auto"
 DATA = (
@@ -70,8 +73,14 @@ def test_continuous_integration_runs_the_readmes_test_command(repository):
     assert TEST_COMMAND in (repository / ".ci" / "run").read_text()
 
 
+def test_every_step_of_continuous_integration_is_a_job(repository):
+    steps = re.findall(r"^(\w+)\(\) \{", (repository / ".ci" / "run").read_text(), re.MULTILINE)
+    (jobs,) = re.findall(r"step: \[(.*)\]", (repository / ".github" / "workflows" / "ci.yml").read_text())
+    assert set(steps) - {"installed", "browser"} == set(jobs.split(", "))
+
+
 def test_contributing_is_short(repository):
-    assert len((repository / "CONTRIBUTING.md").read_text().splitlines()) <= 60
+    assert len((repository / "CONTRIBUTING.md").read_text().splitlines()) <= 70
 
 
 def test_no_path_of_a_machine_slipped_in(repository):
@@ -91,3 +100,20 @@ def test_helpers_of_tests_have_names_of_their_own(repository):
         path.name for path in (repository / "tests").rglob("*.py") if not path.name.startswith(("test_", "conf"))
     ]
     assert sorted(set(helpers)) == sorted(helpers)
+
+
+def test_the_citation_file_says_what_openworld_cite_says(repository):
+    said = {}
+    for line in (repository / "CITATION.cff").read_text(encoding="utf-8").splitlines():
+        key, _, value = line.partition(": ")
+        said.setdefault(key.strip(" -"), value.strip('"'))
+    entry = bibliography([], ["openworld"])
+    assert f"title = {{{{{said['title']}}}}}" in entry and f"author = {{{{{said['name']}}}}}" in entry
+    assert f"version = {{{said['version']}}}" in entry and f"year = {{{said['date-released'][:4]}}}" in entry
+
+
+def test_every_file_that_names_the_version_names_the_same(repository):
+    version = tomllib.loads((repository / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
+    assert version == openworld.__version__
+    for file, text in {"CITATION.cff": f"version: {version}\n", "conda/recipe.yaml": f'version: "{version}"\n'}.items():
+        assert text in (repository / file).read_text(encoding="utf-8")

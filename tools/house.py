@@ -26,7 +26,7 @@ LINES = {
     "learners": 4_350,
     "backbones": 4_100,
     "reproduction": 4_200,
-    "api": 3_450,
+    "api": 3_500,
     "shifts": 3_250,
     "runs": 2_300,
     "core": 2_100,

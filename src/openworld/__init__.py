@@ -72,7 +72,7 @@ if TYPE_CHECKING:
     from openworld.api.watching import fit_watch, watch
     from openworld.report.report import Report
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __getattr__, __dir__ = lazily(__name__, __file__)
 
