@@ -4,7 +4,7 @@ import hashlib
 import json
 import os
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -235,7 +235,7 @@ def read_ahead(
     batch_size: int,
     readers: int = 1,
     pinned: bool = False,
-) -> Iterator[torch.Tensor]:
+) -> Generator[torch.Tensor]:
     """Yield images uint8[B, *shape] in order, in batches read while the caller works on those before."""
     # `read` is called by several threads; at most `AHEAD` + 1 batches are held at a time.
     waiting: deque[tuple[torch.Tensor, list[Future]]] = deque()

@@ -7,7 +7,7 @@ whatever is printed here passes `visible`. Data that goes into a pipe or a file 
 import os
 import signal
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 
 from openworld.api.work import COMMAND
@@ -33,7 +33,7 @@ def heed_terminate() -> None:
 
 
 @contextmanager
-def reporting(words: Sequence[str], *, debug: bool = False) -> Iterator[None]:
+def reporting(words: Sequence[str], *, debug: bool = False) -> Generator[None]:
     """Say every failure of a command in a sentence or two and an exit code instead of a traceback, but for `debug`."""
     token = COMMAND.set(("openworld", *words))
     try:

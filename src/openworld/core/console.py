@@ -9,7 +9,7 @@ whatever is printed here passes `visible`.
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -174,7 +174,7 @@ class ProgressLog:
 
 
 @contextmanager
-def observing(*, quiet: bool = False) -> Iterator[Observer]:
+def observing(*, quiet: bool = False) -> Generator[Observer]:
     """Yield an `Observer` that shows how far work is and prints lines; silent when `quiet`."""
     if quiet:
         yield Observer()

@@ -1,7 +1,7 @@
 """The one exception users meet, missing packages, the nearest spelling of a name, and the warning about old names."""
 
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager
 from difflib import SequenceMatcher, get_close_matches
 from functools import cache
@@ -66,7 +66,7 @@ def naming(path: object) -> Iterator[None]:
 
 
 @contextmanager
-def failing() -> Iterator[None]:
+def failing() -> Generator[None]:
     """Mark errors in this block as failures of the work (exit code 1), not as wrong use (exit code 2)."""
     try:
         yield

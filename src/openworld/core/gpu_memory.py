@@ -1,7 +1,7 @@
 """A GPU whose memory is full: fewer rows at a time where that changes no result, a refusal where it would."""
 
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -74,7 +74,7 @@ def keeping_batch(size: int) -> Iterator[None]:
 
 
 @contextmanager
-def cores_of_one_thread(cores: int | None) -> Iterator[ThreadPoolExecutor]:
+def cores_of_one_thread(cores: int | None) -> Generator[ThreadPoolExecutor]:
     """A pool of so many threads, each of them with one thread of torch's own: what a sum gives is fixed so."""
     import torch
 

@@ -3,7 +3,7 @@
 import hashlib
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NoReturn
@@ -21,7 +21,7 @@ def require_plain(path: Path) -> None:
 
 
 @contextmanager
-def reading(path: Path, form: str, *errors: type[Exception]) -> Iterator[None]:
+def reading(path: Path, form: str, *errors: type[Exception]) -> Generator[None]:
     """Refuse what is no plain file, and raise OpenworldError for one that is missing, or no whole `form`."""
     require_plain(path)
     try:

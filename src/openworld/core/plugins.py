@@ -13,7 +13,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
@@ -135,7 +135,7 @@ def failures_named(kind: str, name: str, origin: str, doing: str) -> Iterator[No
 
 
 @contextmanager
-def _interrupts_noted(interrupts: list[int]) -> Iterator[None]:
+def _interrupts_noted(interrupts: list[int]) -> Generator[None]:
     """Add to a list whenever SIGINT comes; it goes on to whoever was to have it."""
     before = signal.getsignal(signal.SIGINT)
     if threading.current_thread() is not threading.main_thread() or not callable(before):
@@ -168,7 +168,7 @@ def _crashes_shown() -> Iterator[None]:
 
 
 @contextmanager
-def _exits_refused() -> Iterator[None]:
+def _exits_refused() -> Generator[None]:
     """Let `os._exit` raise in this process, which it would end with any exit code and without a word."""
     exit_now, process, inside = os._exit, os.getpid(), True
 
@@ -189,7 +189,7 @@ def _exits_refused() -> Iterator[None]:
 
 
 @contextmanager
-def _streams_put_back() -> Iterator[None]:
+def _streams_put_back() -> Generator[None]:
     """Leave standard output and error as they were, also where they are closed or replaced meanwhile."""
     handles = []
     for name in ("stdout", "stderr"):

@@ -7,7 +7,7 @@ holder, tells it from what a living process is writing.
 
 import os
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from secrets import token_hex
@@ -121,7 +121,7 @@ def _open_scratch(goal: Path) -> tuple[int, Path]:
 
 
 @contextmanager
-def _alone_in(folder: Path) -> Iterator[None]:
+def _alone_in(folder: Path) -> Generator[None]:
     """Wait until no other process is writing a folder into this one."""
     if fcntl is None:
         yield

@@ -11,7 +11,7 @@ import signal
 import sys
 import threading
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from multiprocessing import connection, get_context, parent_process
 from pathlib import Path
 from types import ModuleType
@@ -112,7 +112,7 @@ class _Worker:
 
 
 @contextlib.contextmanager
-def _without_main() -> Iterator[None]:
+def _without_main() -> Generator[None]:
     """Start processes that do not read the program that was started: a script without a `__main__` guard stays one."""
     # A process that is spawned imports the main module of its parent, which would begin the run anew; units are found
     # by the names of their own modules.

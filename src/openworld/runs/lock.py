@@ -1,7 +1,7 @@
 """Advisory locks on files, between processes, that the kernel releases when their holder dies."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from openworld.core.errors import OpenworldError
 
 
 @contextmanager
-def file_lock(path: Path, *, wait: bool = True) -> Iterator[bool]:
+def file_lock(path: Path, *, wait: bool = True) -> Generator[bool]:
     """Hold the lock of `path` (an empty file, left there); with wait=False yield False at once where it is held."""
     from filelock import FileLock, Timeout
 

@@ -16,7 +16,7 @@ import logging
 import os
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
 from types import ModuleType
 
@@ -191,7 +191,7 @@ def _import_ray() -> ModuleType:
 
 
 @contextlib.contextmanager
-def _cluster(ray: ModuleType, workers: int) -> Iterator[None]:
+def _cluster(ray: ModuleType, workers: int) -> Generator[None]:
     """Be connected to a Ray: the one at hand, the one that RAY_ADDRESS names, or one made for the occasion."""
     if ray.is_initialized():
         yield

@@ -18,7 +18,7 @@ run does not know, in its folder or in that of a unit, are left alone and never 
 import os
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -296,7 +296,7 @@ def _is_entry(entry: Any) -> bool:
     return isinstance(name, str) and isinstance(key, str) and _KEY.fullmatch(key) is not None
 
 
-def _changes(there: Any, here: Any, path: str) -> Iterator[tuple[str, bool]]:
+def _changes(there: Any, here: Any, path: str) -> Generator[tuple[str, bool]]:
     """Yield where two JSON values part, in words, and whether that is a growing list which takes further entries."""
     if isinstance(there, dict) and isinstance(here, dict):
         for key in sorted(there.keys() | here.keys()):

@@ -11,7 +11,7 @@ import math
 import re
 import zipfile
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -213,7 +213,7 @@ def _file(path: Path, names: Sequence[str], about: Mapping[str, str], opened: Op
 def _in_blocks(path: Path | str, opened: Opened) -> Callable[[Sequence[str], int, Sequence[str]], Iterator[Columns]]:
     """Return what reads columns so many numbers at a time."""
 
-    def read(wanted: Sequence[str], numbers: int, scores: Sequence[str]) -> Iterator[Columns]:
+    def read(wanted: Sequence[str], numbers: int, scores: Sequence[str]) -> Generator[Columns]:
         with opened(wanted) as columns:
             # A slice of safetensors has its shape behind a function.
             shapes = {
@@ -251,7 +251,7 @@ def _parquet(path: Path) -> ScoreFile:
     metadata = schema.metadata or {}
     about = {name: metadata[name.encode()].decode() for name in ABOUT if name.encode() in metadata}
 
-    def read(wanted: Sequence[str], numbers: int, scores: Sequence[str]) -> Iterator[Columns]:
+    def read(wanted: Sequence[str], numbers: int, scores: Sequence[str]) -> Generator[Columns]:
         # Reading ahead would hold the columns of the whole file in memory.
         with parquet.ParquetFile(path, pre_buffer=False) as file:
             rows = max(1, numbers // max(1, _numbers_a_row(file.metadata)))

@@ -1,7 +1,7 @@
 """`ForeignEncoder`: a model of another library in the place of our towers, as far as whole embeddings go."""
 
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
@@ -98,7 +98,7 @@ def import_library(package: str, name: str, extra: str = "") -> ModuleType:
 
 
 @contextmanager
-def refusing(package: str, name: str) -> Iterator[None]:
+def refusing(package: str, name: str) -> Generator[None]:
     """Raise what a package raises while it loads the backbone `name` as OpenworldError, in a sentence."""
     try:
         yield

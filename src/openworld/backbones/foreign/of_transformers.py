@@ -7,7 +7,7 @@ repository is never run, and a model whose weights are not all there is refused.
 
 import inspect
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
@@ -163,7 +163,7 @@ def _require_whole(name: str, module: nn.Module, report: Mapping) -> None:
 
 
 @contextmanager
-def _without_bars(library: ModuleType) -> Iterator[None]:
+def _without_bars(library: ModuleType) -> Generator[None]:
     logging = library.utils.logging
     was_enabled = logging.is_progress_bar_enabled()
     logging.disable_progress_bar()

@@ -5,7 +5,7 @@ The data set must have one column of images and one of class labels with names; 
 
 import io
 import os
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -144,7 +144,7 @@ def _only_column(dataset, kind: type, what: str, name: str) -> str:
     return columns[0]
 
 
-def _sizes(images, column: str) -> Iterator[tuple[str, int]]:
+def _sizes(images, column: str) -> Generator[tuple[str, int]]:
     """(name, bytes) of every image; lengths come from the table's offsets, so no image is touched."""
     import pyarrow.compute as compute
 

@@ -1,6 +1,6 @@
 """A detector bound to what it learned: scores of any number of images, in parts; written to a file."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -102,7 +102,7 @@ class FittedDetector:
 
 
 @contextmanager
-def solvable(who: str) -> Iterator[None]:
+def solvable(who: str) -> Generator[None]:
     """Within it, a matrix that has no decomposition is told as what it comes of."""
     try:
         yield
