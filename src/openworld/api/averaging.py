@@ -46,6 +46,7 @@ def average(
     report = average_runs(_folders(runs), of)
     if out is None:
         return report
+    out = Path(out)
     report.write(out)
     return replace(report, ending=Ending.at(out, f"Numbers: {out / 'results.parquet'}"))
 

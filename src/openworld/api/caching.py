@@ -52,7 +52,7 @@ def cache(
     from openworld.features import default_cache
     from openworld.features.cache import look, remove, shrink
 
-    report, model_name = look(cache or default_cache()), known_name(backbone)
+    report, model_name = look(Path(cache or default_cache())), known_name(backbone)
     chosen = [
         entry
         for entry in report.sets

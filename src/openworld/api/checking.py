@@ -82,7 +82,7 @@ def check(
         checks += judge_difference([pair for pair in pairs if of in ("", pair.second.entity)], margin)
     report = check_report(CheckedRun(run.title or str(run.folder), checks))
     if junit is not None:
-        write_file(junit, junit_xml(report.found).encode())
+        write_file(Path(junit), junit_xml(report.found).encode())
     if summary := os.environ.get(SUMMARY):
         with Path(summary).open("a", encoding="utf-8") as file:
             file.write(f"{report.export('markdown')}\n{report.verdict[0]}\n")

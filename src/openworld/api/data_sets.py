@@ -290,5 +290,5 @@ def overlaps(
             lines.append(f"  {pair.name} is {pair.base_name}{through}")
         plain[title] = list(map(asdict, pairs))
         if out:
-            write_file(out / f"{title}.csv", as_csv(pairs).encode())
+            write_file(Path(out, f"{title}.csv"), as_csv(pairs).encode())
     return TextReport(tuple(lines), plain, Ending(f"Lists: {out}/" if out else ""))

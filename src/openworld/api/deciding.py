@@ -62,4 +62,4 @@ def decide(
 
     costs = {"base_missed": cost_miss, "new_unhit": cost_unhit, "base_kept": cost_kept, "new_hit": cost_hit}
     rule = OperatingSpec(miss_rate=miss_rate, hit_rate=hit_rate, new_share=new_share, **costs)
-    return choose_thresholds(RunFolder.read(folder_of(run)), rule, learner, page)
+    return choose_thresholds(RunFolder.read(folder_of(run)), rule, learner, None if page is None else Path(page))

@@ -145,7 +145,8 @@ def detect(
     if replicates == 1:
         raise OpenworldError("replicates is 1, expected 2 or more, or 0 for no bootstrap.")
     with observing(quiet=quiet) as observer:
-        settings = {
+        out = None if out is None else Path(out)
+        settings: dict[str, Any] = {
             "out": out,
             "observer": observer,
             "made": {"command": shlex.join(made_by("detect"))},
@@ -163,14 +164,15 @@ def detect(
         of_model = (model, architecture, tuple(member), template, names_of(classnames), backbone)
         wanted_model = GivenModel(*of_model, words, learner, shots, seed, device)
         settings |= {"root": root, "allow_corrupt": allow_corrupt}
-        if question == "--apply":
+        if question == "--apply" and apply is not None:
             from openworld.ood.detect.applying import apply_thresholds
 
-            report = apply_thresholds(apply, images, wanted_model, at_most=at_most, **settings)
+            settings |= {"images": images, "named": wanted_model, "at_most": at_most}
+            report = apply_thresholds(Path(apply), **settings)
             return replace(report, ending=Ending.at(out, exit_code=ALERTED if report.found.alarm else 0))
         from openworld.ood.detect.on_images import detect_images
 
-        how = {"flag_rate": flag_rate, "replicates": replicates, **settings}
+        how: dict[str, Any] = {"flag_rate": flag_rate, "replicates": replicates, **settings}
         how |= {"train": train, "validation": validation, "validation_ood": validation_ood}
         return replace(detect_images(wanted_model, id, ood, **how), ending=Ending.at(out))
 

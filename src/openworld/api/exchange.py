@@ -132,7 +132,9 @@ def _entry(run: Report, row: Result) -> "EvalResult":
         metric_type=row.metric.key,
         metric_name=row.metric.title,
         metric_value=row.value.value,
-        metric_args=interval and {"low": interval.low, "high": interval.high, "level": 0.95, "over": interval.over},
+        metric_args={"low": interval.low, "high": interval.high, "level": 0.95, "over": interval.over}
+        if interval is not None
+        else None,
     )
 
 

@@ -5,13 +5,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.resources import files
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from openworld.api.answers import TextReport
 from openworld.core.errors import unknown_name
 from openworld.core.plugins import Plugins
 from openworld.core.terminal import Head, TerminalTable, name, words
 from openworld.core.types import checked
+
+if TYPE_CHECKING:
+    from openworld.detectors import OODDetector
+    from openworld.estimators import Estimator
+    from openworld.learners import Learner
 
 
 @checked
@@ -109,14 +114,14 @@ def _learner(label: str, learner: type, origin: str) -> tuple:
     return label, what, count, trains_on, learner.cost
 
 
-def _detector(label: str, detector: type, origin: str) -> tuple:
+def _detector(label: str, detector: type["OODDetector"], origin: str) -> tuple:
     from openworld.detectors import is_sequential
 
     looks_at = (*detector.needs, "stream") if is_sequential(detector) else detector.needs
     return label, detector.paper + origin, ", ".join(looks_at), detector.summary
 
 
-def _estimator(label: str, estimator: type, origin: str) -> tuple:
+def _estimator(label: str, estimator: type["Estimator"], origin: str) -> tuple:
     return label, estimator.paper + origin, ", ".join(estimator.needs) or "scores alone", estimator.summary
 
 

@@ -4,7 +4,7 @@ import os
 import weakref
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from openworld.api.arguments import OutputFolder, Report, Run, Scores
 from openworld.api.finished_run import folder_of
@@ -75,13 +75,14 @@ def score(
 
     held = ScratchFolder()
     scratch = Path(held.name)
-    folder = scratch / "run" if out is None else out
+    folder = scratch / "run" if out is None else Path(out)
     try:
         if isinstance(predictions, str):
             file = Path(predictions)
         else:  # columns are written into a file, of a matrix a column of lists
             file = scratch / TABLE
-            write_file(file, table_bytes(".parquet", predictions.table()))
+            columns: Any = predictions  # of `api.inputs`
+            write_file(file, table_bytes(".parquet", columns.table()))
         title = "predictions" if file.parent == scratch else file.name
         scoring.score_file(file, folder, made_by("score"), title, name or "model", all_pairs=all_pairs)
         with failing():
@@ -125,8 +126,8 @@ def compare(first: Run, second: Run, metric: str = "") -> Report:
     from openworld.report.run_comparison import comparison_report
 
     folders = [folder_of(run) for run in (first, second)]
-    titles = [
+    here, there = (
         str(folder) if isinstance(run, str | Path) else str(getattr(run, "title", "") or folder)
         for run, folder in zip((first, second), folders, strict=True)
-    ]
-    return comparison_report(compare_runs(*folders, metric, tuple(titles)))
+    )
+    return comparison_report(compare_runs(*folders, metric, (here, there)))

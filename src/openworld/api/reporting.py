@@ -53,10 +53,10 @@ def report(
     if of and table not in HUB_FORMS:
         raise OpenworldError("--of goes with --table hub or --table card; leave it out, or ask for one of them.")
     if table:
-        return _table(folder, out, table, of)
+        return _table(Path(folder), None if out is None else Path(out), table, of)
     if not figures:
         return f"Report: {read_report(folder).save_report(out)}"
-    goal = out or folder / "figures"
+    goal = Path(out or Path(folder, "figures"))
     with observing() as observer:
         paths = read_report(folder).save_figures(goal, figures, observer.progress)
     return f"Figures: {', '.join(path.name for path in paths)} in {goal}/"

@@ -166,15 +166,13 @@ def reproduce(
         raise OpenworldError("--accept compares rows of all tables that can be repeated; leave --table, --figure out.")
     if claims and (table or figure or accept):
         raise OpenworldError("--claims runs the tables and figures that claims are about; leave the others out.")
+    choices: dict[str, Any] = {"views": views, "precision": precision, "draw": draw, "crossing_sentences": sentences}
     changes = Changes(
-        read_added(add) if add else (),
+        read_added(Path(add)) if add else (),
         read_settings(settings),
         shots,
-        views,
-        precision,
-        draw,
-        published_names,
-        sentences,
+        published_names=published_names,
+        **choices,
     )
     setup = ReproductionSetup(str(data), backbone, tuple(seeds), tuple(learners), quick, changes, str(classifier))
     setup = replace(setup, datasets=tuple(dataset), checkpoints=tuple(map(str, checkpoint)), names=str(names))
@@ -184,7 +182,8 @@ def reproduce(
         table, figure = needed(paper) if claims else (table, figure)
         planned = plan_what_is_there(paper, tuple(map(str, table)), setup, figures=tuple(map(str, figure)))
     name = f"{planned.folder_name}-accepted" if accept else planned.folder_name
-    folder = out or Path("runs") / name
+    folder = Path(out or Path("runs", name))
+    cache = None if cache is None else Path(cache)
     options = RunOptions(folder, device, workers, cache, allow_corrupt, engine, cache_limit, made_by("reproduce"))
     (use_data if plan else require_data)(planned)
     counted = cost(planned, options.cache_bytes)
@@ -196,7 +195,7 @@ def reproduce(
             observer.say(line)
         failures = carry_out_runs(planned, options, observer)
     failed = failure(planned, failures) if failures else None
-    if len(failures) == len(planned.runs):
+    if failed is not None and len(failures) == len(planned.runs):
         raise failed
     with failing():
         if accept:

@@ -132,7 +132,8 @@ def run(
 
     if data is not None:
         datasets.use_root(data)
-    folder = out or Path("runs") / name
+    folder = Path(out or Path("runs", name))
+    cache = None if cache is None else Path(cache)
     options = RunOptions(folder, device, workers, cache, allow_corrupt, engine, cache_limit, made_by("run"))
     if resolved is None:
         return _run_each(given, options, quiet=quiet)
@@ -181,7 +182,7 @@ def demo(
     options = RunOptions(Path(out), device, workers, command=made_by("demo"), remark=remark)
     with observing(quiet=quiet) as observer:
         carry_out(spec, spec, options, observer)
-    return _finished(options.folder)
+    return _finished(options.folder)  # ty: ignore[invalid-explicit-return]: recognition has a report
 
 
 def _read(spec: Any) -> tuple[Any, Any, str]:

@@ -11,13 +11,14 @@ from collections.abc import Callable
 from contextvars import ContextVar
 from functools import wraps
 from importlib import import_module
-from typing import Any
+from typing import Any, TypeVar
 
 from openworld.core.console import observing
 from openworld.core.types import checked
 
 COMMAND: ContextVar[tuple[str, ...]] = ContextVar("command", default=())
 """The command line, while one runs."""
+Function = TypeVar("Function", bound=Callable)
 
 
 def made_by(function: str) -> tuple[str, ...]:
@@ -25,14 +26,14 @@ def made_by(function: str) -> tuple[str, ...]:
     return COMMAND.get() or (f"openworld.{function}",)
 
 
-def done_by(place: str) -> Callable[[Callable], Callable]:
+def done_by(place: str) -> Callable[[Function], Function]:
     """Decorate a function without a body; `place` says which function of a room does its work, as "module:function".
 
     That takes the same arguments, and an `observer` in the place of `quiet`; `quiet` itself, and `made`, which are
     facts for a page, only where it names them.
     """
 
-    def decorate(function: Callable) -> Callable:
+    def decorate(function: Function) -> Function:
         signature = inspect.signature(function)
 
         @wraps(function)
@@ -42,12 +43,12 @@ def done_by(place: str) -> Callable[[Callable], Callable]:
             given = dict(bound.arguments)
             module, _, name = place.partition(":")
             work = getattr(import_module(f"openworld.{module}"), name)
-            further = {"quiet": given.pop("quiet"), "made": {"command": shlex.join(made_by(function.__name__))}}
+            further = {"quiet": given.pop("quiet"), "made": {"command": shlex.join(made_by(call.__name__))}}
             wanted = inspect.signature(work).parameters
             given |= {name: value for name, value in further.items() if name in wanted}
             with observing(quiet=further["quiet"]) as observer:
                 return work(**given, observer=observer)
 
-        return checked(call)
+        return checked(call)  # ty: ignore[invalid-explicit-return]: `wraps` makes it what the function is
 
     return decorate

@@ -6,7 +6,7 @@ its towers are ours; models that another library runs (`foreign`) offer this. Wh
 """
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import torch
@@ -49,8 +49,14 @@ class DualEncoder(Protocol):
     """
 
     name: str
-    tokenizer: object | None
-    preprocess: Preparation
+
+    @property
+    def tokenizer(self) -> Any:
+        """How texts are read."""
+
+    @property
+    def preprocess(self) -> Preparation:
+        """How images become pixels."""
 
     @property
     def config(self) -> EncoderConfig:

@@ -212,7 +212,7 @@ class Classifier:
 
 
 @contextmanager
-def _cores() -> Iterator[Callable[..., Iterator]]:
+def _cores() -> Generator[Callable[..., Iterator]]:
     """A `map` over as many threads as torch may use, each of them with one thread of torch's own."""
     if torch.get_num_threads() == 1:
         yield map

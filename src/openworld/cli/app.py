@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Mapping, Sequence
-from typing import Annotated
+from typing import Annotated, Any
 
 from cyclopts import App, CycloptsError, Group, Parameter
 
@@ -179,7 +179,7 @@ COMMANDS: dict[tuple[str, ...], Command] = {}
 for _place, (_title, _commands) in enumerate(GROUPS.items()):
     _group = Group(_title, sort_key=_place)
     for _name, _command in _commands.items():
-        _about = {"group": _group, "sort_key": len(COMMANDS)}
+        _about: dict[str, Any] = {"group": _group, "sort_key": len(COMMANDS)}
         if isinstance(_command, Command):
             COMMANDS[(_name,)] = _command
             _app, _parts = _command.app(_name, **_about), PARTS.get(_name, {})

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
-from types import NoneType, UnionType
+from types import FunctionType, GenericAlias, NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from cyclopts import App, Group, Parameter
@@ -49,14 +49,14 @@ class Command:
     show: Callable | None = None
     options: Mapping[str, str] = field(default_factory=dict)
 
-    def load(self) -> Callable:
+    def load(self) -> FunctionType:
         """Return the function; what it needs is imported when it is called."""
         module, _, attribute = self.function.partition(":")
         return getattr(import_module(f"openworld.api.{module}"), attribute)
 
     def app(self, name: str, **settings: Any) -> App:
         """Return the command."""
-        function = self.load()
+        function: FunctionType = self.load()
         first, details = help_text(function)
         made = App(
             name=name,
@@ -102,8 +102,9 @@ class Command:
                 raise
             (self.show or console.show)(answer, **shown)
 
-        run.__name__, run.__doc__ = function.__name__, self._spoken(function, parameters)
-        run.__signature__ = inspect.Signature([*self._typed(parameters, hints), *map(_flag, flags, flags.values())])
+        run.__name__, run.__doc__ = function.__name__, self._spoken(function, parameters)  # ty: ignore[missing-attribute]
+        signature = inspect.Signature([*self._typed(parameters, hints), *map(_flag, flags, flags.values())])
+        run.__signature__ = signature  # ty: ignore[missing-attribute]: what `inspect.signature` asks first
         return run
 
     def _typed(self, parameters: Mapping[str, inspect.Parameter], hints: Mapping[str, Any]) -> list[inspect.Parameter]:
@@ -113,7 +114,8 @@ class Command:
             groups |= dict.fromkeys(names.split(), Group(title, sort_key=place))
         typed = []
         for name in (*self.arguments, *(name for name in parameters if name not in self.arguments)):
-            kind, by_place, about = on_command_line(hints[name])[0], name in self.arguments, {}
+            kind: Any = on_command_line(hints[name])[0]
+            by_place, about = name in self.arguments, {}
             if kind in (int, list[int]):
                 about["converter"] = _whole_numbers
             elif kind in (str, list[str]):
@@ -122,25 +124,25 @@ class Command:
                 )
             about["name"] = () if by_place else self.names.get(name, (self.option(name),))
             about["group"] = ARGUMENTS if by_place else groups.get(name, OPTIONS)
-            kind = list[kind] if parameters[name].kind is inspect.Parameter.VAR_POSITIONAL else kind
+            kind = GenericAlias(list, kind) if parameters[name].kind is inspect.Parameter.VAR_POSITIONAL else kind
             default = parameters[name].default
             if default in (None, ()):  # where pydantic is loaded, cyclopts has it hold defaults against the type
                 kind, default = kind | None, None
             place = inspect.Parameter.POSITIONAL_ONLY if by_place else inspect.Parameter.KEYWORD_ONLY
-            annotation = Annotated[kind, Parameter(**about)]
+            annotation = Annotated[kind, Parameter(**about)]  # ty: ignore[invalid-type-form]: made from a signature
             typed.append(inspect.Parameter(name, place, default=default, annotation=annotation))
         return typed
 
     def _spoken(self, function: Callable, parameters: Mapping[str, Any]) -> str:
         """Return the docstring with options as they are typed, and without what can be given in Python alone."""
-        text, args, further = inspect.getdoc(function).partition("\nArgs:\n")
+        text, args, further = (inspect.getdoc(function) or "").partition("\nArgs:\n")
         further = _FOR_PYTHON.sub("", further)
         names = {f"`{name}`": self.option(name) for name in parameters}
         return text + args + re.sub(r"`\w+`", lambda name: names.get(name[0], name[0]), further)
 
     def _with_options(self, message: str, parameters: Mapping[str, Any]) -> str:
         """Return a refusal of an argument with its option in the place of its name."""
-        name = re.match(r"\w*", message)[0]
+        name = re.findall(r"^\w*", message)[0]
         is_argument = name in parameters and re.match(r"(\[\d+\])?: ", message[len(name) :])
         return self.option(name) + message[len(name) :] if is_argument else message
 
@@ -191,7 +193,7 @@ def on_command_line(hint: Any) -> tuple[Any, Callable | None]:
         several = [each for each in kinds if get_origin(each) is Sequence]  # one, or several: it may be repeated
         return on_command_line(str if str in kinds and not several else (several or kinds)[0])
     if origin in (Sequence, tuple, list):
-        return list[on_command_line(arguments[0])[0]], None
+        return GenericAlias(list, on_command_line(arguments[0])[0]), None
     return (hint if hint in (bool, int, float) or origin is Literal else str), None
 
 
@@ -205,7 +207,8 @@ def help_text(function: Callable) -> tuple[str, str]:
 
     Above are the first sentence of the docstring and the examples behind it. What is for Python alone is left out.
     """
-    text = re.split(r"^(?:Args|Returns|Raises|Examples):$", inspect.getdoc(function), maxsplit=1, flags=re.MULTILINE)[0]
+    text = inspect.getdoc(function) or ""
+    text = re.split(r"^(?:Args|Returns|Raises|Examples):$", text, maxsplit=1, flags=re.MULTILINE)[0]
     text = re.sub(r"\s?\bIn\s+Python\b.*?\.(?=\s|\Z)", "", text, flags=re.DOTALL)
-    first = re.match(r".*?(?:\Z|\n\n)(?:```.*?\n```\n*)?", text.strip(), flags=re.DOTALL)[0]
+    first = re.findall(r"\A.*?(?:\Z|\n\n)(?:```.*?\n```\n*)?", text.strip(), flags=re.DOTALL)[0]
     return first.strip(), text.strip()[len(first) :].strip()

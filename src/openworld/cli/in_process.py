@@ -53,10 +53,11 @@ class _Stream(io.TextIOWrapper):
     """Text in memory that has the bytes of a real stream beneath it."""
 
     def __init__(self):
-        super().__init__(io.BytesIO(), encoding="utf-8", newline="", write_through=True)
+        self._bytes = io.BytesIO()
+        super().__init__(self._bytes, encoding="utf-8", newline="", write_through=True)
 
     def text(self) -> str:
-        return self.buffer.getvalue().decode("utf-8")
+        return self._bytes.getvalue().decode("utf-8")
 
 
 @contextmanager

@@ -9,15 +9,18 @@ whatever is printed here passes `visible`.
 import sys
 import threading
 import time
-from collections.abc import Generator, Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
+from typing import IO, TYPE_CHECKING
 
 from openworld.core.progress import Observer
 from openworld.core.sizes import duration
 from openworld.core.terminal import one_line, visible
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
 
 PIPED = 160  # columns of a table where nothing says how wide the output is
 SHORT = 2.0  # seconds; work that is over sooner leaves no line in a log, and lines are not closer together
@@ -86,7 +89,7 @@ def time_left(done: float, left: float, taken: float, now: float) -> str:
 
 
 @contextmanager
-def bars() -> Iterator[object]:
+def bars() -> Generator["Progress"]:
     """A `rich.progress.Progress` on standard error that draws only on a terminal and leaves nothing behind."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn
@@ -181,7 +184,7 @@ def observing(*, quiet: bool = False) -> Generator[Observer]:
         return
     if in_notebook():
         with _notebook_bar() as progress:
-            yield Observer(progress, print)
+            yield Observer(progress, lambda line: print(line))
         return
     out = output()
     with bars() as progress:

@@ -18,7 +18,7 @@ def csv_text(header: Sequence, rows: Iterable[Sequence]) -> str:
     text = io.StringIO()
     # Python quotes a lone carriage return only where it belongs to the end of a line.
     lines = SimpleNamespace(write=lambda line: text.write(line.removesuffix("\r\n") + "\n"))
-    writer = csv.writer(lines, lineterminator="\r\n")
+    writer = csv.writer(lines, lineterminator="\r\n")  # ty: ignore[invalid-argument-type]: it has a `write`
     for row in (header, *rows):
         writer.writerow([float(cell) if isinstance(cell, float) else as_cell(cell) for cell in row])
     return text.getvalue()

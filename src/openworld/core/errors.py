@@ -1,7 +1,7 @@
 """The one exception users meet, missing packages, the nearest spelling of a name, and the warning about old names."""
 
 import warnings
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 from difflib import SequenceMatcher, get_close_matches
 from functools import cache
@@ -14,6 +14,8 @@ IN_EXTRA = ("torch", "tokenizers", "huggingface_hub")
 
 class OpenworldError(ValueError):
     """Wrong input or an unmet requirement: says what came, what was expected, and what to do."""
+
+    exit_code: int
 
 
 class NotInstalled(ModuleNotFoundError, OpenworldError):
@@ -55,7 +57,7 @@ def deprecated(what: str, instead: str, *, since: str, gone_in: str) -> None:
 
 
 @contextmanager
-def naming(path: object) -> Iterator[None]:
+def naming(path: object) -> Generator[None]:
     """Give the errors of the system in this block the name of the file: that of a full disk knows none."""
     try:
         yield

@@ -15,7 +15,8 @@ FORM = "package.module:function"
 def code_of(network: object) -> str:
     """Return hex SHA-256 of the files that the classes of a network and of its layers are written in."""
     # Weights do not show what a `forward` does with them. Classes without a file, as in a notebook, do not count.
-    layers = network.modules() if hasattr(network, "modules") else [network]
+    modules = getattr(network, "modules", None)
+    layers = [network] if modules is None else modules()
     digest = hashlib.sha256()
     for kind in sorted({type(layer) for layer in layers}, key=lambda kind: (kind.__module__, kind.__qualname__)):
         digest.update(f"{kind.__module__}.{kind.__qualname__}\0".encode())

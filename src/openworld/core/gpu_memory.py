@@ -1,7 +1,7 @@
 """A GPU whose memory is full: fewer rows at a time where that changes no result, a refusal where it would."""
 
 import logging
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -60,7 +60,7 @@ class BatchSize:
 
 
 @contextmanager
-def keeping_batch(size: int) -> Iterator[None]:
+def keeping_batch(size: int) -> Generator[None]:
     """Refuse, with what can be done about it, where a training step of `size` images does not fit on a GPU."""
     import torch
 

@@ -16,7 +16,12 @@ def lazily(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[], 
     """
     statements = ast.parse(Path(file).read_text(encoding="utf-8")).body
     (imports,) = (each.body for each in statements if isinstance(each, ast.If))
-    lies_in = {alias.asname or alias.name: (each.module, alias.name) for each in imports for alias in each.names}
+    lies_in = {
+        alias.asname or alias.name: (each.module or package, alias.name)
+        for each in imports
+        if isinstance(each, ast.ImportFrom)
+        for alias in each.names
+    }
 
     def find(name: str) -> Any:
         if name not in lies_in:

@@ -13,12 +13,13 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from types import FrameType
+from typing import Any
 
 from openworld.core.errors import OpenworldError, unknown_name
 from openworld.core.reading import article
@@ -115,7 +116,7 @@ def _loaded(kind: str, promised: tuple[str, ...], named_by: str, of: type, entry
 
 
 @contextmanager
-def failures_named(kind: str, name: str, origin: str, doing: str) -> Iterator[None]:
+def failures_named(kind: str, name: str, origin: str, doing: str) -> Generator[None]:
     """Whatever the code of a plug-in raises in this block becomes an `OpenworldError` that names it.
 
     A plug-in may fail in any way, `sys.exit` and `os._exit` included, which would otherwise end the command as if all
@@ -154,7 +155,7 @@ def _interrupts_noted(interrupts: list[int]) -> Generator[None]:
 
 
 @contextmanager
-def _crashes_shown() -> Iterator[None]:
+def _crashes_shown() -> Generator[None]:
     """Let a crash below Python print the lines that led to it, the plug-in's among them."""
     stream = sys.__stderr__
     if faulthandler.is_enabled() or stream is None or stream.closed:
@@ -177,7 +178,7 @@ def _exits_refused() -> Generator[None]:
             exit_now(status)
         raise SystemExit(f"os._exit({status})")
 
-    homes = [module for module in map(sys.modules.get, ("os", "posix", "nt")) if module is not None]
+    homes: list[Any] = [module for module in map(sys.modules.get, ("os", "posix", "nt")) if module is not None]
     for module in homes:
         module._exit = refuse
     try:

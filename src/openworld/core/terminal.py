@@ -36,9 +36,9 @@ def as_text(show: Callable) -> str:
     """What a function prints on a rich console, as plain text that a terminal shows and never obeys."""
     from rich.console import Console
 
-    console = Console(file=io.StringIO(), highlight=False, width=PROMPT, force_jupyter=False)
-    show(console)
-    return visible(console.file.getvalue()).strip("\n")
+    text = io.StringIO()
+    show(Console(file=text, highlight=False, width=PROMPT, force_jupyter=False))
+    return visible(text.getvalue()).strip("\n")
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cache, wraps
 from inspect import CO_VARARGS, CO_VARKEYWORDS, unwrap
-from types import NoneType, SimpleNamespace, UnionType
+from types import GenericAlias, NoneType, SimpleNamespace, UnionType
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from openworld.core.errors import OpenworldError, not_installed
@@ -108,7 +108,7 @@ def checked(target: Target) -> Target:
         except ModuleNotFoundError as error:  # the outermost function, which the user called, is named
             raise not_installed(error, target.__qualname__.removesuffix(".__init__")) from error
 
-    return call
+    return call  # ty: ignore[invalid-explicit-return]: `wraps` makes it what the target is
 
 
 def hints_of(target: Callable) -> dict[str, Any]:
@@ -210,7 +210,7 @@ def _read_iterable(value: Any, kind: Any, path: str) -> Iterable:
     if isinstance(value, str | bytes) or not hasattr(value, "__iter__") or getattr(value, "ndim", 1) == 0:
         raise wrong(value, describe(kind) if get_args(kind) else "a sequence", path)
     is_listed = get_args(kind) and (isinstance(value, list | tuple) or hasattr(value, "__array__"))
-    return _read_sequence(value, Sequence[get_args(kind)[0]], path) if is_listed else value
+    return _read_sequence(value, GenericAlias(Sequence, get_args(kind)[:1]), path) if is_listed else value
 
 
 def _read_callable(value: Any, kind: Any, path: str) -> Callable:

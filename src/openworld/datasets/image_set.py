@@ -122,6 +122,8 @@ class ImageSet:
 class Derived:
     """A reader of what `self.read` reads; a class, not a closure, so that it travels between processes."""
 
+    read: Callable[[int], Image.Image]
+
     def place(self, index: int) -> tuple[Callable[[int], Image.Image], int]:
         """Return the reader, and the number there, of the image that an image is made of."""
         return self.read, index

@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
+from typing import Any, TypeVar
 
 import numpy as np
 import torch
@@ -26,6 +27,7 @@ from openworld.features.augment import random_resized_crop
 _CPU_BATCH_IMAGES = 16  # per core: bounds the memory of many cores with a large model
 _BATCH_IMAGES = 128
 
+Key = TypeVar("Key")
 Arrays = dict[str, np.ndarray]
 Computed = Mapping[tuple[int, str], np.ndarray]
 """(place of a look, "embeddings" or "patches") -> what the backbone gives for the batch."""
@@ -36,7 +38,7 @@ class SharedReading:
     """The looks that encodings take at each image of a set, in the backbone's size."""
 
     clip: DualEncoder
-    images: object
+    images: ImageSet
     encodings: tuple
 
     @cached_property
@@ -75,12 +77,13 @@ class SharedReading:
             black = self.clip.preprocess.prepare(Image.new("RGB", (64, 64)))
             blank = np.stack([black] * (1 + sum(views for views, *_ in self.views)))
             images = [blank if image is None else image for image in images]
-        if images[0].dtype != np.uint8 and any(encoding.pixels for encoding in self.encodings):
+        prepared = [image for image in images if image is not None]
+        if prepared[0].dtype != np.uint8 and any(encoding.pixels for encoding in self.encodings):
             raise OpenworldError(
                 f"{self.clip.name!r} prepares images in a way of its own, whose pixels are not kept; learners that "
                 "look at pixels need a backbone of `openworld list backbones`."
             )
-        pixels = torch.from_numpy(np.stack(images))
+        pixels = torch.from_numpy(np.stack(prepared))
         # From pinned memory a GPU copies by itself, while this process goes on.
         return pixels.pin_memory() if self.clip.device.type == "cuda" else pixels, readable
 
@@ -94,7 +97,8 @@ class SharedReading:
         for place, look in enumerate(pixels.to(self.clip.device, non_blocking=True).unbind(1)):
             scaled = self.clip.preprocess.scale(look).to(self.clip.dtype)
             if place in self.with_patches:
-                embeddings, patches = self.clip.encode_patches(scaled)
+                tower: Any = self.clip  # one that gives patches
+                embeddings, patches = tower.encode_patches(scaled)
                 arrays[place, "patches"] = patches.half().cpu().numpy()
             else:
                 embeddings = self.clip.encode_image(scaled)
@@ -113,7 +117,7 @@ class SharedReading:
             array[~readable] = np.nan
         return [self._arrays_of(encoding, computed, pixels.numpy()) for encoding in self.encodings]
 
-    def _arrays_of(self, encoding, computed: Computed, pixels: np.ndarray) -> dict[str, np.ndarray]:
+    def _arrays_of(self, encoding: Any, computed: Computed, pixels: np.ndarray) -> dict[str, np.ndarray]:
         """What one encoding keeps of a batch."""
         kinds = ("embeddings", "patches") if encoding.patches else ("embeddings",)
         arrays = {kind: computed[0, kind] for kind in kinds}
@@ -144,7 +148,7 @@ def compute_batches(
     if not batches:
         return []
     reading = SharedReading(clip, images, tuple(encodings))
-    return (_on_cores if clip.device.type == "cpu" else _beside_gpu)(reading, batches, cores or os.cpu_count())
+    return (_on_cores if clip.device.type == "cpu" else _beside_gpu)(reading, batches, cores or os.cpu_count() or 1)
 
 
 def _on_cores(reading: SharedReading, batches: Sequence[range], cores: int) -> list[list[Arrays]]:
@@ -165,10 +169,10 @@ def _beside_gpu(reading: SharedReading, batches: Sequence[range], cores: int) ->
         def prepare(some: range) -> tuple[torch.Tensor, np.ndarray]:
             return reading.stack(list(pool.map(reading.read, some)))
 
-        coming = helper.submit(prepare, batches[0])
+        coming = [helper.submit(prepare, batches[0])]
         for following in (*batches[1:], None):
-            ready = coming.result()
-            coming = None if following is None else helper.submit(prepare, following)
+            ready = coming.pop().result()
+            coming += [] if following is None else [helper.submit(prepare, following)]
             encoded.append(reading.encode(*ready, size))
     return encoded
 
@@ -189,5 +193,7 @@ def read_pixels(clip: DualEncoder, images: ImageSet, rows: Sequence[int], cores:
         return np.stack(list(pool.map(read, rows)))
 
 
-def _join(parts: Sequence[Arrays]) -> Arrays:
-    return parts[0] if len(parts) == 1 else {key: np.concatenate([part[key] for part in parts]) for key in parts[0]}
+def _join(parts: Sequence[Mapping[Key, np.ndarray]]) -> dict[Key, np.ndarray]:
+    if len(parts) == 1:
+        return dict(parts[0])
+    return {key: np.concatenate([part[key] for part in parts]) for key in parts[0]}

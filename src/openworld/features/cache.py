@@ -130,7 +130,7 @@ def hold(folder: Path) -> SharedLock | None:
             return held
 
 
-def reserve(sizes: Mapping[Path, int], limit: int) -> list[SharedLock]:
+def reserve(sizes: Mapping[Path, int], limit: int) -> list[SharedLock | None]:
     """Make room for sets to be written (folder -> bytes), and hold them; wait while what is in the way is read."""
     cache, waiting = next(iter(sizes)).parent, False
     while True:

@@ -9,7 +9,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import Annotated, Any, NoReturn
 
 import numpy as np
 import torch
@@ -148,8 +148,8 @@ def encode_together(
     """
     if len(images) == 0:
         raise OpenworldError(f"image set {images.name!r} is empty; there is nothing to encode.")
-    if images.embeddings is not None:
-        return [_given(clip, images, one) for one in encodings]
+    if (embeddings := images.embeddings) is not None:
+        return [_given(clip, images, embeddings, one) for one in encodings]
     stores = _stores(clip, images, encodings, cache)
     for store in stores.values():
         store.hold()
@@ -255,8 +255,9 @@ def encoded_size(config: EncoderConfig, encoding: Encoding, count: Count) -> int
 
     Per image and view embeddings float32[D], patch rows float16[P, W] and pixels uint8[3, H, H].
     """
-    patches = 2 * config.image.grid**2 * config.image.width if encoding.patches else 0
-    pixels = 3 * config.image.image_size**2 * encoding.pixels
+    image: Any = config.image  # of towers that give patches it has their grid
+    patches = 2 * image.grid**2 * image.width if encoding.patches else 0
+    pixels = 3 * image.image_size**2 * encoding.pixels
     heads = 1500 + 1000 * -(-count // _SHARD_IMAGES)
     return heads + count * (1 + encoding.views) * (4 * config.joint_dimension + patches + pixels)
 
@@ -314,21 +315,21 @@ def _give_up(stores: Mapping[Encoding, FeatureStore], images: ImageSet, index: i
     raise OpenworldError(f"image {row} of {images.name!r} could not be read a moment ago, and can now; start again.")
 
 
-def _given(clip: DualEncoder, images: ImageSet, encoding: Encoding) -> Features:
+def _given(clip: DualEncoder, images: ImageSet, embeddings: np.ndarray, encoding: Encoding) -> Features:
     """What images that came embedded are to a learner: their embeddings; of views, whoever needs them finds none."""
     if encoding.patches or encoding.pixels:
         raise OpenworldError(
             f"{images.name} holds embeddings, and {'patches' if encoding.patches else 'pixels'} of its images are "
             "needed; learners and detectors that read embeddings alone run on it, others need the images."
         )
-    width, expected = images.embeddings.shape[1], clip.config.joint_dimension
+    width, expected = embeddings.shape[1], clip.config.joint_dimension
     if width != expected:
         raise OpenworldError(
             f"{images.name} holds embeddings of {width} numbers, and those of {clip.name!r} have {expected}; name as "
             "backbone the model that made them, or the file that holds its embeddings of class names."
         )
     return Features(
-        embeddings=images.embeddings,
+        embeddings=embeddings,
         labels=np.asarray(images.labels),
         groups=np.asarray(images.groups),
         rows=np.arange(len(images)),
@@ -347,7 +348,8 @@ def _read(store: FeatureStore, images: ImageSet, allow_corrupt: int) -> Features
             f"repair them and delete {store.folder}, or allow as many."
         )
     rows = np.flatnonzero(readable)
-    arrays = {name: store.array(name) for name in ("views", "patches", "view_patches", "pixels", "view_pixels")}
+    names = ("views", "patches", "view_patches", "pixels", "view_pixels")
+    arrays: dict[str, Any] = {name: store.array(name) for name in names}
     return Features(
         embeddings=embeddings[rows],
         labels=np.asarray(images.labels)[rows],

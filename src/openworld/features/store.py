@@ -181,8 +181,9 @@ class FeatureStore:
 
     def array(self, name: str) -> ShardedArray | None:
         """The rows of one array over all shards, or None where it was not asked for."""
-        maps = [self.shard(index, name) for index in range(len(self.manifest["shards"]))]
-        return None if maps[0] is None else ShardedArray(maps, held=self._held)
+        maps = [self.shard(index, name) for index in range(len((self.manifest or {})["shards"]))]
+        present = [each for each in maps if each is not None]
+        return ShardedArray(present, held=self._held) if present else None
 
     def shard(self, index: int, name: str) -> np.ndarray | None:
         """One array of one shard, memory-mapped."""

@@ -5,6 +5,7 @@ What is read has the bytes that `encode` would have put on disk: batches of the 
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -42,9 +43,9 @@ def stream(
     """
     if encoding.views:
         raise OpenworldError(f"{encoding.views} views of each image cannot be streamed; encode them.")
-    options = {"cache": cache, "allow_corrupt": allow_corrupt, "limit": limit}
-    plain = encode(clip, images, replace(encoding, patches=False, pixels=False), **options)
-    kinds = {"patches": _Patches} if encoding.patches else {}
+    without = replace(encoding, patches=False, pixels=False)
+    plain = encode(clip, images, without, cache=cache, allow_corrupt=allow_corrupt, limit=limit)
+    kinds: dict[str, Any] = {"patches": _Patches} if encoding.patches else {}
     kinds |= {"pixels": _Pixels} if encoding.pixels else {}
     arrays = {
         name: ShardedArray([kind(clip, images, rows) for rows in rows_of_shards(images)]).take(plain.rows)
@@ -61,7 +62,11 @@ class _Streamed:
     def __init__(self, clip: DualEncoder, images: ImageSet, rows: range):
         self.clip, self.images, self.rows = clip, images, rows
         self.shape = (len(rows), *self._shape(clip.config.image))
-        self._known: dict[int, np.ndarray | None] = {}
+        self._known: dict[int, np.ndarray] = {}
+
+    @staticmethod
+    def _shape(config: Any) -> tuple[int, ...]:
+        raise NotImplementedError
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -94,8 +99,8 @@ class _Patches(_Streamed):
         batches = _shards.batches_of(self.clip, self.rows)
         size = len(batches[0])
         wanted = np.unique(indices // size)
-        self._known = {place: self._known.get(place) for place in wanted.tolist()}
-        missing = [place for place, known in self._known.items() if known is None]
+        missing = [place for place in wanted.tolist() if place not in self._known]
+        self._known = {place: self._known[place] for place in wanted.tolist() if place in self._known}
         wanted = [batches[place] for place in missing]
         computed = _shards.compute_batches(
             self.clip, self.images, [Encoding(patches=True)], wanted, torch.get_num_threads()

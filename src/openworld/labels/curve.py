@@ -102,7 +102,7 @@ class CurvePlan:
     @cached_property
     def batch(self) -> Batch:
         """The draw as the errors of labels read it."""
-        return Batch(self, 1.0, self.chosen, (), len(self))
+        return Batch(self, 1.0, self.chosen, (), len(self))  # ty: ignore[invalid-argument-type]: it is read alike
 
     @checked
     def half_width(self, level: Fraction = 0.95) -> float:
@@ -143,7 +143,7 @@ def curve_stream(
     pairs = np.unique(image_of * levels.size + level_of).size
     if pairs < level.size:
         raise OpenworldError(f"{level.size - pairs} rows name an image twice at one level; give each once a level.")
-    names, together = [table.argmax(axis=1) for table in tables], sum(tables) / len(tables)
+    names, together = [table.argmax(axis=1) for table in tables], np.asarray(sum(tables)) / len(tables)
     expected = [together[np.arange(level.size), name] for name in names]
     return CurveStream(levels, images, image_of, level_of, names[0], expected[0], *names[1:], *expected[1:])
 

@@ -100,7 +100,7 @@ class LabelledNumber:
         if not self.is_difference:
             return _share_interval(self.value, error, level)
         quantile = student_quantile(level, error.degrees_of_freedom)
-        if quantile is None:
+        if quantile is None or error.standard_error is None:
             return None
         half = quantile * error.standard_error
         return max(self.value - half, -1.0), min(self.value + half, 1.0)
@@ -108,9 +108,10 @@ class LabelledNumber:
     def p_value(self, like_these: bool = False) -> float | None:
         """Two-sided p-value of a difference being zero; None of other numbers."""
         error = self.images_like_these if like_these else self.these_images
-        if not self.is_difference or self.value is None or not error.standard_error:
+        degrees = error.degrees_of_freedom
+        if not self.is_difference or self.value is None or not error.standard_error or degrees is None:
             return None
-        return student_p(self.value, error.standard_error, error.degrees_of_freedom)
+        return student_p(self.value, error.standard_error, degrees)
 
 
 @dataclass(frozen=True, eq=False)
@@ -202,7 +203,7 @@ class LabelledQuality:
         values = []
         for model, soft in zip(models, softs, strict=True):
             value = soft.value_of(quantity)
-            if quantity in PAIRS:
+            if quantity in PAIRS and value is not None:
                 lacking = pair_correction(self.batches, model, trust, PAIRS[quantity])
                 value += lacking / (2 * soft.n_base * soft.n_new)
             values.append(value)
@@ -285,7 +286,8 @@ def _share_interval(value: float, error: Spread, level: float) -> tuple[float, f
     ends = share_interval(value, error, level)
     if ends is None or len(error.groups) < 2 or not ROUNDING < value < 1 - ROUNDING:
         return ends
-    return ends[0], share_interval(value, replace(error, groups=()), level)[1]
+    inner = share_interval(value, replace(error, groups=()), level)
+    return ends if inner is None else (ends[0], inner[1])
 
 
 @checked

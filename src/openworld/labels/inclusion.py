@@ -13,6 +13,7 @@ from openworld.core.errors import OpenworldError
 from openworld.labels.scored_stream import ScoredStream, same_names
 from openworld.metrics import Outcomes
 
+ZERO, ONE = np.zeros(()), np.ones(())
 Scenarios = list[tuple[np.ndarray, tuple[Outcomes, ...]]]
 
 
@@ -69,9 +70,9 @@ def worth_of_labels(tau: np.ndarray, even: float, expected: Outcomes | None, n: 
 def _scenarios(streams: tuple[ScoredStream, ...], of: str) -> Scenarios:
     """Return possible outcomes of an image with their probabilities float64[N]."""
     if of == "overall_accuracy":
-        parts = [stream.expected.right for stream in streams]
+        parts = [stream.expected.right for stream in streams if stream.expected.right is not None]
         joint = _named(np.ones(len(streams[0])), parts, same_names(streams, "joint_name"))
-        return [(chance, tuple(Outcomes(0.0, 0.0, 1.0, 0.0, right) for right in rights)) for chance, rights in joint]
+        return [(chance, tuple(Outcomes(ZERO, ZERO, ONE, ZERO, right) for right in rights)) for chance, rights in joint]
     expected = [stream.expected for stream in streams]
     base, new = (sum(getattr(each, side) for each in expected) / len(expected) for side in ("base", "new"))
     scenarios = []
@@ -79,9 +80,9 @@ def _scenarios(streams: tuple[ScoredStream, ...], of: str) -> Scenarios:
         parts = [getattr(each, f"{side}_right") for each in expected]
         for probability, rights in _named(whole, parts, same_names(streams, name)):
             if side == "base":
-                outcomes = tuple(Outcomes(right, 0.0, 1.0, 0.0) for right in rights)
+                outcomes = tuple(Outcomes(right, ZERO, ONE, ZERO) for right in rights)
             else:
-                outcomes = tuple(Outcomes(0.0, right, 0.0, 1.0) for right in rights)
+                outcomes = tuple(Outcomes(ZERO, right, ZERO, ONE) for right in rights)
             scenarios.append((probability, outcomes))
     return scenarios
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from hashlib import sha256
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 
@@ -107,8 +107,9 @@ class LabelPlan:
                 fields = {
                     name.removeprefix(prefix): np.array(arrays[name]) for name in arrays if name.startswith(prefix)
                 }
-                expected = Outcomes(**{name: fields.get(name) for name in EXPECTED})
-                streams.append(ScoredStream(fields["scores"], expected, **{name: fields.get(name) for name in NAMES}))
+                expected: dict[str, Any] = {name: fields.get(name) for name in EXPECTED}
+                names: dict[str, Any] = {name: fields.get(name) for name in NAMES}
+                streams.append(ScoredStream(fields["scores"], Outcomes(**expected), **names))
             drawn = {name: np.array(arrays[name]) for name in ("chosen", "inclusion", "stratum", "spread", "known")}
             plan = cls(
                 tuple(streams),

@@ -220,7 +220,7 @@ def choice_of(
         return DesignChoice("random", f"{labels} labels are too few to show what the expectations are worth", labels)
     may = candidates(streams, of)
     q = draw_probabilities(streams, tau, may, n, of, settings)
-    ratio, error = _variance_ratio(streams, q, np.count_nonzero(may), n, of, earlier)
+    ratio, error = _variance_ratio(streams, q, int(np.count_nonzero(may)), n, of, earlier)
     if ratio is None:
         return DesignChoice("random", f"the first {labels} labels do not tell what the expectations are worth", labels)
     more = f"by the first {labels} labels, drawing by expectations has {ratio:.2f} ± {error:.2f} times the variance"

@@ -104,7 +104,8 @@ def labels_needed(
     low, high = FEWEST, most
     while low < high:
         middle = (low + high) // 2
-        low, high = (low, middle) if half_width_of(middle) <= half_width else (middle + 1, high)
+        half = half_width_of(middle)
+        low, high = (low, middle) if half is not None and half <= half_width else (middle + 1, high)
     return low
 
 
@@ -162,7 +163,8 @@ class _Case:
         tau = influence_spread(streams, of)
         choice = choice_of(streams, tau, n, of, settings, earlier)
         pilot = choice_of(streams, tau, n, of, replace(settings, design=AUTO), earlier)
-        loss = np.inf if pilot.ratio is None else max(pilot.ratio + 2 * pilot.standard_error, 1.0)
+        ratio, error = pilot.ratio, pilot.standard_error
+        loss = np.inf if ratio is None or error is None else max(ratio + 2 * error, 1.0)
         hat = influences(of, range(len(streams)), [stream.expectation for stream in streams]) * np.ones(tau.size)
         names = ("right",) if of == "overall_accuracy" else ("base", "base_right", "new_right")
         parts = [getattr(stream.expected, name) for stream in streams for name in names]
@@ -185,12 +187,12 @@ class _Case:
             return None
         left = self.tau**2 + (1 - self._trust(draws, 1.0)) ** 2 * self.hat**2
         error = sqrt(sum(draw.variance(left, self.tau**2 + self.hat**2) for draw in draws))
-        value = [stream.expectation.value_of(self.of) for stream in self.streams]
-        groups = () if value[1:] else tuple(self._effective(draws, side) for side in SIDES[self.of] or ("",))
+        values = [value for each in self.streams if (value := each.expectation.value_of(self.of)) is not None]
+        groups = () if values[1:] else tuple(self._effective(draws, side) for side in SIDES[self.of] or ("",))
         spread = Spread(error, max(sum(draw.degrees for draw in draws), 1), None, groups)
-        value = value[0] - value[1] if value[1:] else value[0]
+        value = values[0] - values[1] if values[1:] else values[0]
         number = LabelledNumber(value, None, None, spread, spread, 0.0, 0, 0, 0, is_difference=bool(self.streams[1:]))
-        low, high = number.interval(level) if error > ROUNDING else (value, value)
+        low, high = (number.interval(level) if error > ROUNDING else None) or (value, value)
         return (high - low) / 2
 
     def worst(self, draws: list[_Draw], level: float) -> float:

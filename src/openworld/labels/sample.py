@@ -22,6 +22,7 @@ over images (or groups of them) is added.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -110,16 +111,16 @@ def read_batches(batches: Sequence[tuple[LabelPlan, LabelAnswers]]) -> tuple[Bat
 def pseudo_outcomes(batches: Sequence[Batch], model: int, trust: float) -> Outcomes:
     """Return a~ and its siblings over all batches, float64[N] each."""
     names = [name for name in FIELDS if getattr(batches[0].truth[model], name) is not None]
-    pseudo = {}
+    pseudo: dict[str, Any] = {"right": None}
     for name in names:
-        total = 0.0
+        total: Any = 0.0
         for batch in batches:
             hat = getattr(batch.plan.streams[model].expected, name)
-            tilde = trust * hat if hat is not None else np.zeros(batch.plan.inclusion.size)
+            tilde = hat * trust if hat is not None else np.zeros(batch.plan.inclusion.size)
             tilde[batch.images] += batch.residual(model, name, trust)
             total = total + batch.weight * tilde
         pseudo[name] = total
-    return Outcomes(**{"right": None, **pseudo})
+    return Outcomes(**pseudo)
 
 
 def pair_correction(batches: Sequence[Batch], model: int, trust: float, names: tuple[str, str]) -> float:
@@ -164,7 +165,8 @@ def joined(parts: list[Outcomes]) -> Outcomes:
     parts = [part for part in parts if len(part)] or parts[:1]
     columns = {name: [getattr(part, name) for part in parts] for name in FIELDS}
     complete = {name: given for name, given in columns.items() if not any(part is None for part in given)}
-    return Outcomes(**{"right": None} | {name: np.concatenate(given) for name, given in complete.items()})
+    whole: dict[str, Any] = {"right": None} | {name: np.concatenate(given) for name, given in complete.items()}
+    return Outcomes(**whole)
 
 
 def expected_at(stream: ScoredStream, images: np.ndarray) -> Outcomes:

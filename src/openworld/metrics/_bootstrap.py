@@ -9,7 +9,7 @@ import os
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from statistics import fmean
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -103,11 +103,11 @@ def bootstrap(
     return Bootstrap(defined, values.size - defined.size, reason)
 
 
-def _units(plan: Design):
+def _units(plan: Design) -> tuple[tuple[Any, ...], tuple[int, ...]]:
     """Return codes of the samples of each side (None: themselves) and how many; one size if drawn together."""
     if not plan.grouped:
         return (None, None), (plan.base.n, plan.new.n)
-    codes = plan.base.groups, plan.new.groups
+    codes: tuple[Any, ...] = (plan.base.groups, plan.new.groups)
     if np.intersect1d(*codes).size:
         return codes, (plan.n_groups,)
     units, codes = zip(*(np.unique(side, return_inverse=True) for side in codes), strict=True)
@@ -135,7 +135,7 @@ class _Row:
 class _Layout:
     """One result, sorted, with the place of every base sample among the new ones."""
 
-    def __init__(self, samples: Samples, of: str, codes: np.ndarray):
+    def __init__(self, samples: Samples, of: str, codes: tuple[Any, ...]):
         self.of, plan = of, samples.design
         outcomes = samples.base_correct, samples.new_correct
         if of == "auroc":

@@ -135,9 +135,8 @@ class _Curve:
     def half(self, slopes: np.ndarray, against: int | None = None, level: float | None = None) -> float:
         """Return half the width of the interval of a linear number; 0 where no images differ."""
         spread = self.spread(slopes, against)
-        if spread.standard_error is None:
-            return 0.0
-        return student_quantile(level or self.level, spread.degrees_of_freedom) * spread.standard_error
+        quantile = student_quantile(level or self.level, spread.degrees_of_freedom)
+        return 0.0 if spread.standard_error is None or quantile is None else quantile * spread.standard_error
 
     def share(self, slopes: np.ndarray) -> ImageInterval:
         spread = self.spread(slopes)
@@ -175,7 +174,7 @@ class _Curve:
         for end in (-1, 1):
             value, slopes = area_above(self.levels, gaps + end * halves * open_ones)
             ends.append(value + end * self.half(slopes * ~open_ones, against))
-        return self._around(tuple(ends), 0.0, self._total(np.eye(gaps.size), against))
+        return self._around((ends[0], ends[1]), 0.0, self._total(np.eye(gaps.size), against))
 
     def _total(self, rows, against: int | None = None) -> Spread:
         """Return the first of several linear numbers that has an error, or why none has."""

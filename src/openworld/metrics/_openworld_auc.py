@@ -91,7 +91,7 @@ class OpenworldAUC(Estimated):
         """1 - value, split into three."""
         if self.value is None:
             return None
-        return PointsLost(*(self.estimate(name).value for name in ("wrong_base", "wrong_new", "mixed_up")))
+        return PointsLost(*(float(self.estimate(name)) for name in ("wrong_base", "wrong_new", "mixed_up")))
 
     @cached_property
     def base_components(self) -> np.ndarray:
@@ -115,7 +115,7 @@ class OpenworldAUC(Estimated):
             return proportion(samples.design, samples.base_correct, "base")
         if of == "new_accuracy" and not samples.closed_set:
             return proportion(samples.design, samples.new_correct, "new")
-        if self.value is None:
+        if self.value is None or self.base_accuracy is None or self.new_accuracy is None:
             return MetricEstimate(None, self.reason)
         value, slopes = LINEARISED[of](self.base_accuracy, self.new_accuracy, self.value)
         if value is None:
@@ -126,8 +126,8 @@ class OpenworldAUC(Estimated):
     def _ceiling(self, level: float) -> float:
         # The value is at most the product of the accuracies; each has its upper end at half the error, so that both
         # hold together at the level.
-        ends = [self.estimate(part).interval((1 + level) / 2) for part in ("base_accuracy", "new_accuracy")]
-        return 1.0 if None in ends else ends[0][1] * ends[1][1]
+        base, new = (self.estimate(part).interval((1 + level) / 2) for part in ("base_accuracy", "new_accuracy"))
+        return 1.0 if base is None or new is None else base[1] * new[1]
 
     def _influence(self, by_base: float, by_new: float, by_value: float) -> Influence:
         base = by_base * (self.samples.base_correct - self.base_accuracy)

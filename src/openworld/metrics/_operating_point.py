@@ -177,12 +177,12 @@ class OperatingPoint:
         The two sides are taken as independent, and the share of new images as known.
         Source: Zou and Donner (2008): what each rate's interval reaches out is squared, added, and rooted.
         """
-        if self.reason or None in (self.miss.interval, self.hit.interval):
-            return None
         centre, low, high = self.cost(costs), 0.0, 0.0
-        for rate, place in ((self.miss, 0), (self.hit, 1)):
-            ends = [[self.miss.value, self.hit.value] for _ in rate.interval]
-            for rates, end in zip(ends, rate.interval, strict=True):
+        if self.reason or centre is None or self.miss.interval is None or self.hit.interval is None:
+            return None
+        for place, interval in enumerate((self.miss.interval, self.hit.interval)):
+            ends = [[self.miss.value, self.hit.value] for _ in interval]
+            for rates, end in zip(ends, interval, strict=True):
                 rates[place] = end
             reached = [float(costs.mean(*rates, self._new_share)) - centre for rates in ends]
             low, high = low + min(reached) ** 2, high + max(reached) ** 2
@@ -299,7 +299,7 @@ def operating_point(
     )
 
 
-def _side(scores: np.ndarray, correct: np.ndarray, name: str) -> tuple[np.ndarray, np.ndarray]:
+def _side(scores: ArrayLike, correct: ArrayLike, name: str) -> tuple[np.ndarray, np.ndarray]:
     scores = as_scores(scores, f"{name}_scores")
     return scores, as_correct(correct, f"{name}_correct", scores.size)
 

@@ -44,7 +44,7 @@ class SeedSpread:
         >>> round(low, 3), round(high, 3)
         (0.468, 0.532)
         """
-        if self.interval_reason is not None:
+        if self.interval_reason is not None or self.mean is None or self.std is None:
             return None
         half = student_quantile(level, self.n - 1) * self.std / sqrt(self.n)
         return max(self.limits[0], self.mean - half), min(self.limits[1], self.mean + half)
@@ -52,7 +52,7 @@ class SeedSpread:
     @property
     def interval_reason(self) -> str | None:
         """Why there is no interval: one seed, no number, or seeds that agree (but for rounding): no evidence."""
-        if self.std is None:
+        if self.std is None or self.mean is None:
             return self.reason
         agree = self.std <= ROUNDING * max(1.0, abs(self.mean))
         return "the seeds do not differ, and a zero variance is no evidence" if agree else None
@@ -205,7 +205,7 @@ def area_above(levels: np.ndarray, gaps: np.ndarray) -> tuple[float, np.ndarray]
     return float(slopes @ gaps), slopes
 
 
-def as_levels(levels: np.ndarray) -> np.ndarray:
+def as_levels(levels: ArrayLike) -> np.ndarray:
     """Return two or more fractions that strictly increase: float64[T]."""
     levels = as_fractions(levels, "levels")
     if levels.size < 2:

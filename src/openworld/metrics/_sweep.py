@@ -37,7 +37,7 @@ def _places(ranked: np.ndarray, queries: np.ndarray) -> Iterator[tuple[np.ndarra
 
 def _place_block(ranked: np.ndarray, queries: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     if not 0 < ranked.size < MUCH * queries.size:
-        return tuple(np.searchsorted(ranked, queries, side) for side in ("left", "right"))
+        return np.searchsorted(ranked, queries, "left"), np.searchsorted(ranked, queries, "right")
     order = np.argsort(np.concatenate([ranked, queries]), kind="stable")  # equal values: `ranked` stands first
     upto = np.flatnonzero(order >= ranked.size) - np.arange(queries.size)
     tied = np.flatnonzero(ranked.take(upto - 1) == queries)  # where upto is 0, ranked[-1] is larger, not equal

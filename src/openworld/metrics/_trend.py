@@ -5,6 +5,7 @@ e771abb): correlation is Pearson's, sensitivity the size of the least-squares sl
 keeps its sign, and a missing cell is named by a mask: zero is a value (the reference drops cells that hold 0).
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ldexp
 
@@ -177,6 +178,6 @@ def _curve(table: np.ndarray, present: np.ndarray) -> tuple[float | None, ...]:
     return tuple(float(row[here].mean()) if here.any() else None for row, here in zip(table, present, strict=True))
 
 
-def _trend_of(curve: np.ndarray) -> Trend:
+def _trend_of(curve: Sequence[float | None]) -> Trend:
     points = [(level, value) for level, value in enumerate(curve, start=1) if value is not None]
     return trend([level for level, _ in points], [value for _, value in points])

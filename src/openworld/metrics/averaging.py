@@ -49,7 +49,7 @@ class SeedAverage(Estimated):
         for place, part in enumerate(each, 1):
             if part.reason:
                 return MetricEstimate(None, f"result {place} of {len(each)}: {part.reason}")
-        value, ceiling = fmean(part.value for part in each), each[0]._ceiling if len(each) == 1 else None
+        value, ceiling = fmean(map(float, each)), each[0]._ceiling if len(each) == 1 else None
         shares = [1 / len(each)] * len(each)
         return MetricEstimate(value, None, lambda: combine([part.influence for part in each], shares), ceiling)
 

@@ -126,7 +126,7 @@ def detection_by_cell(
     return tuple(detection_in(members) if members.size >= rules.least else None for members in split)
 
 
-def split_cells(cells: np.ndarray, size: int, count: int) -> Iterator[np.ndarray]:
+def split_cells(cells: ArrayLike, size: int, count: int) -> Iterator[np.ndarray]:
     """Return which images are in each cell, ascending; `cells` are int[size] in [-1, count)."""
     cells = as_array(cells, "cells")
     if cells.ndim != 1:

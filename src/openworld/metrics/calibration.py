@@ -76,7 +76,11 @@ def expected_calibration_error(
         last = -(-np.arange(1, bins) * confidence.size // bins) - 1  # 0-based, the last sample of each bin
         edges = np.unique(np.concatenate([[0.0], np.sort(confidence)[last], [1.0]]))
     table = _tabulate(confidence, correct, edges)
-    gaps = [(bar.count, abs(bar.accuracy - bar.confidence)) for bar in table if bar.count]
+    gaps = [
+        (bar.count, abs(bar.accuracy - bar.confidence))
+        for bar in table
+        if bar.accuracy is not None and bar.confidence is not None
+    ]
     value = sum(count * gap for count, gap in gaps) / confidence.size
     return CalibrationError(value, max(gap for _, gap in gaps), table, confidence.size)
 

@@ -184,11 +184,11 @@ class _Laid:
     pair_group: np.ndarray | None
 
     @classmethod
-    def of(cls, plan: Design, cells: np.ndarray, count: int) -> "_Laid":
+    def of(cls, plan: Design, cells: ArrayLike, count: int) -> "_Laid":
         parts = list(split_cells(cells, plan.new.n, count))
         members, sizes = np.concatenate(parts), np.array([len(part) for part in parts])
         cell = np.repeat(np.arange(count), sizes)
-        if not plan.grouped:
+        if plan.new.groups is None:
             return cls(plan, members, cell, sizes, None, cell, None)
         pairs, pair = np.unique(cell * plan.new.n_codes + plan.new.groups[members], return_inverse=True)
         return cls(plan, members, cell, sizes, pair, *np.divmod(pairs, plan.new.n_codes))
@@ -214,7 +214,7 @@ class _Laid:
         cells = _grams(blocks, len(values))
         rows = [self._group(inside[:, number] * scale[0]) for number in range(len(weights))]
         cells_inside = _grams(rows, len(values))
-        if self.plan.grouped:
+        if self.pair_group is not None:
             joint = []
             for row, weight in zip(rows, weights, strict=True):  # sums over groups of both sides, all cells together
                 counted = weight[self.pair_cell] * outside
@@ -230,7 +230,7 @@ class _Laid:
     def _group(self, influence: np.ndarray) -> np.ndarray:
         """Sums over the groups of the in-distribution side: float64[D, G]."""
         side = self.plan.base
-        if not self.plan.grouped:
+        if side.groups is None:
             return influence
         return np.stack([np.bincount(side.groups, row, side.n_codes) for row in influence])
 
@@ -243,7 +243,7 @@ class _Laid:
 
     def _groups(self, weight: np.ndarray) -> int:
         """Distinct groups in distribution and in the cells that count."""
-        if not self.plan.grouped:
+        if self.pair_group is None:
             return self.plan.base.n + int(self.sizes[weight != 0].sum())
         counted = np.zeros(self.plan.new.n_codes, bool)
         counted[self.plan.base.groups] = True

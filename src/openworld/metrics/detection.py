@@ -20,7 +20,8 @@ from openworld.metrics._sweep import BLOCK, Sweep
 from openworld.metrics.estimate import MetricEstimate
 
 RARE = 1e-9  # a smaller share of positives leaves precision to rounding
-Prevalence, Recall = Annotated[float, Range(RARE, 1 - RARE)], Annotated[float, Range(0, 1, "(]")]
+Prevalence = Annotated[float, Range(RARE, 1 - RARE)]
+Recall = Annotated[float, Range(0, 1, "(]")]
 
 
 @dataclass(frozen=True)
@@ -66,9 +67,9 @@ def detection_metrics(in_scores: ArrayLike, out_scores: ArrayLike, *, recall: Re
     return DetectionMetrics(
         sweep.double_wins() / (2 * sweep.n_in * sweep.n_out),
         *(area for pair in zip(inside, outside, strict=True) for area in pair),
-        recall,
-        sweep.n_in,
-        sweep.n_out,
+        recall=recall,
+        n_in=sweep.n_in,
+        n_out=sweep.n_out,
     )
 
 
@@ -163,17 +164,17 @@ def fpr_out_positive(in_scores: ArrayLike, out_scores: ArrayLike, *, recall: Rec
     return _rate(outwards, (in_scores, out_scores), recall)
 
 
-def _area(rule, direction, scores: np.ndarray, prevalence) -> MetricEstimate:
+def _area(rule, direction, scores: tuple[ArrayLike, ArrayLike], prevalence) -> MetricEstimate:
     sweep, reason = _sweep(*scores)
     return MetricEstimate(None, reason) if reason else MetricEstimate(rule(*direction(sweep), prevalence))
 
 
-def _rate(direction, scores: np.ndarray, recall) -> MetricEstimate:
+def _rate(direction, scores: tuple[ArrayLike, ArrayLike], recall) -> MetricEstimate:
     sweep, reason = _sweep(*scores)
     return MetricEstimate(None, reason) if reason else MetricEstimate(false_positives(*direction(sweep), recall))
 
 
-def _sweep(in_scores: np.ndarray, out_scores: np.ndarray) -> tuple[Sweep, str | None]:
+def _sweep(in_scores: ArrayLike, out_scores: ArrayLike) -> tuple[Sweep, str | None]:
     sweep = Sweep.of(as_scores(in_scores, "in_scores"), as_scores(out_scores, "out_scores"))
     empty = "in" if not sweep.n_in else "out" if not sweep.n_out else None
     return sweep, empty and f"there is no {empty} sample"

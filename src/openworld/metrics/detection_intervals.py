@@ -38,9 +38,10 @@ def _draw(labels: list[np.ndarray], replicates: int, generator: np.random.Genera
         return []
     units, codes = np.unique(np.concatenate(labels), return_inverse=True)
     counts = np.zeros((replicates, units.size), np.uint8)
-    law = Multinomial(units.size) if units.size else None
-    for row in counts if law else ():
-        row[:] = np.minimum(law(generator), 255)
+    if units.size:
+        law = Multinomial(units.size)
+        for row in counts:
+            row[:] = np.minimum(law(generator), 255)
     return [counts[:, place] for place in np.split(codes, np.cumsum([len(place) for place in labels])[:-1])]
 
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from math import exp, log, sqrt
 from statistics import NormalDist
+from typing import overload
 
 import numpy as np
 
@@ -145,6 +146,9 @@ class Estimated:
     def _estimates(self) -> dict[str, MetricEstimate]:
         return {}
 
+    def _make(self, of: str) -> MetricEstimate:
+        raise NotImplementedError
+
     @checked
     def estimate(self, of: str = "openworld_auc") -> MetricEstimate:
         """One of QUANTITIES with its standard error (delta method) and interval, over images."""
@@ -197,14 +201,15 @@ def correlation(estimates: Sequence[MetricEstimate]) -> np.ndarray | None:
     rows: list[np.ndarray | None] = []
     for estimate in estimates:
         sums, influence = [], estimate.influence if estimate.standard_error else None
-        for side in ("base", "new") if influence is not None else ():
-            if (values := getattr(influence, side)) is not None:
+        for side in ("base", "new"):
+            if influence is not None and (values := getattr(influence, side)) is not None:
                 sums.append(getattr(influence.design, side).scaled_sums(values))
-        joined = sum(sums) if sums and influence.design.grouped else np.concatenate(sums) if sums else None
+        grouped = influence is not None and influence.design.grouped
+        joined = sum(sums) if sums and grouped else np.concatenate(sums) if sums else None
         rows.append(None if joined is None else joined / np.linalg.norm(joined))
     matrix, places = np.eye(len(rows)), [place for place, row in enumerate(rows) if row is not None]
     if places:
-        stacked = np.stack([rows[place] for place in places])
+        stacked = np.stack([row for row in rows if row is not None])
         matrix[np.ix_(places, places)] = stacked @ stacked.T
     return matrix
 
@@ -222,7 +227,7 @@ def share_interval(
     room = min(margin, max(ceiling, value))
     if error.groups and not ROUNDING < value < 1 - ROUNDING:
         return (0.0, room) if value < 0.5 else (1 - margin, 1.0)
-    if quantile is None or not 0 < value < 1:
+    if quantile is None or error.standard_error is None or not 0 < value < 1:
         return None
     centre, half = log(value / (1 - value)), quantile * error.standard_error / (value * (1 - value))
     return min(_logistic(centre - half), 1 - margin), max(_logistic(centre + half), room)
@@ -238,6 +243,10 @@ def unseen(groups: Sequence[float], level: float = 0.95) -> float:
     return min(1.0, sqrt(sum((square / (count + square)) ** 2 for count in groups)))
 
 
+@overload
+def student_quantile(level: float, degrees: float) -> float: ...
+@overload
+def student_quantile(level: float, degrees: float | None) -> float | None: ...
 def student_quantile(level: float, degrees: float | None) -> float | None:
     """Two-sided quantile of Student's t (1.96 for level .95 and many degrees); None without degrees."""
     if degrees is None:

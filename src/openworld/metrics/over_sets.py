@@ -43,10 +43,11 @@ def mean_over_sets(results: Sequence, groups: Sequence[tuple], of: str = "openwo
     for place, part in enumerate(each, 1):
         if part.value is None:
             return MetricEstimate(None, f"set {place} of {len(each)}: {part.reason}")
-    mean = fmean(part.value for part in each)
-    if any(part.influence is None for part in each):
+    mean = fmean(map(float, each))
+    influences = [part.influence for part in each if part.influence is not None]
+    if len(influences) < len(each):
         return MetricEstimate(mean)
-    stacked = _stack([part.influence for part in each], groups)
+    stacked = _stack(influences, groups)
     return MetricEstimate(mean, None, lambda: stacked)
 
 

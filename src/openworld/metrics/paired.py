@@ -48,7 +48,7 @@ class PairedTest:
     def interval(self, level: Fraction = 0.95) -> tuple[float, float] | None:
         """Confidence interval of the difference, difference -+ t x standard error; None without an error."""
         quantile = student_quantile(level, self.degrees_of_freedom)
-        if quantile is None:
+        if quantile is None or self.standard_error is None or self.difference is None:
             return None
         return (self.difference - quantile * self.standard_error, self.difference + quantile * self.standard_error)
 
@@ -109,7 +109,7 @@ def paired_test(first, second, of: str = "openworld_auc") -> PairedTest:
 
 def against_zero(difference: float, error: Spread) -> PairedTest:
     """Return the test of a difference with this error."""
-    if error.standard_error is None:
+    if error.standard_error is None or error.degrees_of_freedom is None:
         return PairedTest(difference, None, None, None, error.reason)
     p_value = student_p(difference, error.standard_error, error.degrees_of_freedom)
     return PairedTest(difference, error.standard_error, error.degrees_of_freedom, p_value)
@@ -200,10 +200,11 @@ def holm(p_values: Sequence[float | None]) -> list[float | None]:
     [0.03, None, 0.06, 0.06]
     """
     p_values = _p_values(p_values)
-    tested = [index for index, p_value in enumerate(p_values) if p_value is not None]
-    corrected, largest = [None] * len(p_values), 0.0
-    for rank, index in enumerate(sorted(tested, key=lambda index: p_values[index])):
-        largest = max(largest, min(1.0, (len(tested) - rank) * p_values[index]))
+    tested = sorted((p_value, index) for index, p_value in enumerate(p_values) if p_value is not None)
+    corrected: list[float | None] = [None] * len(p_values)
+    largest = 0.0
+    for rank, (p_value, index) in enumerate(tested):
+        largest = max(largest, min(1.0, (len(tested) - rank) * p_value))
         corrected[index] = largest
     return corrected
 

@@ -177,7 +177,7 @@ def nemenyi(scores: ArrayLike, *, significance: float = 0.05) -> CriticalDiffere
     return CriticalDifference(value, mean_ranks, tuple(map(tuple, p_values.tolist())), significance, blocks)
 
 
-def _blocks(scores: np.ndarray) -> np.ndarray:
+def _blocks(scores: ArrayLike) -> np.ndarray:
     scores = as_table(scores, "scores", (2,))
     if not scores.size:
         raise OpenworldError(f"scores has shape {scores.shape}, expected (methods, data sets).")

@@ -24,8 +24,11 @@ nothing of other seeds; the two other papers print none."""
 
 def _metric(card: Mapping[str, Any]) -> Metric:
     """Return our metric with what is printed otherwise, or one of the papers' own."""
-    ends = {"bounds": tuple(None if end == "" else end for end in card["bounds"])} if "bounds" in card else {}
-    return replace(OURS[card["key"]], **card | ends) if card["key"] in OURS else Metric(**card | ends)
+    ends: dict[str, Any] = (
+        {"bounds": tuple(None if end == "" else end for end in card["bounds"])} if "bounds" in card else {}
+    )
+    fields = {**card, **ends}
+    return replace(OURS[card["key"]], **fields) if card["key"] in OURS else Metric(**fields)
 
 
 METRICS: dict[str, Metric] = {name: _metric(card) for name, card in FACTS["metrics"].items()}
@@ -94,8 +97,8 @@ def printed_deviations(paper: str) -> dict[tuple, float]:
     """Return {`PublishedNumber.same_number`: standard deviation in the unit of data} of a paper's tables."""
     # A number without one here and with one in a table of details, such as those of OpenworldAUC's Table 2 in Tables 8
     # and 9, has the deviation of the details.
-    numbers = (number for number in published_numbers(paper) if number.std is not None)
-    return {number.same_number: number.deviation_in_data for number in numbers}
+    deviations = {number.same_number: number.deviation_in_data for number in published_numbers(paper)}
+    return {number: deviation for number, deviation in deviations.items() if deviation is not None}
 
 
 @lru_cache(maxsize=len(TABLES))

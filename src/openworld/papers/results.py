@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from statistics import fmean
 from typing import Any, TypeVar
 
 from openworld.papers import AVERAGE, METRICS
@@ -95,9 +96,20 @@ class Cells:
 def paper_result(row: PaperRow, metric: str, setting: str = "") -> PaperResult:
     """Return a row of ours under a paper's names; its seeds are left out where one of them has no number."""
     result = row.result
-    seeds, per_seed = ((), ()) if None in result.per_seed else (result.seeds, result.per_seed)
-    names = {"datasets": row.datasets or (row.dataset,), "backbone": row.backbone}
-    return PaperResult(row.dataset, setting, row.method, metric, result.value, seeds, per_seed, **names)
+    per_seed = tuple(number for number in result.per_seed if number is not None)
+    seeds, per_seed = (result.seeds, per_seed) if len(per_seed) == len(result.per_seed) else ((), ())
+    datasets = row.datasets or (row.dataset,)
+    return PaperResult(
+        row.dataset,
+        setting,
+        row.method,
+        metric,
+        result.value,
+        seeds,
+        per_seed,
+        datasets=datasets,
+        backbone=row.backbone,
+    )
 
 
 def average_of(
@@ -109,7 +121,7 @@ def average_of(
     # alone keeps its own intervals.
     first, metric, values = numbers[0], METRICS[numbers[0].metric], [number.number for number in numbers]
     same_seeds = first.per_seed and len({len(number.per_seed) for number in numbers}) == 1
-    per_seed = tuple(map(mean, zip(*(number.per_seed for number in numbers), strict=True))) if same_seeds else ()
+    per_seed = tuple(map(fmean, zip(*(number.per_seed for number in numbers), strict=True))) if same_seeds else ()
     datasets = tuple(dict.fromkeys(name for number in numbers for name in number.datasets))
     over_data = student(values, metric, "data sets") if len(datasets) == len(values) else ()
     intervals = first.value.intervals if len(numbers) == 1 else (*student(per_seed, metric), *over_data)

@@ -11,6 +11,7 @@ import tomllib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
+from typing import Any
 
 FACTS = tomllib.loads(files("openworld.papers").joinpath("tables.toml").read_text(encoding="utf-8"))
 _LISTS = FACTS["lists"]
@@ -73,7 +74,7 @@ AVERAGED: dict[str, tuple[str, tuple[str, ...]]] = {
 
 def _tables(paper: str) -> Iterator[PaperTable]:
     for entry in FACTS["tables"][paper]:
-        table = {"averages": "", **FACTS["usual"].get(paper, {}), **entry}
+        table: dict[str, Any] = {"averages": "", **FACTS["usual"].get(paper, {}), **entry}
         each = _listed(table.pop("each", ("",)))
         first, title = table.pop("number"), table.pop("title")
         lists = {
@@ -81,8 +82,8 @@ def _tables(paper: str) -> Iterator[PaperTable]:
         }
         for place, dataset in enumerate(each):
             number = str(int(first) + place) if dataset else first
-            facts = lists | ({"datasets": (dataset,)} if dataset else {})
-            yield PaperTable(paper, number, title.format(each=dataset), **facts, **table)
+            table |= lists | ({"datasets": (dataset,)} if dataset else {})
+            yield PaperTable(paper, number, title.format(each=dataset), **table)
 
 
 TABLES: dict[str, dict[str, PaperTable]] = {

@@ -76,12 +76,12 @@ class Comparison:
     @property
     def better(self) -> bool:
         """Whether `entity` is shown to be better."""
-        return self.differs and self.difference * self.metric.better > 0
+        return self.differs and (self.difference or 0) * self.metric.better > 0
 
     @property
     def worse(self) -> bool:
         """Whether `entity` is shown to be worse."""
-        return self.differs and self.difference * self.metric.better < 0
+        return self.differs and (self.difference or 0) * self.metric.better < 0
 
     @property
     def p_text(self) -> str:
@@ -140,7 +140,7 @@ class Comparison:
 
     @property
     def _way(self) -> str:
-        if not self.differs:
+        if not self.differs or self.difference is None:
             return ""
         if not self.metric.better:
             return "higher" if self.difference > 0 else "lower"

@@ -54,10 +54,13 @@ def mean_ends(rows: Iterable[Result]) -> Callable[[Result], tuple[Interval, ...]
 
     def over_images(row: Result) -> tuple[Interval, ...] | None:
         intervals = known.get(row.key)
-        if intervals is None or None in intervals:
-            return None if intervals is None else ()
-        ends = np.mean([(interval.low, interval.high) for interval in intervals], axis=0).tolist()
-        return (Interval(*ends, "images", intervals[0].n),)
+        if intervals is None:
+            return None
+        present = [interval for interval in intervals if interval is not None]
+        if len(present) < len(intervals):
+            return ()
+        low, high = np.mean([(interval.low, interval.high) for interval in present], axis=0).tolist()
+        return (Interval(low, high, "images", present[0].n),)
 
     return over_images
 
@@ -92,8 +95,8 @@ def _joined(rows: list[Result], over_images: Callable[[Result], Sequence[Interva
         intervals = first.value.intervals if len(rows) == 1 else ()
     reason = next((row.value.reason for row in rows if row.value.reason), "")
     value = over_seeds(values, first.metric, intervals=intervals, reason=reason)
-    deviations = [row.value.deviation for row in rows]
-    if value.value is not None and None not in deviations:
+    deviations = [row.value.deviation for row in rows if row.value.deviation is not None]
+    if value.value is not None and len(deviations) == len(rows):
         value = replace(value, deviation=sqrt(fmean(deviation**2 for deviation in deviations)))
     return Result(first.entity, first.metric, value, first.where, seeds, values)
 

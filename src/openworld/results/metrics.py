@@ -12,7 +12,7 @@ from openworld.results.value import Metric
 
 def _bounds(key: str, given: Sequence[float | str]) -> tuple[float | None, ...]:
     """Return the bounds of the file, or those of a number of a robustness curve; None where there is no end."""
-    return tuple(None if end in ("", float("inf")) else end for end in LIMITS.get(key, given))
+    return tuple(None if isinstance(end, str) or end == float("inf") else end for end in LIMITS.get(key, given))
 
 
 def _read() -> Iterator[Metric]:

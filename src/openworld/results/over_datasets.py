@@ -130,12 +130,12 @@ class DatasetMeans:
         return correct_for_many(tests)
 
     def _values(self, name: str) -> list[float]:
-        return [row.value.value for row in self.numbers[name]]
+        return [row.value.value for row in self.numbers[name] if row is not None and row.value.value is not None]
 
     def _by_seed(self, name: str) -> dict[int, float]:
         """{seed: the mean over the data sets}; empty where they have other seeds, or a number is not defined."""
-        rows = self.numbers[name]
+        rows = [row for row in self.numbers[name] if row is not None]
         if len({row.seeds for row in rows}) > 1 or any(None in row.per_seed for row in rows):
             return {}
-        per_seed = zip(*(row.per_seed for row in rows), strict=True)
-        return dict(zip(rows[0].seeds, map(mean, per_seed), strict=True))
+        means = map(mean, zip(*(row.per_seed for row in rows), strict=True))
+        return {seed: value for seed, value in zip(rows[0].seeds, means, strict=True) if value is not None}

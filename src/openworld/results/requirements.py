@@ -34,9 +34,9 @@ class Requirement:
         """Read "METRIC >= NUMBER" (or <=, >, <); "50 %" is 0.5."""
         match = _FORM.fullmatch(text)
         try:
-            name, sign, number, percent = match.groups()
+            name, sign, number, percent = match.groups() if match else ()
             return cls(name, 1 if sign[0] == ">" else -1, float(number) / (100 if percent else 1))
-        except (AttributeError, ValueError):
+        except ValueError:
             raise OpenworldError(
                 f'the requirement {text!r} is not understood; write it as "openworld_auc >= 0.5" or "fpr <= 20 %".'
             ) from None

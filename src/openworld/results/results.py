@@ -287,7 +287,8 @@ def _read(about: Mapping[str, Any], records: Sequence[Mapping[str, Any]]) -> Res
 
 def _comparison(fields: Mapping[str, Any], metric: Metric) -> Comparison:
     interval = fields["interval"] and Interval(**fields["interval"])
-    return Comparison(**fields | {"metric": metric, "interval": interval})
+    about: dict[str, Any] = {**fields, "metric": metric, "interval": interval}
+    return Comparison(**about)
 
 
 def _result(record: Mapping[str, Any], metrics: Mapping[str, Metric]) -> Result:

@@ -17,7 +17,8 @@ def mean(values: Sequence[float | None]) -> float | None:
     >>> mean([0.25, 0.75]), mean([0.5, None])
     (0.5, None)
     """
-    return None if not values or any(value is None for value in values) else fmean(values)
+    present = [value for value in values if value is not None]
+    return fmean(present) if present and len(present) == len(values) else None
 
 
 @checked

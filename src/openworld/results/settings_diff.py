@@ -26,9 +26,9 @@ def differing_settings(first, second) -> tuple[tuple[str, str, str], ...]:
     keys = [key for key in keys if key[0] != _ENTRY or all((*key[:2], "is") in flat for flat in (ours, theirs))]
     names = {key: f"{key[1]} {'.'.join(key[2:])}" if key[0] == _ENTRY else ".".join(key) for key in keys}
     changes = [(names[key], _said(ours, key), _said(theirs, key)) for key in keys]
-    versions = [(run.provenance[-1].get("packages", {}) if run.provenance else {}) for run in (first, second)]
-    packages = [(name, *(each.get(name) for each in versions)) for name in _PACKAGES]
-    return (*changes, *(each for each in packages if None not in each and each[1] != each[2]))
+    here, there = ((run.provenance[-1].get("packages", {}) if run.provenance else {}) for run in (first, second))
+    packages = [(name, here.get(name), there.get(name)) for name in _PACKAGES]
+    return (*changes, *((name, one, other) for name, one, other in packages if one and other and one != other))
 
 
 def _by_label(resolved: Any) -> Mapping:

@@ -84,8 +84,8 @@ def standing(
     names = tuple(name for name in rounded if rounded[name] == max(rounded.values()))
     others = tuple(name for name in rounded if name not in names)
     tests = []
-    for other in others if compare is not None else ():
-        found = [test for test in (compare(name, other) for name in names) if test is not None]
+    for other in others:
+        found = [test for name in names if compare is not None and (test := compare(name, other)) is not None]
         tests += sorted(found, key=lambda test: 2.0 if test.p is None else test.p)[-1:]
     return Standing(names, others, tuple(tests), tuple(name for name in values if name not in rounded))
 
@@ -119,11 +119,11 @@ def against_chance(rows: Iterable[Result], correlation: ArrayLike | None = None)
         distances.append(0.0)
         test = Comparison(row.entity, CHANCE_NAME, row.metric, area - CHANCE, where=row.where)
         half = 0.0 if interval is None else area - interval.low if area > CHANCE else interval.high - area
-        if half <= 0:
+        if interval is None or half <= 0:
             tests.append(replace(test, reason="no interval is known of it"))
             continue
         moved = replace(interval, low=interval.low - CHANCE, high=interval.high - CHANCE)
-        distances[-1] = quantile * abs(test.difference) / half
+        distances[-1] = quantile * abs(area - CHANCE) / half
         tests.append(replace(test, p=erfc(distances[-1] / sqrt(2)), interval=moved))
     correlation = None if correlation is None else as_table(correlation, "correlation", (2,))
     if correlation is None or correlation.shape != (len(tests), len(tests)):

@@ -193,7 +193,8 @@ def interval_of(
     >>> interval_of(None, "images"), interval_of((0.1, 0.2), "images", 5)[0].n
     ((), 5)
     """
-    return () if ends is None or None in ends else (Interval(*ends, over, n),)
+    low, high = ends or (None, None)
+    return () if low is None or high is None else (Interval(low, high, over, n),)
 
 
 def value_or(

@@ -7,7 +7,7 @@ holder, tells it from what a living process is writing.
 
 import os
 import shutil
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from secrets import token_hex
@@ -27,7 +27,7 @@ def write_file(path: Path, data: bytes) -> None:
 
 
 @contextmanager
-def writing(path: Path) -> Iterator[BinaryIO]:
+def writing(path: Path) -> Generator[BinaryIO]:
     """Yield a file to write into, which is put at `path` in one step at the end; raises as `write_file`."""
     require_replaceable(str(path), path)
     path.parent.mkdir(parents=True, exist_ok=True)

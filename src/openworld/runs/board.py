@@ -11,12 +11,15 @@ from openworld.runs.unit import Unit
 ATTEMPTS = 3  # times a unit is begun before the death of its worker counts as its own fault
 
 
+State = Literal["kept", "started", "finished", "lost", "failed"]
+
+
 @dataclass(frozen=True)
 class Event:
     """One step of a run: of `total` units `done` have a record; `detail` says why, where there is a why."""
 
     unit: str
-    state: Literal["kept", "started", "finished", "lost", "failed"]
+    state: State
     done: int
     total: int
     detail: str = ""
@@ -78,7 +81,7 @@ class Board:
             error.__cause__ = RuntimeError(f"in a worker process:\n{trace}")
             self.failed(unit, error)
         else:
-            self.settled(unit, word)
+            self.settled(unit, "kept" if word == "kept" else "finished")
         return word != "started"
 
     def settled(self, unit: Unit, state: Literal["kept", "finished"]) -> None:
@@ -102,5 +105,5 @@ class Board:
             message = f"its process died {ATTEMPTS} times ({cause}); too little memory is the usual cause."
             self.failed(unit, OpenworldError(f"unit {unit.name!r}: {message}"))
 
-    def _tell(self, unit: Unit, state: str, detail: str = "") -> None:
+    def _tell(self, unit: Unit, state: State, detail: str = "") -> None:
         self._progress(Event(unit.name, state, self._done, self._total, detail))

@@ -15,6 +15,7 @@ from collections.abc import Generator, Sequence
 from multiprocessing import connection, get_context, parent_process
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 from openworld.core.errors import OpenworldError
 from openworld.runs.allocator import keep_freed_memory
@@ -55,26 +56,28 @@ def _run_in_processes(board: Board, store: RunStore, workers: int, devices: Sequ
                     idle.append(_Worker(store.folder, device))
                     team.append(idle[-1])
                 idle.pop().hand(*taken)
-            working = {worker.pipe: worker for worker in team if worker.unit}
+            working: dict[Any, tuple[_Worker, Unit]] = {
+                worker.pipe: (worker, worker.unit) for worker in team if worker.unit
+            }
             if not working:
                 return
             for pipe in connection.wait(list(working)):
-                if not _listen(board, working[pipe]):
-                    team.remove(working[pipe])
+                if not _listen(board, *working[pipe]):
+                    team.remove(working[pipe][0])
     finally:
         for worker in team:
             worker.end()
 
 
-def _listen(board: Board, worker: "_Worker") -> bool:
+def _listen(board: Board, worker: "_Worker", unit: Unit) -> bool:
     """Take one message of a worker to the board; False when the worker has died."""
     try:
         word, detail = worker.pipe.recv()
     except (EOFError, OSError):
         cause = worker.end()
-        board.lost(worker.unit, cause)
+        board.lost(unit, cause)
         return False
-    if board.hear(worker.unit, word, detail):
+    if board.hear(unit, word, detail):
         worker.unit = None
     return True
 
@@ -150,5 +153,5 @@ def _terminated(number: int, _frame: object) -> None:
 
 
 def _die_with_parent() -> None:
-    connection.wait([parent_process().sentinel])
+    connection.wait([parent_process().sentinel])  # ty: ignore[missing-union-attribute]: a worker has a parent
     os._exit(1)

@@ -12,7 +12,7 @@ import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, overload
 
 import numpy as np
 
@@ -79,7 +79,11 @@ class Record:
         stages = seconds if isinstance(seconds, dict) else {"all": seconds}
         return {stage: spent for stage, spent in stages.items() if not isinstance(spent, dict)}
 
-    def table(self, name: str, *, coded: bool = False) -> dict[str, np.ndarray]:
+    @overload
+    def table(self, name: str, *, coded: Literal[False] = False) -> dict[str, np.ndarray]: ...
+    @overload
+    def table(self, name: str, *, coded: Literal[True]) -> dict[str, Any]: ...
+    def table(self, name: str, *, coded: bool = False) -> dict[str, Any]:
         """{column: array [N] or [N, C]} of one table; text comes as object arrays, or as `Coded` columns."""
         if name not in self.tables:
             raise unknown_name(f"table of record {self.name!r}:", name, self.tables)

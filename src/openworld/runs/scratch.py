@@ -26,7 +26,8 @@ class ScratchFolder(tempfile.TemporaryDirectory):
                     return
             except FileNotFoundError:
                 pass
-            self._finalizer.detach()  # another process took it for abandoned before it was locked, or even opened
+            # Another process took it for abandoned before it was locked, or even opened.
+            self._finalizer.detach()  # ty: ignore[missing-attribute]: typeshed leaves it out
 
     def cleanup(self) -> None:
         """Remove the folder, also where the first attempt is interrupted."""

@@ -85,7 +85,7 @@ def _read_dataclass(value: Any, kind: type, path: str) -> Any:
 
 
 @cache
-def _fields(kind: type) -> tuple[dict[str, Any], dict[str, Field], dict[str, frozenset[type]]]:
+def _fields(kind: type[Any]) -> tuple[dict[str, Any], dict[str, Field], dict[str, frozenset[type]]]:
     """The annotations of a dataclass, its fields, and which types of values need no reading, by name."""
     hints = get_type_hints(kind)
     plain = {name: plain_types(hint) for name, hint in hints.items()}

@@ -18,7 +18,7 @@ run does not know, in its folder or in that of a unit, are left alone and never 
 import os
 import re
 from collections import Counter
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -245,7 +245,7 @@ class RunStore:
         return record
 
     @contextmanager
-    def _lock(self, name: str, *, wait: bool = True) -> Iterator[bool]:
+    def _lock(self, name: str, *, wait: bool = True) -> Generator[bool]:
         if name in self._held:  # ours already: an engine claims a unit, then writes it
             yield True
             return

@@ -4,7 +4,7 @@ import os
 import platform
 import time
 import traceback
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from datetime import UTC, datetime
 
 from openworld.core.errors import OpenworldError
@@ -14,7 +14,7 @@ from openworld.runs.unit import Unit
 Word = tuple[str, object]  # what a worker says to `Board.hear`
 
 
-def steps(unit: Unit, store: RunStore, *, wait: bool) -> Iterator[Word]:
+def steps(unit: Unit, store: RunStore, *, wait: bool) -> Generator[Word]:
     """Make sure the unit is done, and yield what happens; a failure raises OpenworldError that names the unit."""
     # "started" (and what is wrong with the record that is there) before computing; last "kept" for what was done
     # already, "finished" for what is now, or, with wait=False only, "busy" for what another process has in hand.

@@ -109,7 +109,8 @@ class Decomposition:
                 exact = dtype == torch.float64
                 part = moved @ basis.to(units) if exact else same_product(moved, basis.to(units), longest)
                 out[start : start + CHUNK] = part
-        return made
+        semantic, covariate = made
+        return semantic, covariate
 
     def save(self, path: Path) -> None:
         """Write one safetensors file, `about` in its header."""

@@ -118,7 +118,7 @@ def axis_levels(
     for axis, share in quantiles.items():
         try:
             edges = (cuts or {}).get(axis)
-            levels[axis] = equal_width_levels(degrees[axis], share, count) if edges is None else Levels(edges)
+            levels[axis] = equal_width_levels(degrees[axis], share, count) if edges is None else Levels(tuple(edges))
         except OpenworldError as error:
             raise OpenworldError(
                 f"the {things} cannot be divided into {axis} levels: {error} Or give more, or such as differ."

@@ -56,7 +56,7 @@ def open_world_by_shift(
     held = _holding(base, base_groups, new, new_groups, grid)
     everyone, (rows, columns) = np.arange(len(base[0])), grid.shape
     return OpenWorldByShift(
-        {place: held(everyone, grid.cell(*place)) for place in _present(grid)},
+        {place: cell for place in _present(grid) if (cell := held(everyone, grid.cell(*place))) is not None},
         tuple(held(everyone, np.flatnonzero(grid.semantic == level)) for level in range(columns)),
         tuple(held(everyone, np.flatnonzero(grid.covariate == level)) for level in range(rows)),
     )
@@ -108,8 +108,8 @@ def _holding(
         if min(len(base), len(new)) < grid.least:
             return None
         (scores, correct, groups), (new_scores, new_correct, new_groups) = (
-            [None if column is None else column[chosen] for column in side]
-            for side, chosen in zip(sides, (base, new), strict=True)
+            (scores[chosen], correct[chosen], None if groups is None else groups[chosen])
+            for (scores, correct, groups), chosen in zip(sides, (base, new), strict=True)
         )
         return openworld_auc(scores, correct, new_scores, new_correct, base_groups=groups, new_groups=new_groups)
 
@@ -117,4 +117,4 @@ def _holding(
 
 
 def _present(grid: ShiftGrid) -> list[tuple[int, int]]:
-    return list(map(tuple, np.argwhere(grid.present).tolist()))
+    return [(row, column) for row, column in np.argwhere(grid.present).tolist()]

@@ -51,7 +51,7 @@ class PCA:
         """
         features = as_texts(texts)
         per_label = torch.stack([unit(row).to(torch.float64).mean(dim=0) for row in features])
-        per_template = sum(unit(row).to(torch.float64) for row in features) / len(features)
+        per_template = torch.as_tensor(sum(unit(row).to(torch.float64) for row in features)) / len(features)
         semantic, covariate = (
             self._directions(rows, name) for rows, name in ((per_label, "labels"), (per_template, "templates"))
         )

@@ -130,7 +130,9 @@ def measure_piece(
 ) -> UnitResult:
     """Measure images [start, end) against reference rows [start, end); `inputs` only says what the files hold."""
     rows = [_rows_of(Path(files[name])) for name in ("images", "reference")]
-    measured = _piece(load_decomposition(Path(files["decomposition"])), *rows, k, (images, reference))
+    (start, end), (first, last) = images, reference
+    spans = (start, end), (first, last)
+    measured = _piece(load_decomposition(Path(files["decomposition"])), *rows, k, spans)
     nearest = {half: getattr(measured, half) for half in HALVES}
     return UnitResult({half: {"distances": near.distances, "places": near.places} for half, near in nearest.items()})
 
@@ -138,11 +140,11 @@ def measure_piece(
 def _cuts(count: int, known: int, k: int, shards: Shards) -> list[Cut]:
     """Return all pieces, those of one part of the images together."""
     require_at_least(1, k=k, images=count, reference_images=known)
-    spans = (
+    parts, others = (
         [(start, min(start + size, n)) for start in range(0, n, size)]
         for n, size in ((count, shards.images), (known, shards.reference))
     )
-    return list(product(*spans))
+    return list(product(parts, others))
 
 
 def _piece(decomposition: Decomposition, images, reference, k: int, cut: Cut) -> ShiftDegrees:

@@ -114,13 +114,13 @@ def _table(
 
 def ranks(images: Tensor, classes: Tensor, truth: np.ndarray) -> np.ndarray:
     """Return how many classes come before the true one, by cosine, int64[N]; of equal ones the first comes first."""
-    truth = torch.from_numpy(truth).to(images.device)
+    true_classes = torch.from_numpy(truth).to(images.device)
     columns = torch.arange(len(classes), device=images.device)
     dtype = at_least_float32(torch.promote_types(images.dtype, classes.dtype))
     texts, chunks = unit(classes, dtype).T.to(images.device), []
     size = max(1, CHUNK * 64 // max(len(classes), 1))
     for start in range(0, len(images), size):
-        scores, labels = unit(images[start : start + size], dtype) @ texts, truth[start : start + size, None]
+        scores, labels = unit(images[start : start + size], dtype) @ texts, true_classes[start : start + size, None]
         true = scores.gather(1, labels)
         chunks.append(((scores > true) | ((scores == true) & (columns < labels))).sum(dim=1))
     return torch.cat(chunks).cpu().numpy() if chunks else np.zeros(0, np.int64)

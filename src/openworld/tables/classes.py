@@ -39,14 +39,14 @@ class FileClasses:
     @property
     def in_file(self) -> tuple[str, ...] | None:
         """Class names in the order of the file."""
-        if self.order is None:
+        if self.order is None or self.names is None:
             return self.names
         return tuple(self.names[self.order.index(place)] for place in range(len(self.order)))
 
     def ordered(self, names: Sequence[str] | None, where: str, other: str) -> "FileClasses":
         """Return it with the classes in that order, where both have names; `where` and `other` say whose."""
         places = order_of(self.names, names, where, other) if self.names and names else None
-        if places is None:
+        if places is None or names is None:
             return self
         order = self.order or range(len(places))
         return replace(self, names=tuple(names), order=tuple(order[place] for place in places))

@@ -25,7 +25,7 @@ class Coded:
         return cls.joined([values])
 
     @classmethod
-    def joined(cls, blocks: Iterable[Iterable]) -> "Coded":
+    def joined(cls, blocks: Iterable[Any]) -> "Coded":
         """Return the values of blocks, one after the other, as a column; only one block is looked at a time."""
         places: dict[Any, int] = {}
         codes = [_codes(block.tolist() if hasattr(block, "tolist") else list(block), places) for block in blocks]
@@ -74,14 +74,14 @@ class Coded:
             names[:] = self.names
         return (names[self.codes] if len(self.names) else names[:0]).astype(dtype or names.dtype, copy=False)
 
-    def __eq__(self, other) -> np.ndarray:
+    def __eq__(self, other) -> np.ndarray:  # ty: ignore[incompatible-method-override]: by entry, as NumPy
         if not isinstance(other, Coded):
             return np.array([name == other for name in self.names], bool)[self.codes]
         places = {name: place for place, name in enumerate(self.names)}
         here = np.array([places.get(name, -1) for name in other.names], np.int32)
         return self.codes == here[other.codes]
 
-    def __ne__(self, other) -> np.ndarray:
+    def __ne__(self, other) -> np.ndarray:  # ty: ignore[incompatible-method-override]: by entry, as NumPy
         return ~(self == other)
 
 

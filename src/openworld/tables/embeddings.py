@@ -70,7 +70,7 @@ class Embeddings:
         labels, names = self.columns.get("labels"), self.classnames
         if labels is None or labels.dtype.kind != "U":
             return None if labels is None else labels.astype(np.int64)
-        place = {name: number for number, name in enumerate(names)}
+        place = {name: number for number, name in enumerate(names or ())}
         lacking = sorted(set(labels.tolist()) - set(place))
         if lacking:
             raise OpenworldError(f"{self.name} has the label {lacking[0]!r}, which is not among its classnames.")

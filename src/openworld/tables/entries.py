@@ -112,13 +112,13 @@ def empty_entries(values: Any) -> np.ndarray:
         return empty_entries(values.names)[values.codes]
     values = np.asarray(values)
     if values.dtype.kind in "fcmM":
-        empty = values != values
+        empty = np.asarray(values != values)
     elif values.dtype.kind == "O":
         flat = values.reshape(-1).tolist()
         empty = np.array([entry is None or entry == "" or entry != entry for entry in flat], bool).reshape(values.shape)
     else:
-        empty = values == "" if values.dtype.kind in "UST" else np.zeros(values.shape, bool)
-    return empty.reshape(len(values), -1).any(axis=1) if values.ndim > 1 else empty
+        empty = np.asarray(values == "") if values.dtype.kind in "UST" else np.zeros(values.shape, bool)
+    return np.asarray(empty.reshape(len(values), -1).any(axis=1)) if values.ndim > 1 else empty
 
 
 def require_filled(values: Any, what: str, first: int = 0) -> None:

@@ -15,7 +15,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Se
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, Literal
 
 import numpy as np
 from safetensors import SafetensorError, safe_open
@@ -132,7 +132,7 @@ def open_scores(path: "Path | str | ScoreFile", kinds: Sequence[str] = ENDINGS) 
         readers = (_npz, _safetensors, _parquet, _csv, _json_lines)
         return dict(zip(ENDINGS, readers, strict=True))[suffix](path)
     except _UNREADABLE as error:
-        raise _unreadable(ScoreFile(path, (), {}, None), error) from error
+        raise _unreadable(ScoreFile(path, (), {}, lambda *_: iter(())), error) from error
 
 
 def _unreadable(file: ScoreFile, error: Exception) -> OpenworldError:
@@ -157,7 +157,7 @@ def _npz(path: Path) -> ScoreFile:
         require_once([name.removesuffix(".npy") for name in archive.namelist()], path)
 
     @contextmanager
-    def opened(names: Iterable[str]) -> Iterator[dict[str, _Member]]:
+    def opened(names: Iterable[str]) -> Generator[dict[str, _Member]]:
         with zipfile.ZipFile(path) as archive, ExitStack() as streams:
             yield {name: _Member(streams.enter_context(archive.open(infos[name])), infos[name]) for name in names}
 
@@ -191,7 +191,7 @@ class _Member:
                 "no table of scores, or it is damaged: save it again."
             )
         self.place, self.width = 0, math.prod(self.shape[1:])
-        self.order = "F" if by_column and self.width > 1 else "C"
+        self.order: Literal["C", "F"] = "F" if by_column and self.width > 1 else "C"
         self.whole = self._next(self.shape[0]) if self.order == "F" else None  # it lies column after column
 
     def __getitem__(self, rows: slice) -> np.ndarray:
@@ -235,7 +235,7 @@ def _safetensors(path: Path) -> ScoreFile:
     texts = {name: np.array(column) for name, column in parse_json(about.pop(TEXTS, "{}")).items()}
 
     @contextmanager
-    def opened(wanted: Iterable[str]) -> Iterator[dict[str, Any]]:
+    def opened(wanted: Iterable[str]) -> Generator[dict[str, Any]]:
         with safe_open(path, "numpy") as tensors:
             yield {name: texts[name] if name in texts else tensors.get_slice(name) for name in wanted}
 

@@ -3,7 +3,7 @@
 import io
 import json
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal, overload
 
 import numpy as np
 
@@ -31,7 +31,8 @@ def encode_table(name: str, columns: Mapping[str, np.ndarray | list], about: Map
     lists = [each for each in columns.values() if not isinstance(each, Coded)]
     show_types = all(isinstance(each, np.ndarray) and each.dtype.kind != "O" for each in lists)
     rows = _ROWS_PER_GROUP if show_types else max(count, 1)
-    sink, writer = io.BytesIO(), None
+    sink = io.BytesIO()
+    writer: Any = None
     for start in range(0, max(count, 1), rows):
         groups = {column: values[start : start + rows] for column, values in columns.items()}
         table = pyarrow.table({column: _to_arrow(f"{name}.{column}", values) for column, values in groups.items()})
@@ -46,7 +47,11 @@ def encode_table(name: str, columns: Mapping[str, np.ndarray | list], about: Map
     return sink.getvalue()
 
 
-def decode_table(data: bytes, *, coded: bool = False) -> dict[str, np.ndarray]:
+@overload
+def decode_table(data: bytes, *, coded: Literal[False] = False) -> dict[str, np.ndarray]: ...
+@overload
+def decode_table(data: bytes, *, coded: bool) -> dict[str, Any]: ...
+def decode_table(data: bytes, *, coded: bool = False) -> dict[str, Any]:
     """The columns of Parquet bytes as NumPy arrays [N] or [N, C]; text comes as an object array, or as `Coded`."""
     import pyarrow
     import pyarrow.parquet

@@ -115,7 +115,7 @@ def read_stream(
     if joint is not None:  # a half of the logits is a view of them
         columns.setdefault("base_logits", joint[:, :count])
         columns.setdefault("new_logits", joint[:, count:])
-    scores = columns["score"] if "score" in columns else largest_base_log_probability(joint, count)
+    scores = columns["score"] if "score" in columns else largest_base_log_probability(columns["logits"], count)
     if progress:
         progress(len(scores))
 
@@ -143,7 +143,7 @@ def read_stream(
         tuple(names.spelled[BASE]),
         tuple(names.spelled[NEW]),
         *answers.values(),
-        _answers("joint_name", columns, names, path),
+        _answers("joint_name", columns, names, path) if "joint_name" in columns or joint is not None else None,
         columns.get("base_logits"),
         columns.get("new_logits"),
         joint,
@@ -207,11 +207,11 @@ def _require_columns(table: TypedTable) -> None:
         )
 
 
-def _answers(name: str, columns: Mapping[str, Any], names: StreamNames, path: Path) -> np.ndarray | None:
-    """Return the names that images are given, as places; None where a stream says no name among all."""
-    logits = columns.get(ANSWERS[name])
+def _answers(name: str, columns: Mapping[str, Any], names: StreamNames, path: Path) -> np.ndarray:
+    """Return the names that images are given, as places."""
     if name not in columns:
-        return None if logits is None else logits.argmax(axis=1)
+        return columns[ANSWERS[name]].argmax(axis=1)
+    logits = columns.get(ANSWERS[name])
     spelled: Coded = columns[name]
     if name != "joint_name":
         places = names.numbers(name.partition("_")[0], spelled)

@@ -280,11 +280,11 @@ def _typed(values: np.ndarray, kind: str, what: str, from_csv: bool) -> Any:
 
 
 def _chosen(names: Coded, column: TableColumn, what: str) -> Coded:
-    choices = {**column.choices, **({"": ""} if column.empty else {})}
+    choices = {**(column.choices or {}), **({"": ""} if column.empty else {})}
     odd = next((name for name in names.present if name not in choices), None)
     if odd is not None:
         nothing = ", or nothing" if column.empty else ""
-        raise OpenworldError(f"{what} holds {odd!r}; expected {', '.join(column.choices)}{nothing}.")
+        raise OpenworldError(f"{what} holds {odd!r}; expected {', '.join(column.choices or ())}{nothing}.")
     return names.renamed([choices.get(name, name) for name in names.names])
 
 

@@ -40,7 +40,8 @@ def table_bytes(
     arrays = {name: values.astype(str) if values.dtype.kind == "O" else values for name, values in arrays.items()}
     if ending == ".npz":
         sink = io.BytesIO()
-        np.savez_compressed(sink, **arrays, **{name: np.array(value) for name, value in (about or {}).items()})
+        entries: dict[str, Any] = {**arrays, **{name: np.array(value) for name, value in (about or {}).items()}}
+        np.savez_compressed(sink, **entries)
         return sink.getvalue()
 
     from safetensors.numpy import save

@@ -2,11 +2,12 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import FrozenInstanceError, is_dataclass
+from types import FunctionType
 
 from openworld.runs import to_json
 
 
-def by_name(*checks: Callable) -> dict[str, Callable]:
+def by_name(*checks: FunctionType) -> dict[str, Callable]:
     """Return checks under their names, in order."""
     return {check.__name__: check for check in checks}
 

@@ -46,7 +46,8 @@ def new_spec(evaluation: str, data: str = "", tests: Sequence[str] = (), backbon
 
         spec = read_protocol(tomllib.loads(text))  # as a run would; and its data are looked at
         require_data(spec)
-        evaluation_of(spec).fingerprints(spec)
+        if (fingerprints := evaluation_of(spec).fingerprints) is not None:
+            fingerprints(spec)
     except ModuleNotFoundError as error:
         if not isinstance(not_installed(error, "a spec"), NotInstalled):
             raise

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
 from types import ModuleType
+from typing import Any
 
 import numpy as np
 import torch
@@ -70,7 +71,7 @@ class ForeignModel:
     preparation: str  # everything that determines `prepare`, as text
     logit_scale: Tensor  # what cosines are multiplied by, 0-d float32
     title: str  # the class and the library, for people
-    tokenizer: object | None = None  # for the audit of names (`positions`, `spell`)
+    tokenizer: Any = None  # for the audit of names (`positions`, `spell`)
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ The data set must have one column of images and one of class labels with names; 
 
 import io
 import os
-from collections.abc import Generator, Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -124,7 +124,7 @@ def _is_saved(repository: str) -> bool:
 
 
 @contextmanager
-def _with_reasons(repository: str) -> Iterator[None]:
+def _with_reasons(repository: str) -> Generator[None]:
     try:
         yield
     except OpenworldError:

@@ -127,7 +127,7 @@ def _found(weights: str, revision: str | None, half: bool, download: bool) -> tu
 
     options = _files(weights, half) | {"revision": revision, "local_files_only": not download}
     try:
-        folder = DiffusionPipeline.download(weights, **options)
+        folder = str(DiffusionPipeline.download(weights, **options))
     except OSError as error:
         if download:
             raise

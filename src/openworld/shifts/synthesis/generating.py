@@ -138,7 +138,7 @@ def read_journal(folder: Path, count: int) -> dict[int, _Line]:
         if 0 <= line.number < count:
             whole[line.number] = line
     for number, line in list(whole.items()):
-        file = None if line.sha256 is None else folder / line.file
+        file = None if line.sha256 is None or line.file is None else folder / line.file
         if file and not (file.is_file() and hashlib.sha256(file.read_bytes()).hexdigest() == line.sha256):
             del whole[number]
     write_file(path, _written(whole.values()))
@@ -160,7 +160,7 @@ def _make(
         if len(images) != len(orders):
             raise OpenworldError(f"the painter gave {len(images)} images for {len(orders)} commissions.")
         mask = [True] * len(images) if screen is None else list(map(bool, screen.allows(images)))
-        if len(mask) != len(images):
+        if screen is not None and len(mask) != len(images):
             raise OpenworldError(f"the screen {screen.name!r} gave {len(mask)} answers for {len(images)} images.")
         for order, image, keep in zip(orders, images, mask, strict=True):
             if keep:
