@@ -97,8 +97,8 @@ def printed_deviations(paper: str) -> dict[tuple, float]:
     """Return {`PublishedNumber.same_number`: standard deviation in the unit of data} of a paper's tables."""
     # A number without one here and with one in a table of details, such as those of OpenworldAUC's Table 2 in Tables 8
     # and 9, has the deviation of the details.
-    deviations = {number.same_number: number.deviation_in_data for number in published_numbers(paper)}
-    return {number: deviation for number, deviation in deviations.items() if deviation is not None}
+    numbers = ((number.same_number, number.deviation_in_data) for number in published_numbers(paper))
+    return {number: deviation for number, deviation in numbers if deviation is not None}
 
 
 @lru_cache(maxsize=len(TABLES))
