@@ -25,7 +25,8 @@ class Chart(Protocol):
     One whose size on paper depends on its content has `paper_width`, the least inches, and `paper_height(width)` too.
     """
 
-    title: str
+    @property
+    def title(self) -> str: ...
 
     def rows(self) -> Iterator[dict]:
         """Yield the numbers behind it, a row per bar, dot, point or cell."""

@@ -27,7 +27,7 @@ class LearnerFacts:
             parts.append(f"as it lies in {self.saved}")
         if self.epochs:
             parts.append(f"{counted(self.epochs, 'epoch')}")
-        if self.images is not None and self.epochs:
+        if self.images is not None and self.views is not None and self.epochs:
             parts.append(f"{counted(self.images, 'image')} of {counted(self.views, 'view')}, seed {self.seed}")
         yield ", ".join([*parts, f"{counted(self.parameters, 'number')} learned"])
         words = {"None": "none", "True": "yes", "False": "no"}  # "words none, schedule.epochs 50"

@@ -152,11 +152,7 @@ class Report:
 
     @checked
     def table(
-        self,
-        metrics: Sequence[str] = (),
-        *,
-        show: str = "interval",
-        where: Mapping[str, Place] | None = None,
+        self, metrics: Sequence[str] = (), *, show: str = "interval", where: Mapping[str, Place] | None = None
     ) -> TableView:
         """A table of chosen numbers: learners, detectors or methods in rows, metrics in columns.
 
@@ -186,10 +182,7 @@ class Report:
 
     @checked
     def save_figures(
-        self,
-        folder: Path | str,
-        form: str = "pdf",
-        progress: Callable[[str, int, int], None] = lambda *_: None,
+        self, folder: Path | str, form: str = "pdf", progress: Callable[[str, int, int], None] = lambda *_: None
     ) -> tuple[Path, ...]:
         """Write every figure for a paper, `<name>.<form>`, and return their paths.
 

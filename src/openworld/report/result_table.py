@@ -1,6 +1,7 @@
 """A table of chosen metrics: learners, detectors or methods in rows, metrics in columns, for a paper or a README."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from openworld.core.errors import OpenworldError, unknown_name
 from openworld.report.table import Column, Row, Table, cell_of
@@ -28,7 +29,8 @@ def result_table(
     for metric in metrics:
         if metric not in known:
             raise unknown_name("metric of this run", metric, known)
-    by_metric = [_by_place(results.where(metric=metric, **(where or {}))) for metric in metrics]
+    place: dict[str, Any] = dict(where or {})
+    by_metric = [_by_place(results.where(metric=metric, **place)) for metric in metrics]
     places = _shared(by_metric)
     if not places:
         raise OpenworldError(f"the run has no {', '.join(metrics)} in {dict(where or {})}.")
@@ -37,8 +39,8 @@ def result_table(
         Row(name, tuple(cell_of(by_place[place]) if place in by_place else None for by_place in by_metric))
         for name, place in zip(titles(first), places, strict=True)
     )
-    style = {"show": "deviation" if show == "deviation" else "value", "intervals": int(show == "interval")}
-    columns = tuple(Column(known[metric], **style) for metric in metrics)
+    what, intervals = "deviation" if show == "deviation" else "value", int(show == "interval")
+    columns = tuple(Column(known[metric], show=what, intervals=intervals) for metric in metrics)
     best = "columns" if len({where for _, where in places}) == 1 else ""  # across places nothing is the best
     return Table(
         "results", f"Results of {results.evaluation}", _caption(show, by_metric, places), label, columns, rows, best

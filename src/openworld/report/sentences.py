@@ -59,7 +59,7 @@ def leads(found: Standing, what: str, number: str, noun: str = "others", most: s
         lead = f"{found.names[0]} has the {most} {what}, {number}"
     if not count:
         return lead
-    tests = sorted((test for test in found.tests if test.p is not None), key=lambda test: test.p)
+    tests = sorted((test for test in found.tests if test.p is not None), key=lambda test: test.p or 0.0)
     it_is, verb = ("they are", "are") if several else ("it is", "is")
     if not tests:
         reasons = listed(sorted({test.reason for test in found.tests if test.reason}))
@@ -100,7 +100,7 @@ def below_chance(tests: Iterable[Comparison], inside: str, named: int = 4) -> st
     below: dict[str, list[str]] = {}
     for test in tests:
         if test.worse:
-            below.setdefault(test.entity, []).append(test.metric.write(0.5 + test.difference))
+            below.setdefault(test.entity, []).append(test.metric.write(0.5 + (test.difference or 0.0)))
     if not below:
         return ""
     who = listed([f"{name} ({', '.join(areas)})" for name, areas in list(below.items())[:named]])

@@ -75,7 +75,7 @@ class BarChart:
         count = len(self.series)
         paper.set_title(axes, self.title)
         axes.set(xlim=(0, 100), ylim=(-0.5, count - 0.5), xlabel="points of 100")
-        paper.set_rows(axes, range(count), reversed(self.series))
+        paper.set_rows(axes, range(count), reversed(list(self.series)))
 
         def bar(y: float, start: float, width: float, place: int, colour: str, label: str = "") -> None:
             kind = {"facecolor": "#efefec", "hatch": HATCHES[place], "edgecolor": "#8a8a8a"}

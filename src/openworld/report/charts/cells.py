@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from io import BytesIO
 from itertools import accumulate, pairwise
 from math import log
+from typing import Any
 
 from markupsafe import Markup
 
@@ -52,7 +53,7 @@ class ChartCell:
 
     @property
     def opacity(self) -> float:
-        return PALEST + (DARKEST - PALEST) * abs(self.shade)
+        return PALEST + (DARKEST - PALEST) * abs(self.shade or 0.0)
 
     @property
     def quarters(self) -> list[tuple[float, float, float]]:
@@ -113,11 +114,11 @@ class CellChart:
     def rows(self) -> Iterator[dict]:
         """Yield a row per cell, or one per image where cells hold images."""
         for (row, column), cell in sorted(self.cells.items()):
-            at = {self.keys[0]: row, self.keys[1]: column}
+            at: dict[str, object] = {self.keys[0]: row, self.keys[1]: column}
             if cell.images:
-                yield from (at | {"image": image.text} | cell.row for image in cell.images)
+                yield from (at | {"image": image.text} | dict(cell.row) for image in cell.images)
             else:
-                yield at | cell.row
+                yield at | dict(cell.row)
 
     def svg(self, styles: Mapping[str, SeriesStyle], *, alone: bool = False) -> Markup:
         # A page draws the only chart of a figure larger: more units then keep its type as large as elsewhere.
@@ -210,16 +211,16 @@ def _draw_cell(axes, x: float, low: float, high: float, cell: ChartCell) -> None
         axes.imshow(pixels, extent=ends, alpha=0.45 if cell.faint else 1.0, aspect="auto", zorder=2)
     if cell.images:
         return
-    height, border = high - low, {"edgecolor": "white", "linewidth": 1}
+    border: dict[str, Any] = {"edgecolor": "white", "linewidth": 1}
     if cell.shade is None:
-        hatch = {"hatch": "////", "edgecolor": "#c8c8c8"} if cell.text else border
-        axes.add_patch(Rectangle((x + 0.02, low + 0.02), 0.96, height - 0.04, facecolor="#f3f3f0", **hatch))
+        hatch: dict[str, Any] = {"hatch": "////", "edgecolor": "#c8c8c8"} if cell.text else border
+        axes.add_patch(Rectangle((x + 0.02, low + 0.02), 0.96, high - low - 0.04, facecolor="#f3f3f0", **hatch))
     else:
         colour = paper.ACCENT if cell.shade >= 0 else "#b8480b"
-        axes.add_patch(Rectangle((x, low), 1, height, facecolor=colour, alpha=cell.opacity, **border))
+        axes.add_patch(Rectangle((x, low), 1, high - low, facecolor=colour, alpha=cell.opacity, **border))
     if cell.dashed:
-        dashes = {"linestyle": (0, (3, 3)), "edgecolor": paper.MUTED, "linewidth": 0.8}
-        axes.add_patch(Rectangle((x + 0.05, low + 0.05), 0.9, height - 0.1, fill=False, **dashes))
+        dashes: dict[str, Any] = {"linestyle": (0, (3, 3)), "edgecolor": paper.MUTED, "linewidth": 0.8}
+        axes.add_patch(Rectangle((x + 0.05, low + 0.05), 0.9, high - low - 0.1, fill=False, **dashes))
     axes.text(x + 0.5, (low + high) / 2, paper.text(cell.text), ha="center", va="center")
 
 

@@ -48,7 +48,7 @@ class IntervalChart:
     def rows(self) -> Iterator[dict]:
         for name, row in self.series.items():
             low, high = row.interval or (None, None)
-            yield {"series": name, self.x.key: row.value, "low": low, "high": high} | row.further
+            yield {"series": name, self.x.key: row.value, "low": low, "high": high} | dict(row.further)
 
     def svg(self, styles: Mapping[str, SeriesStyle], *, alone: bool = False) -> Markup:
         count, x = len(self.series), self._axis()
@@ -80,7 +80,7 @@ class IntervalChart:
 
     def draw(self, axes, styles: Mapping[str, SeriesStyle]) -> None:
         x, count, scaled = self._axis(), len(self.series), self.x.scaled
-        names = tuple(reversed(self.series))
+        names = tuple(reversed(list(self.series)))
         paper.set_axes(axes, self.title, x, Axis("", -0.5, count - 0.5, tuple(map(float, range(count))), names))
         axes.grid(visible=False, axis="y")
         if self.region:

@@ -38,7 +38,7 @@ class Quantity(Metric):
 
     def write(self, value: float | None, extra: int = 0) -> str:
         """Return the label that stands at a value, or the value as any metric writes it."""
-        return self.labels[round(value)] if self.labels else super().write(value, extra)
+        return self.labels[round(value)] if self.labels and value is not None else super().write(value, extra)
 
 
 @dataclass(frozen=True)

@@ -46,7 +46,7 @@ class RankChart:
 
     def rows(self) -> Iterator[dict]:
         for name, rank in self.series.items():
-            yield {"series": name, "mean_rank": rank, "critical_difference": self.difference} | self.further
+            yield {"series": name, "mean_rank": rank, "critical_difference": self.difference} | dict(self.further)
 
     def svg(self, styles: Mapping[str, SeriesStyle], *, alone: bool = False) -> Markup:
         count, bars, halves = len(self.series), self.bars, self._halves()
@@ -116,6 +116,6 @@ class RankChart:
 
     def _halves(self) -> tuple[list[str], list[str]]:
         """The better half from the best, and the other from the last."""
-        ordered = sorted(self.series, key=self.series.get)
+        ordered = sorted(self.series, key=self.series.__getitem__)
         half = -(-len(ordered) // 2)
         return ordered[:half], ordered[half:][::-1]

@@ -47,7 +47,7 @@ def caption(
     over = f"; {DEVIATION}" if getattr(part, "show", "") == "deviation" else over
     parts = [f"{_units(metrics)}{_seeds(rows)}{over}.", _direction(metrics)]
     places = ((row.metric.key, row.where, row.entity) for row in rows)
-    if METRIC not in part.columns and any(brief.test(*place, brief.baseline) for place in places):
+    if METRIC not in getattr(part, "columns", ()) and any(brief.test(*place, brief.baseline) for place in places):
         parts.append(f"▲ ▼: better or worse than {brief.baseline} ({HOLM}).")
     parts.append(_tests(tests))
     marks = (mark for name, mark in brief.marks.items() if name in entities)

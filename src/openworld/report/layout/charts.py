@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
 from math import log
+from typing import Any
 
 from openworld.report.charts.bars import BarChart, bars_key
 from openworld.report.charts.intervals import IntervalChart, IntervalRow
@@ -51,8 +52,14 @@ class Charts(Part):
         """What colours and dashes say, where a caption of numbers does not."""
         return ""
 
-    _required: tuple[str, ...] = ()
     _spread = "bars"
+
+    @property
+    def _required(self) -> tuple[str, ...]:
+        return ()
+
+    def _charts(self, brief: Brief, styles: Mapping[str, SeriesStyle]) -> Iterator[Chart]:
+        return iter(())
 
     def _panels(self, brief: Brief, required: Sequence[str]) -> Iterator[tuple[str, list[Result]]]:
         keys = [key for key in (*self.per, METRIC, ENTITY) if key not in required]
@@ -118,8 +125,9 @@ class Lines(Charts):
                 lines = {self._truth_title(brief.results): list(beside.values())} | lines
             ticks = list(dict.fromkeys(row.where[self.along] for row in rows))
             counted = f"{self.along}{NAME_OF}" in rows[0].where and all(isinstance(tick, int) for tick in ticks)
-            if all(isinstance(tick, int | float) for tick in ticks) and not counted:
-                x, at = _along(self.along, sorted(ticks)), {}
+            numbers = [tick for tick in ticks if isinstance(tick, int | float)]
+            if len(numbers) == len(ticks) and not counted:
+                x, at = _along(self.along, sorted(numbers)), {}
             else:
                 texts = {tick: words_of(row, (self.along,))[0] for row in rows for tick in [row.where[self.along]]}
                 x = Quantity(self.along, "", labels=tuple(texts.values()))
@@ -203,7 +211,7 @@ class Bars(Charts):
                 known = brief.results.metrics()
                 parts = [known[key] for key in self.metrics if key in known]
                 values = {(row.entity, row.metric.key): row.value.value for row in rows}
-                bars = {name: [values.get((name, part.key)) for part in parts] for name in _entities(rows, styles)}
+                bars: Any = {name: [values.get((name, part.key)) for part in parts] for name in _entities(rows, styles)}
                 bars = {name: None if None in own else own for name, own in bars.items()}
                 if any(bars.values()):
                     yield BarChart(title, tuple(map(Quantity.of, parts)), bars)
@@ -247,7 +255,9 @@ class Scatter(Charts):
                 clouds = {}
                 for name in _entities(rows, styles):
                     across, up = values.get((name, key), {}), values.get((name, main), {})
-                    dots = {dot: (across[dot], up[dot]) for dot in across if None not in (across[dot], up.get(dot))}
+                    dots = {
+                        dot: (x, y) for dot, x in across.items() if x is not None and (y := up.get(dot)) is not None
+                    }
                     if dots:
                         known = [] if self.dots else [number for number in seeds[name] if number is not None]
                         clouds[name] = _cloud(dots, known, in_order=bool(self.dots) and SEED not in self.dots)

@@ -6,6 +6,7 @@ Every row is shown once in a table: what no part takes stands at the end, opened
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
+from typing import Any
 
 from openworld.report.album import Album
 from openworld.report.figure import Figure
@@ -87,7 +88,7 @@ class Layout:
         papers = tuple(table for part in self.parts if not part.folded for table in tables.get(part.name, ()))
         series = f"{brief.label[0].upper()}{brief.label[1:]}s"
         said = verdict(self.headline, self.places, brief, beside=self.beside, along=self._along)
-        fields = {"text": said[1 : len(said) - len(brief.warnings)], "notes": brief.warnings} | fields
+        about: dict[str, Any] = {"text": said[1 : len(said) - len(brief.warnings)], "notes": brief.warnings} | fields
         page = Page(
             title=self.title,
             subtitle=brief.subtitle,
@@ -97,7 +98,7 @@ class Layout:
             series=series,
             facts=brief.facts,
         )
-        return Report(brief.results, tuple(shown), page, papers=papers, run_folder=brief.run, **fields)
+        return Report(brief.results, tuple(shown), page, papers=papers, run_folder=brief.run, **about)
 
     @property
     def _along(self) -> Lines | None:
@@ -133,7 +134,7 @@ class Layout:
                 yield replace(_section(title, shown), folded=_told_apart(folded))
 
 
-def _folded(part: Part, each: Sequence[str | Table | Figure | Album], brief: Brief) -> list[Section]:
+def _folded(part: Part, each: Sequence[Any], brief: Brief) -> list[Section]:
     """A section for each of few, one for all of many; headings say by what their numbers are arranged."""
     metrics = brief.results.metrics()
     of = listed([metrics[key].title for key in part.metrics if key in metrics][:OPEN])
@@ -146,7 +147,7 @@ def _folded(part: Part, each: Sequence[str | Table | Figure | Album], brief: Bri
 
 
 def _section(heading: str, each: Sequence[str | Table | Figure | Album]) -> Section:
-    kinds = (tuple(contents for contents in each if isinstance(contents, kind)) for kind in (str, Table, Figure, Album))
+    kinds: list[Any] = [tuple(part for part in each if isinstance(part, kind)) for kind in (str, Table, Figure, Album)]
     return Section(heading, *kinds)
 
 

@@ -54,10 +54,10 @@ class Map(Charts):
         signed = {row.metric.key for _, rows in panels for row in rows if row.metric.unit == "points"}
         ends |= {key: (0.0, max(map(abs, ends[key]))) for key in signed & ends.keys()}
         for title, rows in panels:
-            cells = {(row.where[self.rows], row.where[self.columns]): _map_cell(row, ends) for row in rows}
-            labels = ([str(level) for level in range(max(place[at] for place in cells) + 1)] for at in (0, 1))
-            axes = (title or key.replace("_", " ") for title, key in zip(self.titles, self._required, strict=True))
-            yield CellChart(title, *axes, *labels, cells, self._required)
+            cells = {(int(row.where[self.rows]), int(row.where[self.columns])): _map_cell(row, ends) for row in rows}
+            down, across = ([str(level) for level in range(max(place[at] for place in cells) + 1)] for at in (0, 1))
+            axes = [title or key.replace("_", " ") for title, key in zip(self.titles, self._required, strict=True)]
+            yield CellChart(title, axes[0], axes[1], down, across, cells, (self.rows, self.columns))
 
 
 def _map_cell(row: Result, ends: Mapping[str, tuple[float, float]]) -> ChartCell:

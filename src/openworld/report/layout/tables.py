@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import inf
+from typing import Any
 
 from openworld.report.layout.captions import caption, headed, title_of
 from openworld.report.layout.parts import ENTITY, METRIC, Brief, Key, Part, key_of, words_of
@@ -59,7 +60,7 @@ class Pivot(Part):
         lines, grid = [], all(len(key) == 1 and isinstance(key[0], int) for key in (*heads, *labels))
         for line, row in labels.items():
             label = str(line[0]) if grid else ", ".join(words_of(row, self.rows)) or "all"
-            cells_of_row = [self._cell(cells.get((line, column)), brief) for column in heads]
+            cells_of_row: list[Any] = [self._cell(cells.get((line, column)), brief) for column in heads]
             cells_of_row += cells_of_row[:1] * sum(column.show == "interval" for column in columns)
             cells_of_row += [brief.test(first.key, place, row.entity, other) for other in opponents]
             cells_of_row += [texts.get(label) for texts in words.values()]

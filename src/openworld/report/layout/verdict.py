@@ -97,7 +97,7 @@ def _standing(rows: Sequence[Result], brief: Brief) -> Standing | None:
         test = brief.test(rows[0].metric.key, rows[0].where, other, best)  # the side whose correction knows of a choice
         return test.reversed() if test else None
 
-    return standing(values, against_best, rows[0].metric.better)
+    return standing(values, against_best, rows[0].metric.better or 1)
 
 
 def _nobody_above_chance(rows: Sequence[Result], chance: Sequence[Comparison], brief: Brief) -> str:
@@ -137,7 +137,7 @@ def _leader_of_many(by_place: Places, brief: Brief) -> str:
             wins[name] = wins.get(name, 0) + 1
     if not wins:
         return f"No {brief.label} has a number of {metric.title} in any of {len(by_place)} places."
-    best = max(wins, key=wins.get)
+    best = max(wins, key=wins.__getitem__)
     alone = sum(leader is not None and leader.alone and leader.names == (best,) for leader in every)
     return (
         f"{metric.title}: {first_in(every, best, f'of {len(by_place)} places')}, and is shown to be better than every "

@@ -38,7 +38,7 @@ def html_table(table: Table, styles: Mapping[str, SeriesStyle] | None = None, *,
     css = "scroll dense" if len(table.columns) + 1 > DENSE else "scroll"
     whole = element("table", caption, body, id=table.name)
     frame = element("div", whole, class_=css, tabindex="0", role="region", aria_label=table.title)
-    buttons = [element("button", "Copy as text", type="button", data_copies=table.name)]
+    buttons: list[str] = [element("button", "Copy as text", type="button", data_copies=table.name)]
     if download:
         file = {"download": f"{table.name}.csv", "href": download}
         buttons += [" ", element("a", "This table (CSV)", class_="download", **file)]
@@ -82,7 +82,8 @@ def _plot(table: Table, column: int, value: Value, style: SeriesStyle) -> Markup
     contents = [table.cell(row, column).content for row in range(len(table.rows))]
     values = [content for content in contents if isinstance(content, Value) and content.value is not None]
     intervals = filter(None, (value.over(over) for value in values))
-    ends = [value.value for value in values] + [end for interval in intervals for end in (interval.low, interval.high)]
+    ends = [value.value for value in values if value.value is not None]
+    ends += [end for interval in intervals for end in (interval.low, interval.high)]
     least, most = (min(ends), max(ends)) if max(ends) > min(ends) else (0.0, 1.0)
 
     def across(at: float) -> float:

@@ -20,7 +20,7 @@ _SIGNS = r"""
 − $-$   – --   — ---   ‐ -   ‑ -   ‘ `   ’ '   “ ``   ” ''   ¡ !`   ¿ ?`   © \copyright{}   € \texteuro{}   £ \pounds{}
 ß \ss{}   æ \ae{}   Æ \AE{}   œ \oe{}   Œ \OE{}   ø \o{}   Ø \O{}   ł \l{}   Ł \L{}   ı \i{}   å \aa{}   Å \AA{}
 """
-COMMANDS = dict(zip(_SIGNS.split()[::2], _SIGNS.split()[1::2], strict=True))
+COMMANDS: dict[str, str] = dict(zip(_SIGNS.split()[::2], _SIGNS.split()[1::2], strict=True))
 COMMANDS |= {"\u00a0": "~", "\u2009": r"\,", "\u202f": r"\,"}
 """A sign -> what pdflatex reads."""
 

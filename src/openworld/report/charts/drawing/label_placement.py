@@ -6,7 +6,7 @@ knowing where all others went, so that the same dots always give the same plot. 
 for the largest size that a narrow screen gives the text.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -59,7 +59,7 @@ def near(plot: Frame, texts: Sequence[str], dots: Sequence[tuple[float, float]],
     return placed
 
 
-def beside(plot: Frame, ends: dict[str, tuple[float, float]], styles: dict[str, SeriesStyle]) -> list[Markup]:
+def beside(plot: Frame, ends: Mapping[str, tuple[float, float]], styles: Mapping[str, SeriesStyle]) -> list[Markup]:
     """The learners' names in a column right of the plot, each with a thin line to the end of its own line."""
     _, top, right, bottom = plot.box
     heights = spread([y for _, y in ends.values()], 1.25 * LINE, top + 4, bottom)
@@ -106,7 +106,7 @@ def _places(plot: Frame, text: str, dot: tuple[float, float]) -> tuple[np.ndarra
     left = x - width * (1 - anchor) / 2
     top = y - LINE * (1 - np.sin(angles).round(6)) / 2
     boxes = np.stack([left, top, left + width, top + LINE], axis=1)
-    inside = (boxes[:, :2] >= np.array(plot.box[:2])).all(axis=1) & (boxes[:, 2:] <= np.array(plot.box[2:])).all(axis=1)
+    inside = ((boxes[:, :2] >= np.array(plot.box[:2])) & (boxes[:, 2:] <= np.array(plot.box[2:]))).min(axis=1)
     if not inside.any():  # a name wider than the plot
         inside[:] = True
     return boxes[inside], gaps[inside], np.stack([x, y], axis=1)[inside]

@@ -49,7 +49,7 @@ def save_figure(figure, path: Path) -> None:
     heights = [chart.paper_height(width) if hasattr(chart, "paper_height") else usual for chart in figure.charts]
     titles = [wrapped(chart.title, 72 * width - 45, TITLE) for chart in figure.charts]
     height = max(heights) + max(title.count("\n") for title in titles) * LINE * TITLE / 72
-    with matplotlib.rc_context(STYLE):
+    with matplotlib.rc_context(STYLE):  # ty: ignore[invalid-argument-type]: text from a file of settings
         sheet = Sheet(figsize=(width * columns, rows * height), layout="constrained")
         places = sheet.subplots(rows, columns, squeeze=False).ravel()
         for axes, chart in zip(places, figure.charts, strict=False):

@@ -34,19 +34,19 @@ def axis_of(quantity: Quantity, values: Iterable[float | None], steps: int = 5) 
         low, high = map(quantity.scaled, quantity.ends)
         return Axis(quantity.title, low, high, tuple(low + (high - low) * step / 5 for step in range(6)))
     if quantity.at_values and drawn:
-        steps = sorted(set(drawn))
-        ticks = tuple(steps[:: -(-len(steps) // TICKS)])
+        ends = sorted(set(drawn))
+        ticks = tuple(ends[:: -(-len(ends) // TICKS)])
         if quantity.log:
-            return LogAxis(quantity.title, steps[0], steps[-1], ticks)
-        room = 0.05 * (steps[-1] - steps[0]) or 0.5
-        return Axis(quantity.title, steps[0] - room, steps[-1] + room, ticks)
+            return LogAxis(quantity.title, ends[0], ends[-1], ticks)
+        room = 0.05 * (ends[-1] - ends[0]) or 0.5
+        return Axis(quantity.title, ends[0] - room, ends[-1] + room, ticks)
     if quantity.log:
         return LogAxis.around(quantity.title, drawn)
     limits, least = LIMITS.get(quantity.unit, UNBOUNDED), LEAST_ROOM.get(quantity.unit, 1.0)
     return Axis.around(quantity.title, drawn or [0.0, 100.0], limits=limits, count=steps, least=least)
 
 
-def axes_around(chart, points: Sequence[Point], steps: int = 5) -> tuple[Axis | LogAxis, Axis]:
+def axes_around(chart, points: Sequence[Point], steps: int = 5) -> tuple[Axis | LogAxis, Axis | LogAxis]:
     """Return the axes of a chart that hold the points."""
     return axis_of(chart.x, [x for x, _ in points], steps), axis_of(chart.y, [y for _, y in points], steps)
 
@@ -62,7 +62,7 @@ def plane(x: Axis | LogAxis, y: Axis, *, alone: bool, beside: Iterable[str] = ()
     return Frame(width, height, (10.0, right, 42.0, 54.0), x, y)
 
 
-def cut(axis: Axis, value: float) -> float:
+def cut(axis: Axis | LogAxis, value: float) -> float:
     """Return the value, or the nearest end of the axis."""
     return min(max(value, axis.low), axis.high)
 
@@ -100,7 +100,7 @@ def references(plot: Frame, chart) -> Markup:
     return Markup("").join(parts)
 
 
-def guide_lines(guide: str, x: Axis | LogAxis, y: Axis, dots: Sequence[Point]) -> list[Guide]:
+def guide_lines(guide: str, x: Axis | LogAxis, y: Axis | LogAxis, dots: Sequence[Point]) -> list[Guide]:
     """Return the lines of a guide, each with its name; nothing where there is none."""
     return list(GUIDES[guide](x, y, dots)) if guide and dots else []
 
