@@ -5,6 +5,7 @@ timm needs torchvision and is imported when a model of it is asked for, not befo
 
 import math
 from collections.abc import Mapping
+from typing import Any
 
 from torch import Tensor, nn
 
@@ -18,7 +19,7 @@ PREFIX = "timm:"
 MEAN, STD, _KEPT = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225), 0.875
 
 
-def create(architecture: str, *, pretrained: bool = False, **size: int) -> nn.Module:
+def create(architecture: str, *, pretrained: bool = False, **size: int) -> Any:
     """Return the model "timm:NAME", with `num_classes` in `size` or its own; `pretrained` ones come from the hub."""
     name = architecture.removeprefix(PREFIX)
     try:

@@ -74,7 +74,7 @@ def densenet(classes: int, layers: tuple[int, ...], growth: int, stride: int) ->
     # blocks the channels and the image are halved. A first convolution of stride 2 halves the image before any block
     # sees it: a quarter of the work.
     channels = 2 * growth
-    network = [nn.Conv2d(3, channels, 3, stride, 1, bias=False)]
+    network: list[nn.Module] = [nn.Conv2d(3, channels, 3, stride, 1, bias=False)]
     for place, count in enumerate(layers):
         if place:
             network += [nn.BatchNorm2d(channels), nn.ReLU(inplace=True)]

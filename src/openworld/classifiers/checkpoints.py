@@ -10,6 +10,7 @@ without one, images are prepared as torchvision or timm state for their weights,
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from torch import Tensor, nn
 
@@ -88,7 +89,7 @@ def named_after(classifier: Classifier, classnames: Sequence[str] | None) -> Cla
 
 def _network(
     path: Path, weights: Mapping[str, Tensor], architecture: str, stated: Preprocess | None
-) -> tuple[nn.Module, str, Preprocess | None]:
+) -> tuple[nn.Module, str, Preprocess]:
     """Return a network for the weights, what it is called, and how its images are prepared."""
     if architecture.startswith(_timm.PREFIX):
         network = _timm.for_weights(architecture, weights)
@@ -99,7 +100,8 @@ def _network(
         matrices = [one for name, one in weights.items() if name.endswith("weight") and one.dim() == 2]
         if not matrices:
             raise OpenworldError(f"{path} has no matrix of weights, so no head; give the state dict of a classifier.")
-        return build(architecture, matrices[-1].shape[0], stated.crop), architecture, None
+        preprocess: Any = stated  # refused above where it is None
+        return build(architecture, matrices[-1].shape[0], preprocess.crop), architecture, preprocess
     try:
         network = network_of(weights)
     except (KeyError, ValueError, TypeError, RuntimeError) as error:

@@ -10,7 +10,7 @@ them.
 
 import math
 from dataclasses import dataclass, replace
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from openworld.core.arrays import LARGEST, MOST, require_at_least
 from openworld.core.errors import OpenworldError
@@ -117,7 +117,9 @@ def _published() -> dict[str, PublishedTraining]:
     said = facts("openworld.classifiers", "recipes.toml")
     recipes: dict[str, Recipe] = {}
     for name, settings in said["recipes"].items():
-        values = {key: tuple(value) if isinstance(value, list) else value for key, value in settings.items()}
+        values: dict[str, Any] = {
+            key: tuple(value) if isinstance(value, list) else value for key, value in settings.items()
+        }
         like = recipes[values.pop("like")] if "like" in values else Recipe()
         recipes[name] = replace(like, **values)
     return {

@@ -32,7 +32,7 @@ HEADS = {192: 3, 384: 6, 768: 12, 1024: 16, 1280: 16}
 
 SIZES = {192: "Ti", 384: "S", 768: "B", 1024: "L", 1280: "H"}
 _OLDER = {".shortcut.": ".downsample.", ".mlp.linear_1.": ".mlp.0.", ".mlp.linear_2.": ".mlp.3."}
-_LAYER, _NORM = "encoder.layers.encoder_layer_", {"eps": 1e-6}
+_LAYER, _EPSILON = "encoder.layers.encoder_layer_", 1e-6
 
 
 def plain_names(weights: Weights) -> dict[str, Tensor]:
@@ -154,7 +154,7 @@ class _VisionEncoder(nn.Module):
         inner = weights[f"{_LAYER}0.mlp.0.weight"].shape[0]
         blocks = ((f"encoder_layer_{place}", _VisionLayer(width, inner)) for place in range(depth))
         self.layers = nn.Sequential(OrderedDict(blocks))
-        self.ln = nn.LayerNorm(width, **_NORM)
+        self.ln = nn.LayerNorm(width, eps=_EPSILON)
 
     def forward(self, tokens: Tensor) -> Tensor:
         return self.ln(self.layers(tokens + self.pos_embedding))
@@ -163,9 +163,9 @@ class _VisionEncoder(nn.Module):
 class _VisionLayer(nn.Module):
     def __init__(self, width: int, inner: int):
         super().__init__()
-        self.ln_1 = nn.LayerNorm(width, **_NORM)
+        self.ln_1 = nn.LayerNorm(width, eps=_EPSILON)
         self.self_attention = nn.MultiheadAttention(width, HEADS[width], batch_first=True)
-        self.ln_2 = nn.LayerNorm(width, **_NORM)
+        self.ln_2 = nn.LayerNorm(width, eps=_EPSILON)
         # Dropout keeps torchvision's places, so that the names of weights are its.
         self.mlp = nn.Sequential(
             nn.Linear(width, inner), nn.GELU(), nn.Dropout(0.0), nn.Linear(inner, width), nn.Dropout(0.0)

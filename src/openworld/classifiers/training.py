@@ -6,6 +6,7 @@ Images are resized once, kept in memory where they fit, and moved a little each 
 import copy
 import math
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import torch
@@ -32,7 +33,7 @@ class TrainingImages:
     # Without a preprocessing of published weights, mean and standard deviation of each channel are those of the images.
     def __init__(self, images, recipe: Recipe, preprocess: Preprocess | None):
         size = recipe.resize or recipe.side, recipe.side, "shortest"
-        plain = preprocess or Preprocess(*size, (0.0,) * 3, (1.0,) * 3, RESAMPLING["bilinear"])
+        plain = preprocess or Preprocess(*size, (0.0, 0.0, 0.0), (1.0, 1.0, 1.0), RESAMPLING["bilinear"])
         self._images, self._view = images, plain
         self._hashes, self._hashed = np.zeros((len(images), 2), np.uint64), np.zeros(len(images), bool)
         fits = len(images) * 3 * recipe.side**2 <= _LARGEST
@@ -130,9 +131,9 @@ def train(
         network = build(architecture, len(images.classnames), recipe.side, pretrained=recipe.pretrained)
         preprocess = _timm.preprocess_of(network, recipe.side) if recipe.pretrained else None
         training_images = TrainingImages(images, recipe, preprocess)
-        network = network.to(device, memory_format=torch.channels_last)
+        network = network.to(device, memory_format=torch.channels_last)  # ty: ignore[no-matching-overload]: as stubs lack
         weights, history, kept = list(network.parameters()), [], {}
-        options = {"lr": recipe.learning_rate, "weight_decay": recipe.weight_decay}
+        options: dict[str, Any] = {"lr": recipe.learning_rate, "weight_decay": recipe.weight_decay}
         if recipe.optimiser == "adam":
             optimiser = torch.optim.Adam(weights, **options)
         else:

@@ -122,11 +122,9 @@ class ImageSet:
 class Derived:
     """A reader of what `self.read` reads; a class, not a closure, so that it travels between processes."""
 
-    read: Callable[[int], Image.Image]
-
     def place(self, index: int) -> tuple[Callable[[int], Image.Image], int]:
         """Return the reader, and the number there, of the image that an image is made of."""
-        return self.read, index
+        return self.read, index  # ty: ignore[missing-attribute]: a field of those that read with one reader
 
     def __call__(self, index: int) -> Image.Image:
         read, row = self.place(index)

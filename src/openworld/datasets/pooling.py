@@ -130,8 +130,8 @@ class Pooled(Derived):
 
     @property
     def embeddings(self) -> np.ndarray | None:
-        vectors = [embeddings_of(read) for read in self.reads]
-        return None if any(one is None for one in vectors) else np.concatenate(vectors)
+        vectors = [vector for read in self.reads if (vector := embeddings_of(read)) is not None]
+        return np.concatenate(vectors) if len(vectors) == len(self.reads) else None
 
 
 def _places(images: ImageSet, names: tuple[str, ...]) -> np.ndarray:

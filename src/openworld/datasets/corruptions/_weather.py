@@ -11,7 +11,7 @@ from functools import lru_cache
 import numpy as np
 from PIL import Image
 from scipy.ndimage import correlate, correlate1d, distance_transform_edt, gaussian_filter, label, uniform_filter
-from scipy.spatial import cKDTree
+from scipy.spatial import cKDTree  # ty: ignore[missing-module-member]: compiled
 
 from openworld.datasets.corruptions._filters import Draws, moved, smoothed, zoomed
 

@@ -39,7 +39,7 @@ class Concept:
 def concepts() -> tuple[Concept, ...]:
     """Return all concepts in Unicode's order."""
     entries = json.loads((FOLDER / "concepts.json").read_text(encoding="utf-8"))["concepts"]
-    return tuple(Concept(**{**entry, "keywords": tuple(entry["keywords"])}) for entry in entries)
+    return tuple(Concept(**(entry | {"keywords": tuple(entry["keywords"])})) for entry in entries)
 
 
 @lru_cache(maxsize=1)

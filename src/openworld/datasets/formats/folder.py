@@ -50,7 +50,7 @@ def load(
         name=root.resolve().name,
         domain=domain or "",
         classnames=tuple(names.values()),
-        labels=labels,
+        labels=np.array(labels),
         groups=np.arange(len(labels)),
         content=content_of_files(root, paths),
         read=PathReader(paths, root),

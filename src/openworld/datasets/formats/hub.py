@@ -146,8 +146,9 @@ def _only_column(dataset, kind: type, what: str, name: str) -> str:
 
 def _sizes(images, column: str) -> Generator[tuple[str, int]]:
     """(name, bytes) of every image; lengths come from the table's offsets, so no image is touched."""
-    import pyarrow.compute as compute
+    from importlib import import_module
 
+    compute: Any = import_module("pyarrow.compute")  # makes its functions when it is imported
     for table in images.with_format("arrow").iter(batch_size=1000):
         stored = table[column].combine_chunks()
         lengths = compute.binary_length(compute.struct_field(stored, "bytes")).to_pylist()

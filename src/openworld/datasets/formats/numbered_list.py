@@ -63,8 +63,8 @@ def listed(images: ImageSet, path: str | Path) -> np.ndarray:
     """Return the places int64[M] of the images that a text file lists by file name, in the order of the image set."""
     wanted = [PurePosixPath(line).name for line in read_lines(Path(path))]
     _require_once(wanted, f"{path} lists")
-    paths = [file_of(images.read, place) for place in range(len(images))]
-    if None in paths:
+    paths = [path for place in range(len(images)) if (path := file_of(images.read, place)) is not None]
+    if len(paths) < len(images):
         raise OpenworldError(f"the images of {images.name!r} are no files, so {path} cannot say which are meant.")
     names = [PurePosixPath(one).name for one in paths]
     _require_once(names, f"{images.name!r} holds")
@@ -80,6 +80,5 @@ def listed(images: ImageSet, path: str | Path) -> np.ndarray:
 
 def _require_once(names: Sequence[str], who: str) -> None:
     if len(set(names)) < len(names):
-        seen: set[str] = set()
-        twice = next(name for name in names if name in seen or seen.add(name))
+        twice = next(name for place, name in enumerate(names) if name in names[:place])
         raise OpenworldError(f"{who} {twice} twice; a list of files tells images by names that come once.")

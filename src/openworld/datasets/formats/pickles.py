@@ -24,7 +24,7 @@ def read_pickle(path: Path) -> dict[str, Any]:
         held = path.read_bytes()
         # A number that no honest pickle reaches would make the table of noted values as long.
         for operation, number, _ in pickletools.genops(held):
-            if operation.name in ("PUT", "BINPUT", "LONG_BINPUT") and int(number) > len(held):
+            if operation.name in ("PUT", "BINPUT", "LONG_BINPUT") and int(number or 0) > len(held):
                 raise OpenworldError(f"notes a value under the number {number}; do not trust it, get it again.")
         content = _PlainUnpickler(io.BytesIO(held), encoding="latin1").load()
     except FileNotFoundError:

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path, PurePosixPath
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import numpy as np
 from PIL import Image
@@ -148,7 +148,7 @@ def _samples(shard: Path) -> list[TarSample]:
             path = PurePosixPath(member.name)
             key, dot, ending = path.name.partition(".")
             key, ending = (path.parent / key).as_posix(), (dot + ending).lower()
-            into = images if ending in FORMATS else labels if ending == ".cls" else None
+            into: Any = images if ending in FORMATS else labels if ending == ".cls" else None
             if into is None:
                 continue
             if key in into:
@@ -164,7 +164,8 @@ def _samples(shard: Path) -> list[TarSample]:
 def _members(shard: Path, file) -> list[tarfile.TarInfo]:
     """The plain files of a shard; anything that could reach outside it is refused."""
     try:
-        with tarfile.open(fileobj=_Headers(file), mode="r:") as archive:
+        headers: Any = _Headers(file)  # it has the `read` of a file
+        with tarfile.open(fileobj=headers, mode="r:") as archive:
             members = archive.getmembers()
     # A size beyond any file and long names that follow one another without end fail as the last three.
     except (tarfile.TarError, EOFError, ValueError, OSError, OverflowError, RecursionError) as error:

@@ -232,7 +232,7 @@ def alike(
             pairs.add(pair)
             if kind == "duplicate":
                 severity, likeness = "error", "are the same name"
-            elif kind == "synonym":
+            elif kind == "synonym" and wordnet is not None:
                 meanings, of_other = wordnet.meanings(one), wordnet.meanings(other)
                 shared = next(meaning for meaning in meanings if meaning in of_other)
                 severity = "warning" if shared in (meanings[0], of_other[0]) else "note"

@@ -128,7 +128,7 @@ def overlaps(
     for base in base_names:
         met.setdefault(normalised(base), (base, ""))
     for base, synset in zip(base_names, base_synsets, strict=False):
-        for word in wordnet.names(meaning_of(synset)):
+        for word in wordnet.names(meaning_of(synset)) if wordnet is not None else ():
             met.setdefault(normalised(word), (base, word))
     return tuple(Overlap(name, *met[normalised(name)]) for name in names if normalised(name) in met)
 
@@ -161,6 +161,6 @@ def name_synsets(names: Sequence[str], wordnet: WordNet | None = None) -> tuple[
         if not SYNSET_ID.fullmatch(name):
             return name
         meaning = meaning_of(name)
-        return (listed.get(meaning) or wordnet.names(meaning))[0]
+        return (listed.get(meaning) or (wordnet.names(meaning) if wordnet is not None else ()))[0]
 
     return tuple(map(called, names))

@@ -9,6 +9,7 @@ longest way from the root. "Bridging Domain Expertise and Generalization for Per
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -16,7 +17,7 @@ from openworld.core.errors import OpenworldError
 from openworld.core.plain_files import read_text
 from openworld.datasets.names.wordnet import WordNet, find_wordnet, meaning_of
 
-Parents = Callable[[Hashable], Iterable[Hashable]]
+Parents = Callable[[Any], Iterable[Hashable]]
 
 
 def wordnet_similarity(ids: Sequence[str], nouns: WordNet | None = None) -> np.ndarray:

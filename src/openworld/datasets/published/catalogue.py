@@ -176,7 +176,9 @@ def cards() -> Mapping[str, DatasetCard]:
 def _card(name: str, entries: Mapping[str, dict[str, Any]]) -> DatasetCard:
     """Return the card of an entry; whatever is a list there is a tuple here."""
     entry = entries.get(entries[name].get("same", ""), {}) | entries[name]
-    fields = {key: tuple(value) if isinstance(value, list) else value for key, value in entry.items() if key != "same"}
+    fields: dict[str, Any] = {
+        key: tuple(value) if isinstance(value, list) else value for key, value in entry.items() if key != "same"
+    }
     for key in ("domains", "across", "alike"):
         listed = fields.get(key, ("",) if key == "domains" else ())
         fields[key] = tuple(own for domain in listed for own in (CONDITIONS if domain == "corruptions" else (domain,)))
@@ -190,12 +192,13 @@ def _card(name: str, entries: Mapping[str, dict[str, Any]]) -> DatasetCard:
     fields["counts"] = {part: count or None for part, count in fields.get("counts", {}).items()}
     fields["layout"] = ClassFolders(**fields["layout"]) if "layout" in fields else None
     for kind in ("listed", "sets"):
-        named = (dict(own) | {"lists": tuple(own["lists"])} for own in fields.get(kind, ()))
+        named: Any = (dict(own) | {"lists": tuple(own["lists"])} for own in fields.get(kind, ()))
         fields[kind] = {own.pop("name"): ListedSet(**own) for own in named}
     if fields["listed"]:
         fields["counts"] = {part: own.count for part, own in fields["listed"].items()}
         fields["domains"] = ("", *fields["sets"])
-    return DatasetCard(name=name, **{"family": "", "reader": name} | fields)
+    usual: dict[str, Any] = {"name": name, "family": "", "reader": name}
+    return DatasetCard(**usual | fields)
 
 
 PUBLISHED: dict[str, DatasetCard] = {name: card for name, card in cards().items() if card.family == "coop"}

@@ -16,7 +16,6 @@ import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
 
 import numpy as np
 from PIL import Image
@@ -199,7 +198,7 @@ def read_idx(path: Path) -> np.ndarray:
     return np.frombuffer(held, kind, offset=start).reshape(shape)
 
 
-def _unpacked(path: Path, file: BinaryIO) -> bytes:
+def _unpacked(path: Path, file: gzip.GzipFile | bz2.BZ2File) -> bytes:
     held = file.read(MOST_BYTES + 1)
     if len(held) > MOST_BYTES:
         raise OpenworldError(f"{path} unpacks to more than {MOST_BYTES:,} bytes, many times a data set; get it again.")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from PIL import Image
 from scipy import ndimage
-from scipy.spatial import cKDTree
+from scipy.spatial import cKDTree  # ty: ignore[missing-module-member]: compiled
 
 from openworld.datasets.corruptions._filters import Draws, as_levels, pixels_of
 
@@ -86,7 +86,7 @@ def scattered(shape: tuple[int, int], step: float, draws: Draws) -> np.ndarray:
 
 def nearest_points(points: np.ndarray, shape: tuple[int, int], count: int = 1) -> tuple[np.ndarray, np.ndarray]:
     """Distances float64[H, W, count] from each pixel to its nearest points, and which they are."""
-    places = np.stack(np.indices(shape), axis=-1).reshape(-1, 2)
+    places = np.stack([*np.indices(shape)], axis=-1).reshape(-1, 2)
     distances, numbers = cKDTree(points).query(places, k=range(1, count + 1))
     return distances.reshape(*shape, count), numbers.reshape(*shape, count)
 
@@ -217,7 +217,7 @@ def _papercut(pixels: np.ndarray, draws: Draws) -> np.ndarray:
 def _pixel_art(pixels: np.ndarray, draws: Draws) -> np.ndarray:
     """Sixteen squares along the shorter side, in eight colours."""
     height, width = pixels.shape[:2]
-    size = tuple(max(1, round(length / (4 * unit(pixels)))) for length in (width, height))
+    size = [max(1, round(length / (4 * unit(pixels)))) for length in (width, height)]
     channels = [
         Image.fromarray(pixels[..., one].astype(np.float32)).resize(size, Image.Resampling.BOX) for one in range(3)
     ]
