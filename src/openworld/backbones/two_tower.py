@@ -37,7 +37,7 @@ class TwoTower(nn.Module):
         tokenizer: Tokenizer | None = None,
         preprocess: Preprocess | None = None,
         name: str = "unnamed",
-    ):
+    ) -> None:
         super().__init__()
         self.config = config
         self.name = name

@@ -9,6 +9,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import torch
@@ -89,7 +90,7 @@ class Classifier:
 
     def batches(
         self,
-        images,
+        images: Any,
         rows: np.ndarray,
         *,
         device: str | torch.device = "cpu",
@@ -121,7 +122,7 @@ class Classifier:
 
     def logits(
         self,
-        images,
+        images: Any,
         *,
         device: str | torch.device = "cpu",
         batch_size: int | None = None,
@@ -149,7 +150,7 @@ class Classifier:
 
         return self._answers(pixels, len(images), torch.device(device), batch_size, progress)
 
-    def find_seen(self, images) -> np.ndarray:
+    def find_seen(self, images: Any) -> np.ndarray:
         """Which images of an image set the module was trained on: uint8[N], as `SeenImages.find` says.
 
         Raises:

@@ -98,7 +98,7 @@ VERSION = 1
 @checked
 def train(
     architecture: str,
-    images,
+    images: Any,
     recipe: Recipe,
     *,
     seed: int,

@@ -6,7 +6,7 @@ tau = 1 would nearly equal ATC, as their columns of tau = 0.05 and of a random r
 """
 
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from openworld.core.types import checked
 from openworld.estimators.engine.fitted import FittedEstimator, RawEstimate, SourceSummary
@@ -41,7 +41,7 @@ class RAP:
         """Fit T and the scores of the source."""
         return replace(self._frap.fit(source), estimator=self)
 
-    def read(self, known: SourceSummary, state, target: Outputs) -> RawEstimate:
+    def read(self, known: SourceSummary, state: Any, target: Outputs) -> RawEstimate:
         """Sample scores: <p_b, p_f>."""
         return self._frap.read(known, state, target)
 

@@ -141,7 +141,7 @@ class ShardedArray:
 class FeatureStore:
     """The folder of one encoded set: `shard-00000.safetensors`, ... and `manifest.json`."""
 
-    def __init__(self, folder: Path):
+    def __init__(self, folder: Path) -> None:
         self.folder = Path(folder)
         self._held: SharedLock | None = None
 

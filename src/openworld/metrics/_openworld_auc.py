@@ -12,6 +12,7 @@ every base score; here pairs are counted and no score is changed. OpenAUC and Ov
 
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -256,7 +257,7 @@ QUANTITIES = (*LINEARISED, "auroc", "base_accuracy", "new_accuracy")
 
 
 @checked
-def open_auc(base_scores: ArrayLike, base_correct: ArrayLike, new_scores: ArrayLike, **options) -> OpenworldAUC:
+def open_auc(base_scores: ArrayLike, base_correct: ArrayLike, new_scores: ArrayLike, **options: Any) -> OpenworldAUC:
     """OpenAUC: like OpenworldAUC, but a new sample need only be detected, not named.
 
     Args:

@@ -7,7 +7,7 @@ new one is hit when it is flagged and named right.
 """
 
 from dataclasses import dataclass, field
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -115,7 +115,7 @@ class Costs:
         require_size(as_scores([self.base_kept, self.base_missed, self.new_hit, self.new_unhit], "costs"), "costs")
 
     @checked
-    def mean(self, miss_rate, hit_rate, new_share: float):
+    def mean(self, miss_rate: Any, hit_rate: Any, new_share: float) -> Any:
         """Expected cost per image, of rates in [0, 1]: number or array, as the rates are."""
         miss_rate, hit_rate = (
             as_fractions(rate, name, (0, 1)) for name, rate in (("miss_rate", miss_rate), ("hit_rate", hit_rate))

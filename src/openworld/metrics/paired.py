@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -71,7 +72,7 @@ class PairedTest:
 
 
 @checked
-def paired_test(first, second, of: str = "openworld_auc") -> PairedTest:
+def paired_test(first: Any, second: Any, of: str = "openworld_auc") -> PairedTest:
     """Test whether two models differ on the same samples, from the differences of what each sample contributes.
 
     The statistic is difference / standard error against Student's t with (effective groups - 1) degrees of freedom,

@@ -25,6 +25,7 @@ from openworld.runs.outputs import GENERATED, MARKS, RUN, require_file, require_
 
 if TYPE_CHECKING:
     import pyarrow
+    from rich.console import Console
 
 FORMS = ("csv", "json", "parquet", "markdown", "latex")
 """CSV, JSON and Parquet hold all results, a row per number; Markdown and LaTeX the tables."""
@@ -244,7 +245,7 @@ class Report:
                 tables.append(pyarrow.table({"unit": [record.name] * count} | columns))
         return pyarrow.concat_tables(tables, promote_options="permissive") if tables else pyarrow.table({"unit": []})
 
-    def show(self, out) -> None:
+    def show(self, out: "Console") -> None:
         """Print the answer, the tables and the sentences on a rich console."""
         if self.verdict:
             out.print(self.verdict[0], style="bold", markup=False)

@@ -188,7 +188,7 @@ class Results:
         more = f"The first {SHOWN} of {len(self)}; .to_pandas() has all." if len(self) > SHOWN else ""
         return notebook.block([f"Results of {self.evaluation}"], notebook.table(heads, rows, more))
 
-    def to_pandas(self):
+    def to_pandas(self) -> Any:
         """A pandas `DataFrame`; needs pip install pandas."""
         return self.to_arrow().to_pandas()
 
@@ -200,7 +200,7 @@ class Results:
         """The metrics of its results and comparisons by key."""
         return {row.metric.key: row.metric for row in (*self.rows, *self.comparisons)}
 
-    def to_arrow(self):
+    def to_arrow(self) -> Any:
         """A `pyarrow.Table`, which pandas (`.to_pandas()`) and polars (`polars.from_arrow`) read as it is."""
         table = tidy.arrow(self.records())
         return table.replace_schema_metadata({"openworld": json.dumps(self._about())})
@@ -250,7 +250,7 @@ class Results:
 
     @classmethod
     @checked
-    def from_arrow(cls, table) -> "Results":
+    def from_arrow(cls, table: Any) -> "Results":
         """What `to_arrow` made.
 
         Raises:

@@ -47,7 +47,7 @@ _KEY = re.compile("[0-9a-f]{64}")
 class RunStore:
     """The run in `folder`, which need not exist yet. One RunStore belongs to one thread."""
 
-    def __init__(self, folder: Path | str):
+    def __init__(self, folder: Path | str) -> None:
         self.folder = Path(folder)
         self._units = self.folder / "units"
         self._writing = self.folder / ".writing"

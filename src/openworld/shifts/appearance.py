@@ -9,10 +9,12 @@ Normalization"). Texts have no such activations, so LAID is then taught by image
 import hashlib
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import Tensor
 
+from openworld.backbones import TwoTower
 from openworld.core.errors import OpenworldError, unknown_name
 from openworld.core.types import Fraction, checked
 from openworld.datasets import ImageSet
@@ -44,7 +46,7 @@ class AppearanceEncoder:
         OpenworldError: no depth, one twice, one that the tower does not have; a share outside (0, 1).
     """
 
-    def __init__(self, clip, depths: Sequence[int] = (0, 1, 2), share: Fraction = 0.75):
+    def __init__(self, clip: TwoTower, depths: Sequence[int] = (0, 1, 2), share: Fraction = 0.75) -> None:
         layers = clip.config.image.layers
         if not depths or len(set(depths)) < len(depths) or not all(0 <= depth < layers for depth in depths):
             raise OpenworldError(f"depths are {list(depths)}, expected some of 0 to {layers - 1}, each once.")
@@ -116,7 +118,11 @@ def in_looks(images: ImageSet, looks: Sequence[str] = LOOKS, *, seed: int = 0) -
 
 @checked
 def image_grid(
-    clip, sets: Sequence[ImageSet], *, cache: Path | None = None, progress: Callable[[int, int], None] | None = None
+    clip: Any,
+    sets: Sequence[ImageSet],
+    *,
+    cache: Path | None = None,
+    progress: Callable[[int, int], None] | None = None,
 ) -> Tensor:
     """Features of the same things in several looks, for `LAID.fit`: float32[N, looks, D], on the CPU.
 

@@ -14,21 +14,14 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from openworld.core.arrays import ArrayLike
 from openworld.core.errors import OpenworldError
 from openworld.core.plain_files import parse_json
 from openworld.core.representation import short_repr
 from openworld.core.types import checked
 from openworld.metrics.by_cell import HALVES as HALVES
 from openworld.runs.atomic import write_file
-from openworld.shifts._rows import (
-    CHUNK,
-    as_matrix,
-    as_rows,
-    at_least_float32,
-    exact_unit,
-    longest_of,
-    same_product,
-)
+from openworld.shifts._rows import CHUNK, as_matrix, as_rows, at_least_float32, exact_unit, longest_of, same_product
 
 
 @checked
@@ -87,7 +80,7 @@ class Decomposition:
         return len(self.semantic)
 
     @checked
-    def halves(self, features) -> tuple[Tensor, Tensor]:
+    def halves(self, features: ArrayLike) -> tuple[Tensor, Tensor]:
         """Semantic and covariate parts of features.
 
         Args:

@@ -8,10 +8,11 @@ are different images. Which concepts, and which looks, are far: degrees summed u
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from openworld.core.arrays import as_scores, require_size
+from openworld.core.arrays import ArrayLike, as_scores, require_size
 from openworld.core.errors import OpenworldError
 from openworld.core.representation import short_repr
 from openworld.core.types import checked
@@ -51,7 +52,7 @@ class ShiftDegrees:
 
 @checked
 def shift_degrees(
-    decomposition: Decomposition, images, reference, *, k: int = K, first: int = 0, **search
+    decomposition: Decomposition, images: ArrayLike, reference: ArrayLike, *, k: int = K, first: int = 0, **search: Any
 ) -> ShiftDegrees:
     """How far images (or texts, for prompts of images to be made) are from reference images.
 
@@ -127,7 +128,7 @@ class Far:
 
 
 @checked
-def farthest(degrees, names: Sequence[str]) -> tuple[Far, ...]:
+def farthest(degrees: ArrayLike, names: Sequence[str]) -> tuple[Far, ...]:
     """Names by the median degree of their images, the farthest first; equal ones in alphabetical order.
 
     Args:

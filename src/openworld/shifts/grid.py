@@ -18,13 +18,7 @@ from typing import Annotated
 
 import numpy as np
 
-from openworld.core.arrays import (
-    MANY,
-    as_labels,
-    as_scores,
-    require_length,
-    require_size,
-)
+from openworld.core.arrays import MANY, ArrayLike, as_labels, as_scores, require_length, require_size
 from openworld.core.errors import OpenworldError
 from openworld.core.representation import short_repr
 from openworld.core.types import Positive, Range, checked
@@ -56,7 +50,7 @@ class Levels:
     def __len__(self) -> int:
         return len(self.cuts) + 1
 
-    def of(self, degrees) -> np.ndarray:
+    def of(self, degrees: ArrayLike) -> np.ndarray:
         """The level of each degree: int64[N] from 0.
 
         Raises:
@@ -72,7 +66,7 @@ class Levels:
 
 @checked
 def equal_width_levels(
-    degrees, quantiles: tuple[float, float], count: Annotated[int, Range(3, MANY)] = LEVELS
+    degrees: ArrayLike, quantiles: tuple[float, float], count: Annotated[int, Range(3, MANY)] = LEVELS
 ) -> Levels:
     """Levels of equal width between two quantiles of the degrees; the first and the last take the tails.
 

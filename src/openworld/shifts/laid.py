@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import cosine_similarity
 
-from openworld.core.arrays import LARGEST, MOST
+from openworld.core.arrays import LARGEST, MOST, ArrayLike
 from openworld.core.errors import OpenworldError
 from openworld.core.representation import short_repr
 from openworld.core.types import Positive, Range, checked
@@ -179,7 +179,7 @@ class LAID:
         return {**terms, "total": semantic + covariate + weight * terms["orthogonality"]}
 
     @checked
-    def fit(self, texts, *, seed: int = 0) -> Decomposition:
+    def fit(self, texts: ArrayLike, *, seed: int = 0) -> Decomposition:
         """Learn the matrix from the features of S labels in C templates; see `write_texts`.
 
         Args:

@@ -14,6 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from openworld.core.arrays import ArrayLike
 from openworld.core.errors import OpenworldError, unknown_name
 from openworld.core.representation import short_repr
 from openworld.core.types import Count, Positive, checked
@@ -65,7 +66,13 @@ class Nearest:
 
 @checked
 def nearest(
-    queries, reference, k: Positive = 10, *, first: Count = 0, engine: str = "matrix", half: bool = False
+    queries: ArrayLike,
+    reference: ArrayLike,
+    k: Positive = 10,
+    *,
+    first: Count = 0,
+    engine: str = "matrix",
+    half: bool = False,
 ) -> Nearest:
     """The k rows of a reference with the smallest cosine distance to each query.
 

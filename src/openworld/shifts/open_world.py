@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from openworld.core.arrays import as_correct, as_groups, as_labels, as_scores, require_length
+from openworld.core.arrays import ArrayLike, as_correct, as_groups, as_labels, as_scores, require_length
 from openworld.core.representation import short_repr
 from openworld.core.types import checked
 from openworld.metrics import OpenworldAUC, openworld_auc
@@ -36,7 +36,7 @@ class OpenWorldByShift:
 
 @checked
 def open_world_by_shift(
-    base: Pair, new: Pair, grid: ShiftGrid, *, base_groups=None, new_groups=None
+    base: Pair, new: Pair, grid: ShiftGrid, *, base_groups: ArrayLike | None = None, new_groups: ArrayLike | None = None
 ) -> OpenWorldByShift:
     """Hold all base images against the new images of each cell, of each semantic and of each covariate level.
 
@@ -64,7 +64,13 @@ def open_world_by_shift(
 
 @checked
 def open_world_in_same_looks(
-    base: Pair, base_covariate, new: Pair, grid: ShiftGrid, *, base_groups=None, new_groups=None
+    base: Pair,
+    base_covariate: ArrayLike,
+    new: Pair,
+    grid: ShiftGrid,
+    *,
+    base_groups: ArrayLike | None = None,
+    new_groups: ArrayLike | None = None,
 ) -> OpenWorldByShift:
     """Hold the base images of each covariate level against the new images of the same level, whole and cell by cell.
 

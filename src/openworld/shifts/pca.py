@@ -11,6 +11,7 @@ from typing import Annotated, ClassVar
 import torch
 from torch import Tensor
 
+from openworld.core.arrays import ArrayLike
 from openworld.core.errors import OpenworldError
 from openworld.core.types import Range, checked
 from openworld.shifts._rows import as_texts, unit
@@ -39,7 +40,7 @@ class PCA:
     name: ClassVar[str] = "PCA"
     paper: ClassVar[str] = "Long et al., 2024"
 
-    def fit(self, texts) -> Decomposition:
+    def fit(self, texts: ArrayLike) -> Decomposition:
         """Directions from the text features of S labels in C templates.
 
         Args:

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 from torch import Tensor
 
-from openworld.core.arrays import as_array, require_at_least
+from openworld.core.arrays import ArrayLike, as_array, require_at_least
 from openworld.core.errors import OpenworldError
 from openworld.core.plain_files import sha256_of
 from openworld.core.reading import wrong
@@ -50,7 +50,7 @@ class Shards:
 
 @checked
 def streamed_degrees(
-    decomposition: Decomposition, images, reference, *, k: int = K, shards: Shards | None = None
+    decomposition: Decomposition, images: ArrayLike, reference: ArrayLike, *, k: int = K, shards: Shards | None = None
 ) -> ShiftDegrees:
     """`shift_degrees` of features that are read as they are needed, in this process.
 

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from openworld.core.arrays import as_labels, require_length
+from openworld.core.arrays import ArrayLike, as_labels, require_length
 from openworld.core.errors import OpenworldError
 from openworld.core.types import checked
 from openworld.metrics import Accuracy, accuracy
@@ -35,7 +35,12 @@ class DecomposedAccuracy:
 
 @checked
 def decomposed_zero_shot(
-    decomposition: Decomposition, images, labels, classes, *, groups=None
+    decomposition: Decomposition,
+    images: ArrayLike,
+    labels: ArrayLike,
+    classes: ArrayLike,
+    *,
+    groups: ArrayLike | None = None,
 ) -> tuple[DecomposedAccuracy, ...]:
     """Top-1 and top-5 accuracy by cosine with the class texts: whole, semantic half, covariate half.
 
@@ -62,7 +67,13 @@ def decomposed_zero_shot(
 
 @checked
 def decomposed_nearest_mean(
-    decomposition: Decomposition, images, labels, reference, reference_labels, *, groups=None
+    decomposition: Decomposition,
+    images: ArrayLike,
+    labels: ArrayLike,
+    reference: ArrayLike,
+    reference_labels: ArrayLike,
+    *,
+    groups: ArrayLike | None = None,
 ) -> tuple[DecomposedAccuracy, ...]:
     """Return the table by cosine with the mean of each class's reference images, where texts have no features.
 

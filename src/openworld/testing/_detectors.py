@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -34,7 +35,7 @@ CLOSE = 1e-3  # of the largest score: float32 rounding after a covariance was in
 TOLD_APART = 0.6  # AUROC of images of a colour against noise; ours have from 0.7 to 1
 
 
-def check_detector(detector, device: str = "cpu") -> None:
+def check_detector(detector: Any, device: str = "cpu") -> None:
     """Run every check; raises AssertionError for the first promise that is not kept.
 
     Args:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -35,7 +36,7 @@ def small_outputs(seed: int, n: int = 60, strength: float = 2.0) -> Outputs:
     return Outputs(2 * noisy(strength), labels, 0.2 + 0.02 * noisy(strength / 2), partners, rng.random((n, 2)) < 0.5)
 
 
-def check_estimator(estimator) -> None:
+def check_estimator(estimator: Any) -> None:
     """Run every check; raises AssertionError for the first promise that is not kept.
 
     Args:

@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, is_dataclass, replace
 from functools import lru_cache, partial
-from typing import get_args
+from typing import Any, get_args
 from unittest.mock import patch
 
 import numpy as np
@@ -27,7 +27,7 @@ from openworld.testing._world import World, small_world
 DATASETS = ("", "emoji-concepts", "imagenet", "oxford_pets", "dtd", "eurosat", "sun397")
 
 
-def check_learner(learner, world: World | None = None) -> None:
+def check_learner(learner: Any, world: World | None = None) -> None:
     """Check every promise of a learner.
 
     Args:

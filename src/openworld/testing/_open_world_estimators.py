@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -36,7 +37,7 @@ def small_open_world(seed: int, n: int = 240, new_share: float = 0.5) -> OpenWor
     return OpenWorldOutputs(logits=logits, n_base=BASE, labels=labels, reference=reference)
 
 
-def check_open_world_estimator(estimator) -> None:
+def check_open_world_estimator(estimator: Any) -> None:
     """Run every check; raises AssertionError for the first promise that is not kept.
 
     Args:

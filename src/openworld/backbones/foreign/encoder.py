@@ -126,7 +126,7 @@ class ForeignEncoder:
 
     def __init__(
         self, name: str, model: ForeignModel, device: str | torch.device, dtype: torch.dtype, *, frozen: bool = True
-    ):
+    ) -> None:
         self.name, self.tokenizer, self._model = name, model.tokenizer, model
         self.preprocess = _ForeignPreparation(model.prepare)
         self.module = model.module

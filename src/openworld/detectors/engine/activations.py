@@ -93,7 +93,7 @@ class Layer:
         slope = self.gradient.flatten(2).sum(dim=2) if self.gradient.dim() > 2 else self.gradient
         return self.pooled * slope
 
-    def take(self, rows) -> "Layer":
+    def take(self, rows: Any) -> "Layer":
         """Some of the images."""
         return Layer(self.maps[rows], None if self.gradient is None else self.gradient[rows])
 
@@ -235,7 +235,7 @@ class Activations:
             raise OpenworldError(f"{who} needs what leaves the layer {absent[0]!r}; {_WAYS['layers']}.")
         return {name: self.layers[name] for name in names} if names else dict(self.layers)
 
-    def take(self, rows) -> "Activations":
+    def take(self, rows: Any) -> "Activations":
         """Some of the images: a slice, indices int64[n] or bool[N]."""
         parts = {name: getattr(self, name) for name in PER_IMAGE}
         taken = {name: part[rows] for name, part in parts.items() if part is not None}

@@ -61,7 +61,7 @@ class WatchedModel:
     def see(
         self,
         images: Batch,
-        labels=None,
+        labels: Any = None,
         *,
         maps: bool = False,
         perturbations: Sequence[Perturbation] = (),

@@ -68,7 +68,7 @@ class Estimate:
         )
 
     @classmethod
-    def of(cls, raw_error: float | None, **rest) -> "Estimate":
+    def of(cls, raw_error: float | None, **rest: Any) -> "Estimate":
         """Return the estimate of an error that may lie outside [0, 1], or None."""
         if raw_error is None:
             return cls(None, None, None, **rest)

@@ -6,7 +6,7 @@ Estimators see models through this alone: no images, no weights. Labels are know
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
@@ -171,7 +171,7 @@ class Outputs:
     def _found(self) -> dict[Hashable, object]:
         return {}
 
-    def take(self, rows, *, copy_logits: bool = True) -> "Outputs":
+    def take(self, rows: Any, *, copy_logits: bool = True) -> "Outputs":
         """Return the outputs of some images alone: indices int[m], or bool[n]."""
         taken = object.__new__(Outputs)  # all was checked before, and sets like the source are taken some hundred times
         parts = {name: getattr(self, name) for name in ("labels", "reference", "slices", "features", "appearance")}

@@ -15,7 +15,9 @@ detection of images of no known class."""
 
 
 @checked
-def configure(learner: type, settings: Mapping[str, Any], dataset: str = "", task: PublishedSetting = "base-to-new"):
+def configure(
+    learner: type, settings: Mapping[str, Any], dataset: str = "", task: PublishedSetting = "base-to-new"
+) -> Any:
     """The learner with what is published for `dataset` and `task`, `settings` put over it.
 
     Args:
