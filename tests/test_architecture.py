@@ -1,6 +1,8 @@
 """The house: imports go down only, rooms on the ground floor do not know one another, `import openworld` is light."""
 
 import ast
+import importlib
+import inspect
 import re
 import subprocess
 import sys
@@ -252,3 +254,36 @@ def test_what_bundles_inputs_or_results_is_frozen(repository):
         if made.startswith("dataclass") and "frozen=True" not in made
     }
     assert changing == CHANGING
+
+
+def test_what_packages_export_says_what_it_takes_and_returns():
+    lacking = [
+        f"{function.__module__}.{function.__qualname__}: {name}"
+        for room in (*FLOOR_OF, "shifts.synthesis")
+        for function in exported_functions(importlib.import_module(f"openworld.{room}"))
+        for name, kind in (*parameters_of(function), ("return", inspect.signature(function).return_annotation))
+        if kind is inspect.Parameter.empty
+    ]
+    assert lacking == []
+
+
+def exported_functions(package):
+    """Functions and public methods of what a package has in `__all__`, without what decorators put around them."""
+    for name in getattr(package, "__all__", ()):
+        exported = getattr(package, name)
+        parts = vars(exported).values() if inspect.isclass(exported) else (exported,)
+        for part in parts:
+            function = inspect.unwrap(
+                next((getattr(part, at) for at in ("fget", "func", "__func__") if hasattr(part, at)), part)
+            )
+            is_ours = inspect.isfunction(function) and function.__module__.startswith("openworld.")
+            if is_ours and (function.__name__[0] != "_" or function.__qualname__.endswith("__call__")):
+                yield function
+
+
+def parameters_of(function):
+    return (
+        (name, each.annotation)
+        for name, each in inspect.signature(function).parameters.items()
+        if name not in ("self", "cls")
+    )

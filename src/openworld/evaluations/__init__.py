@@ -51,7 +51,7 @@ def find_evaluation(name: str) -> "Evaluation":
     return PLUGINS.find(name)
 
 
-def evaluation_of(spec) -> "Evaluation":
+def evaluation_of(spec: Any) -> "Evaluation":
     return find_evaluation(spec.protocol)
 
 
@@ -68,7 +68,7 @@ def function_of(name: str) -> str:
     return name if name in EVALUATIONS else PLUGINS.offered()[name][0].value
 
 
-def read_protocol(source: Path | str | Mapping[str, Any]):
+def read_protocol(source: Path | str | Mapping[str, Any]) -> Any:
     """Return the checked spec of a file or mapping, of the evaluation that its key `protocol` names; recognition
     without one.
 

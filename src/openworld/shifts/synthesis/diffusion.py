@@ -85,7 +85,7 @@ def sdxl_turbo(
     half: bool = True,  # float16, on a GPU
     revision: str | None = None,  # of the repository
     download: bool = True,  # False to take only what is on this machine
-    **settings,
+    **settings: Any,
 ) -> DiffusionPainter:
     """Load SDXL-Turbo or another text-to-image pipeline; settings: side, steps, guidance of `DiffusionPainter`."""
     try:

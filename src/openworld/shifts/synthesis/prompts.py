@@ -16,6 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
+from openworld.core.arrays import ArrayLike
 from openworld.core.errors import OpenworldError
 from openworld.core.plain_files import parse_json, read_text
 from openworld.core.types import Positive, checked
@@ -148,7 +149,13 @@ CHUNK = 2**14
 
 @checked
 def prompt_degrees(
-    prompts: Prompts, encode: Callable, decomposition: Decomposition, reference, *, k: int = K, chunk: Positive = CHUNK
+    prompts: Prompts,
+    encode: Callable,
+    decomposition: Decomposition,
+    reference: ArrayLike,
+    *,
+    k: int = K,
+    chunk: Positive = CHUNK,
 ) -> ShiftDegrees:
     """Return how far each prompt is from reference images float[M, D], or from a tuple of blocks that are together it.
 
