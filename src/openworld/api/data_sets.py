@@ -17,11 +17,7 @@ _SHOWN = 8  # parts of a data set that are counted one by one
 
 @checked
 def plan(
-    paper: str,
-    *,
-    root: Path | str | None = None,
-    table: Sequence[str | int] = (),
-    figure: Sequence[str | int] = (),
+    paper: str, *, root: Path | str | None = None, table: Sequence[str | int] = (), figure: Sequence[str | int] = ()
 ) -> TextReport:
     """Say what to download for a paper: from where, how large, into which folder, under which licence.
 

@@ -56,9 +56,7 @@ def doctor(name: str = "", *, device: str = "auto", quiet: bool = False) -> Text
     try:
         with observing(quiet=quiet) as observer:
             model = check_backbone(
-                name,
-                device=chosen,
-                progress=lambda done, total: observer.progress("looking at images", done, total),
+                name, device=chosen, progress=lambda done, total: observer.progress("looking at images", done, total)
             )
     except OpenworldError as error:
         places = find_places(name)

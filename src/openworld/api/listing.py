@@ -104,7 +104,7 @@ def rows_of_ours(listed: Listed) -> list[list[str]]:
     return [list(listed.cells(label, what, "")) for label, what in ours.items()]
 
 
-def _learner(label: str, learner: type, origin: str) -> tuple:
+def _learner(label: str, learner: type["Learner"], origin: str) -> tuple:
     from openworld.learners.engine.parameter_counts import tuned_parameters
 
     learns = hasattr(learner, "start")

@@ -15,12 +15,7 @@ HUB_FORMS = ("hub", "card")
 
 @checked
 def report(
-    folder: Path | str,
-    out: Path | str | None = None,
-    *,
-    table: str = "",
-    of: str = "",
-    figures: str = "",
+    folder: Path | str, out: Path | str | None = None, *, table: str = "", of: str = "", figures: str = ""
 ) -> str:
     """Write the report of a finished run again from its records: one HTML file, or tables, or figures for a paper.
 

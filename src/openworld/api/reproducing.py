@@ -168,11 +168,7 @@ def reproduce(
         raise OpenworldError("--claims runs the tables and figures that claims are about; leave the others out.")
     choices: dict[str, Any] = {"views": views, "precision": precision, "draw": draw, "crossing_sentences": sentences}
     changes = Changes(
-        read_added(Path(add)) if add else (),
-        read_settings(settings),
-        shots,
-        published_names=published_names,
-        **choices,
+        read_added(Path(add)) if add else (), read_settings(settings), shots, published_names=published_names, **choices
     )
     setup = ReproductionSetup(str(data), backbone, tuple(seeds), tuple(learners), quick, changes, str(classifier))
     setup = replace(setup, datasets=tuple(dataset), checkpoints=tuple(map(str, checkpoint)), names=str(names))

@@ -117,9 +117,7 @@ def _published() -> dict[str, PublishedTraining]:
     said = facts("openworld.classifiers", "recipes.toml")
     recipes: dict[str, Recipe] = {}
     for name, settings in said["recipes"].items():
-        values: dict[str, Any] = {
-            key: tuple(value) if isinstance(value, list) else value for key, value in settings.items()
-        }
+        values: Any = {key: tuple(value) if isinstance(value, list) else value for key, value in settings.items()}
         like = recipes[values.pop("like")] if "like" in values else Recipe()
         recipes[name] = replace(like, **values)
     return {

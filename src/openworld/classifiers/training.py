@@ -133,11 +133,11 @@ def train(
         training_images = TrainingImages(images, recipe, preprocess)
         network = network.to(device, memory_format=torch.channels_last)  # ty: ignore[no-matching-overload]: as stubs lack
         weights, history, kept = list(network.parameters()), [], {}
-        options: dict[str, Any] = {"lr": recipe.learning_rate, "weight_decay": recipe.weight_decay}
+        rate, decay = recipe.learning_rate, recipe.weight_decay
         if recipe.optimiser == "adam":
-            optimiser = torch.optim.Adam(weights, **options)
+            optimiser = torch.optim.Adam(weights, lr=rate, weight_decay=decay)
         else:
-            optimiser = torch.optim.SGD(weights, momentum=recipe.momentum, **options)
+            optimiser = torch.optim.SGD(weights, lr=rate, momentum=recipe.momentum, weight_decay=decay)
 
         for epoch in range(recipe.epochs):
             history.append(_epoch(network, optimiser, training_images, recipe, epoch, device))

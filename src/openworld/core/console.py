@@ -13,14 +13,11 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO, Any
 
 from openworld.core.progress import Observer
 from openworld.core.sizes import duration
 from openworld.core.terminal import one_line, visible
-
-if TYPE_CHECKING:
-    from rich.progress import Progress
 
 PIPED = 160  # columns of a table where nothing says how wide the output is
 SHORT = 2.0  # seconds; work that is over sooner leaves no line in a log, and lines are not closer together
@@ -89,7 +86,7 @@ def time_left(done: float, left: float, taken: float, now: float) -> str:
 
 
 @contextmanager
-def bars() -> Generator["Progress"]:
+def bars() -> Generator[Any]:
     """A `rich.progress.Progress` on standard error that draws only on a terminal and leaves nothing behind."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn

@@ -15,8 +15,7 @@ FORM = "package.module:function"
 def code_of(network: object) -> str:
     """Return hex SHA-256 of the files that the classes of a network and of its layers are written in."""
     # Weights do not show what a `forward` does with them. Classes without a file, as in a notebook, do not count.
-    modules = getattr(network, "modules", None)
-    layers = [network] if modules is None else modules()
+    layers = getattr(network, "modules", lambda: [network])()
     digest = hashlib.sha256()
     for kind in sorted({type(layer) for layer in layers}, key=lambda kind: (kind.__module__, kind.__qualname__)):
         digest.update(f"{kind.__module__}.{kind.__qualname__}\0".encode())

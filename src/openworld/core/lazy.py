@@ -16,11 +16,9 @@ def lazily(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[], 
     """
     statements = ast.parse(Path(file).read_text(encoding="utf-8")).body
     (imports,) = (each.body for each in statements if isinstance(each, ast.If))
+    ours = [each for each in imports if isinstance(each, ast.ImportFrom)]
     lies_in = {
-        alias.asname or alias.name: (each.module or package, alias.name)
-        for each in imports
-        if isinstance(each, ast.ImportFrom)
-        for alias in each.names
+        alias.asname or alias.name: (each.module or package, alias.name) for each in ours for alias in each.names
     }
 
     def find(name: str) -> Any:

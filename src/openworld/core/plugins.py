@@ -19,7 +19,6 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from types import FrameType
-from typing import Any
 
 from openworld.core.errors import OpenworldError, unknown_name
 from openworld.core.reading import article
@@ -178,15 +177,15 @@ def _exits_refused() -> Generator[None]:
             exit_now(status)
         raise SystemExit(f"os._exit({status})")
 
-    homes: list[Any] = [module for module in map(sys.modules.get, ("os", "posix", "nt")) if module is not None]
+    homes = [module for module in map(sys.modules.get, ("os", "posix", "nt")) if module is not None]
     for module in homes:
-        module._exit = refuse
+        module._exit = refuse  # ty: ignore[missing-attribute]: of `os`
     try:
         yield
     finally:
         inside = False
         for module in homes:
-            module._exit = exit_now
+            module._exit = exit_now  # ty: ignore[missing-attribute]: of `os`
 
 
 @contextmanager

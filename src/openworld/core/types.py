@@ -106,7 +106,7 @@ def checked(target: Target) -> Target:
         try:
             return target(*given, **named)
         except ModuleNotFoundError as error:  # the outermost function, which the user called, is named
-            raise not_installed(error, target.__qualname__.removesuffix(".__init__")) from error
+            raise not_installed(error, call.__qualname__.removesuffix(".__init__")) from error
 
     return call  # ty: ignore[invalid-explicit-return]: `wraps` makes it what the target is
 

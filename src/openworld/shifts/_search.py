@@ -9,7 +9,6 @@ faiss is another way to find them: its flat index of inner products, on the CPU.
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 import torch
@@ -35,7 +34,7 @@ class SearchReference:
     dtype: torch.dtype
     units: Tensor | None = None  # made once, or None to make them when asked
     # what searches leave behind for the next: memory to write on, an index
-    scratch: dict[str, Any] = field(default_factory=dict)
+    scratch: dict = field(default_factory=dict)
 
     @classmethod
     def kept(cls, given: Tensor, dtype: torch.dtype) -> "SearchReference":

@@ -102,8 +102,7 @@ class Decomposition:
                 exact = dtype == torch.float64
                 part = moved @ basis.to(units) if exact else same_product(moved, basis.to(units), longest)
                 out[start : start + CHUNK] = part
-        semantic, covariate = made
-        return semantic, covariate
+        return made[0], made[1]
 
     def save(self, path: Path) -> None:
         """Write one safetensors file, `about` in its header."""

@@ -16,6 +16,7 @@ from openworld.core.types import checked
 from openworld.metrics import OpenworldAUC, openworld_auc
 from openworld.shifts.grid import ShiftGrid
 
+Groups = ArrayLike | None
 Pair = tuple[Any, Any]  # scores, and whether each was named right
 
 
@@ -36,7 +37,7 @@ class OpenWorldByShift:
 
 @checked
 def open_world_by_shift(
-    base: Pair, new: Pair, grid: ShiftGrid, *, base_groups: ArrayLike | None = None, new_groups: ArrayLike | None = None
+    base: Pair, new: Pair, grid: ShiftGrid, *, base_groups: Groups = None, new_groups: Groups = None
 ) -> OpenWorldByShift:
     """Hold all base images against the new images of each cell, of each semantic and of each covariate level.
 
@@ -69,8 +70,8 @@ def open_world_in_same_looks(
     new: Pair,
     grid: ShiftGrid,
     *,
-    base_groups: ArrayLike | None = None,
-    new_groups: ArrayLike | None = None,
+    base_groups: Groups = None,
+    new_groups: Groups = None,
 ) -> OpenWorldByShift:
     """Hold the base images of each covariate level against the new images of the same level, whole and cell by cell.
 
@@ -91,9 +92,8 @@ def open_world_in_same_looks(
     held = _holding(base, base_groups, new, new_groups, grid)
     levels = as_labels(base_covariate, "base_covariate", len(base[0]))
     rows = [np.flatnonzero(levels == level) for level in range(grid.shape[0])]
-    cells = {place: held(rows[place[0]], grid.cell(*place)) for place in _present(grid)}
     return OpenWorldByShift(
-        {place: result for place, result in cells.items() if result is not None},
+        {place: cell for place in _present(grid) if (cell := held(rows[place[0]], grid.cell(*place))) is not None},
         (),
         tuple(held(base, np.flatnonzero(grid.covariate == level)) for level, base in enumerate(rows)),
     )

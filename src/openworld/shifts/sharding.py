@@ -130,8 +130,7 @@ def measure_piece(
 ) -> UnitResult:
     """Measure images [start, end) against reference rows [start, end); `inputs` only says what the files hold."""
     rows = [_rows_of(Path(files[name])) for name in ("images", "reference")]
-    (start, end), (first, last) = images, reference
-    spans = (start, end), (first, last)
+    spans = (images[0], images[1]), (reference[0], reference[1])
     measured = _piece(load_decomposition(Path(files["decomposition"])), *rows, k, spans)
     nearest = {half: getattr(measured, half) for half in HALVES}
     return UnitResult({half: {"distances": near.distances, "places": near.places} for half, near in nearest.items()})

@@ -16,6 +16,7 @@ from openworld.core.types import checked
 from openworld.metrics import Accuracy, accuracy
 from openworld.shifts._rows import CHUNK, as_rows, at_least_float32, unit
 from openworld.shifts.decomposition import HALVES, Decomposition
+from openworld.shifts.open_world import Groups
 
 PARTS = ("whole", *HALVES)
 """Rows of the table."""
@@ -35,12 +36,7 @@ class DecomposedAccuracy:
 
 @checked
 def decomposed_zero_shot(
-    decomposition: Decomposition,
-    images: ArrayLike,
-    labels: ArrayLike,
-    classes: ArrayLike,
-    *,
-    groups: ArrayLike | None = None,
+    decomposition: Decomposition, images: ArrayLike, labels: ArrayLike, classes: ArrayLike, *, groups: Groups = None
 ) -> tuple[DecomposedAccuracy, ...]:
     """Top-1 and top-5 accuracy by cosine with the class texts: whole, semantic half, covariate half.
 
@@ -73,7 +69,7 @@ def decomposed_nearest_mean(
     reference: ArrayLike,
     reference_labels: ArrayLike,
     *,
-    groups: ArrayLike | None = None,
+    groups: Groups = None,
 ) -> tuple[DecomposedAccuracy, ...]:
     """Return the table by cosine with the mean of each class's reference images, where texts have no features.
 
