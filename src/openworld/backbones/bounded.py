@@ -6,6 +6,7 @@ pass (gradient checkpointing; Chen et al., 2016), which gives the same numbers f
 """
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -40,10 +41,10 @@ class _Recomputed(torch.autograd.Function):
         return run(*tensors)
 
     @staticmethod
-    def setup_context(context, inputs: tuple, output: Tensor) -> None:
-        context.run, *tensors = inputs
-        context.save_for_backward(*tensors)
+    def setup_context(ctx: Any, inputs: tuple, output: Tensor) -> None:
+        ctx.run, *tensors = inputs
+        ctx.save_for_backward(*tensors)
 
     @staticmethod
-    def backward(context, gradient: Tensor) -> tuple:
-        return None, *torch.func.vjp(context.run, *context.saved_tensors)[1](gradient)
+    def backward(ctx: Any, *gradients: Tensor) -> tuple:
+        return None, *torch.func.vjp(ctx.run, *ctx.saved_tensors)[1](*gradients)

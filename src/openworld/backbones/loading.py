@@ -52,10 +52,10 @@ class _Unfilled(TorchFunctionMode):
     # PyTorch's "meta" device does that, too, but imports its compiler for it, more than a second in every process.
     DRAWING = ("normal_", "uniform_", "kaiming_uniform_")
 
-    def __torch_function__(self, function, types, args=(), kwargs=None):
-        if getattr(function, "__name__", "") in self.DRAWING:
-            return args[0] if args else kwargs["tensor"]
-        return function(*args, **(kwargs or {}))
+    def __torch_function__(self, func, types, args=(), kwargs=None):
+        if getattr(func, "__name__", "") in self.DRAWING:
+            return args[0] if args else (kwargs or {})["tensor"]
+        return func(*args, **(kwargs or {}))
 
 
 @checked
@@ -224,7 +224,7 @@ def _conversion(source: str, folder: Path) -> tuple[str, Form] | None:
         ]
         for request in requests:
             form = weight_form(folder, _names(source, request.git_reference))
-            if form and not form.pickled:
+            if form and not form.pickled and request.git_reference:
                 return request.git_reference, form
     except Exception:  # as above; without the list of requests main's own weights do as well
         return None
@@ -234,4 +234,4 @@ def _conversion(source: str, folder: Path) -> tuple[str, Form] | None:
 def _names(source: str, revision: str | None) -> list[str]:
     from huggingface_hub import HfApi
 
-    return [file.rfilename for file in HfApi().model_info(source, revision=revision, timeout=10).siblings]
+    return [file.rfilename for file in HfApi().model_info(source, revision=revision, timeout=10).siblings or ()]

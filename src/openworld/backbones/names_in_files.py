@@ -37,7 +37,10 @@ def _lies_here(name: str) -> bool:
     for files in needed_files(known_name(name)):
         lacking = {need.purpose for need in files.missing}
         if not lacking or (
-            lacking == {"tokenizer"} and files.layout == "open_clip" and vocabulary_lies_here(files.folder)
+            lacking == {"tokenizer"}
+            and files.layout == "open_clip"
+            and files.folder is not None
+            and vocabulary_lies_here(files.folder)
         ):
             return True
     return False

@@ -7,7 +7,7 @@ rounded half to even.
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 import torch
@@ -99,7 +99,7 @@ def _from_hugging_face(whole: dict) -> Preprocess | None:
         return None  # of the tokenizer alone
     settings = whole.get("image_processor", whole)
     kind = settings.get("image_processor_type") or settings.get("feature_extractor_type") or ""
-    usual = _SIGLIP_USUAL if kind.startswith("Siglip") else _CLIP_USUAL if kind.startswith("CLIP") else {}
+    usual: Any = _SIGLIP_USUAL if kind.startswith("Siglip") else _CLIP_USUAL if kind.startswith("CLIP") else {}
     settings = {**usual, **settings}
     off = [name for name in ("do_resize", "do_rescale", "do_normalize") if settings.get(name) is False]
     if off:

@@ -7,6 +7,7 @@ masked pass over all rows, exactly, at the cost of a few rows.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -63,7 +64,7 @@ def record_text(tower: TextTower, sentences: Sequence[Sequence[int]]) -> Recordi
     for first in range(0, len(tokens), CHUNK):
         rows = tower.tokens(tokens[first : first + CHUNK]) + tower.positions[: tokens.shape[1]]
         parts.append(_record(tower.blocks, rows, tower.attend))
-    memory = tuple(tuple(map(torch.cat, zip(*block, strict=True))) for block in zip(*parts, strict=True))
+    memory: Any = tuple(tuple(map(torch.cat, zip(*block, strict=True))) for block in zip(*parts, strict=True))
     return Recording(memory, torch.arange(tokens.shape[1], device=device) < lengths[:, None])
 
 
@@ -108,7 +109,7 @@ def _read(blocks: Sequence[Block], prompts: Tensor, recording: Recording) -> Ten
 
             def attend(index: int, block: Block, query: Tensor, key: Tensor, value: Tensor) -> Tensor:
                 query, key, value = (split_heads(rows, block.heads) for rows in (query, key, value))
-                counting = seen.visible[:, None, None]
+                counting = None if seen.visible is None else seen.visible[:, None, None]
                 return join_heads(F.scaled_dot_product_attention(query, key, value, attn_mask=counting))
 
             return run_blocks(blocks, rows, attend_all if seen.visible is None else attend, memory=seen.memory)

@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from openworld.backbones.config import TwoTowerConfig
 from openworld.backbones.published_files import VOCABULARY
@@ -47,9 +48,9 @@ class Tokenizer:
     def __call__(self, texts: Sequence[str]) -> list[list[int]]:
         """Token ids of each text. Raises OpenworldError naming the first text that is too long."""
         cleaned = [self.clean(text) for text in texts] if self.clean else list(texts)
-        alone = self.end_token is not None
-        read = self.engine.encode_batch(cleaned, add_special_tokens=not alone)
-        ids = [[*encoding.ids, self.end_token] if alone else encoding.ids for encoding in read]
+        end = [] if self.end_token is None else [self.end_token]
+        read = self.engine.encode_batch(cleaned, add_special_tokens=not end)
+        ids = [encoding.ids + end for encoding in read]
         for text, tokens in zip(texts, ids, strict=True):
             if len(tokens) > self.positions:
                 raise OpenworldError(
@@ -130,7 +131,7 @@ def clip_engine(vocabulary: Mapping[str, int], merges: Sequence[tuple[str, str]]
     )
     words = pre_tokenizers.Split(Regex(CLIP_WORDS), behavior="removed", invert=True)
     engine.pre_tokenizer = pre_tokenizers.Sequence([words, pre_tokenizers.ByteLevel(add_prefix_space=False)])
-    ends = [(token, engine.token_to_id(token)) for token in (end, start)]
+    ends: list[Any] = [(token, engine.token_to_id(token)) for token in (end, start)]
     engine.post_processor = processors.RobertaProcessing(*ends, trim_offsets=False, add_prefix_space=False)
     return engine
 
@@ -140,7 +141,7 @@ def openai_vocabulary(file: Path) -> tuple[dict[str, int], list[tuple[str, str]]
     # The file holds merges alone, more than CLIP uses. Tokens are numbered in this order: the 256 bytes, the same at
     # the end of a word, merges, start, end.
     lines = gzip.decompress(file.read_bytes()).decode("utf-8").split("\n")[1 : _MERGES + 1]
-    merges = [tuple(line.split()) for line in lines if line.strip()]
+    merges: Any = [tuple(line.split()) for line in lines if line.strip()]
     if not all(len(pair) == 2 for pair in merges):
         raise ValueError(f"{file.name} has lines that are not two parts of a word")
     # The letter that stands for each byte: itself where it can be printed, else one from 256 on (GPT-2's table).

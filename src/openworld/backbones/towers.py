@@ -4,7 +4,8 @@ Both are embedding + `run_blocks` + pooling. Their state is named by role (`bloc
 checkpoint; `layouts` translates. Freshly built towers carry CLIP's random initialisation and can be trained.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -26,6 +27,8 @@ from openworld.core.errors import OpenworldError
 class ImageTower(nn.Module):
     """Vision transformer (Dosovitskiy et al., 2021) as CLIP and SigLIP use it: pixels to joint embeddings."""
 
+    blocks: Any  # a list of modules that are all `Block`, of which slices are such lists
+
     def __init__(self, config: ImageConfig, joint_dimension: int):
         super().__init__()
         width, size = config.width, config.patch_size
@@ -38,7 +41,7 @@ class ImageTower(nn.Module):
         self.norm_out = nn.LayerNorm(width, eps=config.norm_epsilon)
         pools_by_attention = config.pool == "attention"
         self.pool = AttentionPool(config) if pools_by_attention else None
-        self.projection = nn.Identity() if pools_by_attention else nn.Linear(width, joint_dimension, bias=False)
+        self.projection: Any = nn.Identity() if pools_by_attention else nn.Linear(width, joint_dimension, bias=False)
         self.initialise()
 
     def forward(self, pixels: Tensor, keep: Tensor | None = None, edit: Edit | None = None) -> Tensor:
@@ -92,6 +95,8 @@ class ImageTower(nn.Module):
 class TextTower(nn.Module):
     """Transformer over token ids as CLIP (causal, pooled at the end token) and SigLIP (bidirectional) use it."""
 
+    blocks: Any  # as the image tower's
+
     def __init__(self, config: TextConfig, joint_dimension: int):
         super().__init__()
         self.config = config
@@ -141,7 +146,7 @@ class AttentionPool(nn.Module):
     def __init__(self, config: ImageConfig):
         super().__init__()
         self.query = nn.Parameter(torch.randn(config.width) * config.width**-0.5)
-        self.block = _block(config)
+        self.block: Any = _block(config)
         # The block's first norm has no counterpart in the map head: the rows arrive normed already.
         self.block.norm_1 = nn.Identity()
 
@@ -158,7 +163,7 @@ def _block(config: ImageConfig | TextConfig) -> Block:
     return Block(config.width, config.heads, config.mlp_width, config.activation, config.norm_epsilon)
 
 
-def _initialise_blocks(blocks: nn.ModuleList, width: int) -> None:
+def _initialise_blocks(blocks: Sequence[Block], width: int) -> None:
     residual = width**-0.5 * (2 * len(blocks)) ** -0.5
     for block in blocks:
         nn.init.normal_(block.qkv.weight, std=width**-0.5)

@@ -6,6 +6,7 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -17,7 +18,6 @@ from openworld.backbones.config import TwoTowerConfig
 from openworld.backbones.preprocess import Preprocess
 from openworld.backbones.prompts import PromptedNames, PromptLayout, require_causal
 from openworld.backbones.recording import Recording
-from openworld.backbones.tokenizer import Tokenizer
 from openworld.backbones.towers import ImageTower, TextTower, insert_prompts, require_class_token
 from openworld.backbones.upper_blocks import EnteredText, PackedText
 from openworld.core.errors import OpenworldError
@@ -34,7 +34,7 @@ class TwoTower(nn.Module):
         self,
         config: TwoTowerConfig,
         *,
-        tokenizer: Tokenizer | None = None,
+        tokenizer: Any = None,
         preprocess: Preprocess | None = None,
         name: str = "unnamed",
     ) -> None:
@@ -42,7 +42,7 @@ class TwoTower(nn.Module):
         self.config = config
         self.name = name
         self.tokenizer = tokenizer
-        self.preprocess = preprocess
+        self.preprocess: Preprocess | Any = preprocess
         self.image = ImageTower(config.image, config.joint_dimension)
         self.text = TextTower(config.text, config.joint_dimension)
         self.log_scale = nn.Parameter(torch.tensor(math.log(1 / 0.07)))
@@ -246,7 +246,7 @@ class TwoTower(nn.Module):
         Raises OpenworldError for a name that there is not, or another shape.
         """
         changed = with_weights(self, {name: tensor.to(self.dtype) for name, tensor in weights.items()})
-        changed._fingerprint = None
+        vars(changed)["_fingerprint"] = None
         return changed
 
     def embed_words(self, phrase: str) -> Tensor:
@@ -277,7 +277,7 @@ def hash_weights(description: str, weights: Mapping[str, Tensor]) -> str:
     return digest.hexdigest()
 
 
-def with_weights(module: nn.Module, weights: Mapping[str, Tensor], prefix: str = "") -> nn.Module:
+def with_weights(module: Any, weights: Mapping[str, Tensor], prefix: str = "") -> Any:
     """Return a module like `module` in which the named weights are other tensors; `module` stays as it is."""
     # Modules on the way to a replaced weight are made anew, all others are shared; a pass through the result is
     # differentiable with respect to the tensors.

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import torch
 from PIL import Image
-from torch import Tensor, nn
+from torch import Tensor
 
 from openworld.backbones.two_tower import hash_weights
 from openworld.core.errors import OpenworldError
@@ -63,7 +63,7 @@ class _Sizes:
 
 @dataclass(frozen=True)
 class ForeignModel:
-    module: nn.Module
+    module: Any
     architecture: str  # the library's class and what it was made from: part of the fingerprint
     embed_images: Callable[[Tensor], Tensor]  # prepared images float[B, ...] to [B, D]
     embed_sentences: Callable[[Sequence[str]], Tensor]  # sentences to [C, D]; refuses those that are too long
@@ -135,8 +135,8 @@ class ForeignEncoder:
         self._scale = model.logit_scale.detach().float().reshape(()).to(device)
         self._fingerprint = None
         side = self._side()
-        self.config = _Sizes(name, _TEXT, joint_dimension=self._joint_dimension())
-        self.config.image = _Sizes(name, _IMAGE, image_size=side)
+        image = _Sizes(name, _IMAGE, image_size=side)
+        self.config: Any = _Sizes(name, _TEXT, joint_dimension=self._joint_dimension(), image=image)
 
     @property
     def architecture(self) -> str:

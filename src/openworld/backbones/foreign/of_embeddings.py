@@ -27,7 +27,7 @@ class GivenEncoder(ForeignEncoder):
     def __init__(self, given: Embeddings, name: str = ""):
         self.classnames, self.sentences = given.classnames, torch.from_numpy(given.classes)
         self._width = given.classes.shape[-1]
-        self._place = {normalise_class_name(name): place for place, name in enumerate(given.classnames)}
+        self._place = {normalise_class_name(name): place for place, name in enumerate(given.classnames or ())}
         # Of several sentences, the mean of unit embeddings, as an ensemble of templates has it.
         self._classes = (
             normalize(self.sentences, dim=-1).mean(1) if given.classes.shape[1] > 1 else self.sentences[:, 0]

@@ -6,10 +6,11 @@ open_clip needs torchvision and is imported when a model of it is asked for, not
 
 import json
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 from PIL import Image
-from torch import Tensor, nn
+from torch import Tensor
 
 from openworld.backbones.foreign.encoder import ForeignModel, import_library, refusing
 from openworld.backbones.tokenizer import Spelling, speller_of
@@ -50,7 +51,7 @@ def load(source: str, name: str) -> ForeignModel:
 class _Sentences:
     """Sentences to joint embeddings; those that the tokenizer would cut off are refused."""
 
-    def __init__(self, tokenizer: Callable, module: nn.Module, positions: int):
+    def __init__(self, tokenizer: Callable, module: Any, positions: int):
         self.tokenizer, self.module, self.positions = tokenizer, module, positions
 
     def __call__(self, texts: Sequence[str]) -> Tensor:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import numpy as np
 import torch
@@ -42,7 +43,7 @@ def load(source: str, name: str) -> ForeignModel:
     return model_of(module, processor, tokenizer, name)
 
 
-def model_of(module: nn.Module, processor, tokenizer, name: str) -> ForeignModel:
+def model_of(module: Any, processor, tokenizer, name: str) -> ForeignModel:
     """A model with its image processor and its tokenizer, as the library has them."""
     library = import_library("transformers", name)
     positions, padding = _sentences(module.config, tokenizer)
@@ -65,7 +66,7 @@ class _Images:
 
     # Most processors give pixels alone. Some add what tells padding apart (NaFlex: a mask, and how many patches lie
     # side by side): all numbers of an image are then laid in one row, and taken apart again for the model.
-    def __init__(self, processor, module: nn.Module):
+    def __init__(self, processor, module: Any):
         self.processor, self.module = processor, module
         sample = self._processed(Image.new("RGB", (96, 64)))
         self.layout = {name: (tensor.shape[1:], tensor.dtype) for name, tensor in sample.items()}
@@ -81,7 +82,7 @@ class _Images:
             return _embedding(self.module.get_image_features(**{next(iter(self.layout)): pixels}))
         if pixels.dtype == torch.bfloat16:
             raise OpenworldError(f"bfloat16 rounds the patch places of {type(self.module).__name__}; use float32.")
-        parts = pixels.split([shape.numel() for shape, _ in self.layout.values()], dim=1)
+        parts = pixels.split([int(np.prod(shape)) for shape, _ in self.layout.values()], dim=1)
         shaped = {
             name: part.unflatten(1, shape).to(pixels.dtype if dtype.is_floating_point else dtype)
             for part, (name, (shape, dtype)) in zip(parts, self.layout.items(), strict=True)
@@ -96,7 +97,7 @@ class _Images:
 class _Sentences:
     """Sentences to joint embeddings; `padding` is None where each batch is padded to its longest sentence."""
 
-    def __init__(self, tokenizer, module: nn.Module, positions: int, padding: int | None):
+    def __init__(self, tokenizer, module: Any, positions: int, padding: int | None):
         self.tokenizer, self.module, self.positions, self.padding = tokenizer, module, positions, padding
         self.wanted = _accepted(module.get_text_features)
 
@@ -138,7 +139,7 @@ def _sentences(config, tokenizer) -> tuple[int, int | None]:
     return positions, None
 
 
-def _logit_scale(name: str, module: nn.Module) -> Tensor:
+def _logit_scale(name: str, module: Any) -> Tensor:
     """exp of CLIP's logit scale, or one over ALIGN's temperature."""
     if isinstance(getattr(module, "logit_scale", None), Tensor) and module.logit_scale.numel() == 1:
         return module.logit_scale.detach().float().exp()
