@@ -6,6 +6,7 @@ strange ones nothing but noise, so that every detector whose scores have the rig
 
 from dataclasses import replace
 from functools import cache
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -73,6 +74,7 @@ def _colour_net(seed: int) -> ColourNet:
         torch.manual_seed(seed)
         net = ColourNet().eval().requires_grad_(False)
     head = linear_probe(net.features(images), labels, penalty=1e-3)
+    assert head.bias is not None
     net.head.weight.copy_(head.weight)
     net.head.bias.copy_(head.bias)
     return net
@@ -109,13 +111,14 @@ def small_seen(
         layers=model.layers,
         layer_gradients=True,
     )
+    assert batch.maps is not None and batch.maps.late is not None
     return replace(batch, texts=_texts(device), patches=batch.maps.late.flatten(2).mT, own=batch.energy)
 
 
 @cache
 def _texts(device: str) -> Texts:
     """What colours look like, as if it were their names; negative ones lie halfway to what noise looks like."""
-    net = small_classifier(device).module
+    net: Any = small_classifier(device).module
     images, labels = (part.to(device) for part in small_images(0, 300))
     noise = net.features(small_images(0, 21, known=False)[0].to(device))
     texts = torch.stack([net.features(images[labels == colour]).mean(dim=0) for colour in range(COLOURS)])

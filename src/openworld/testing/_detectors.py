@@ -80,7 +80,9 @@ def larger_is_more_in_distribution(detector, device: str) -> None:
     image_sets = [_seen(detector, device, 2, known=known) for known in (True, False)]
     known, strange = (scores["it"].cpu().numpy() for scores in score_stream({"it": _fit(detector, device)}, image_sets))
     area = auroc(known, strange).value
-    assert area >= TOLD_APART, f"AUROC of what it knows against noise is {area:.2f}; turn the sign of the scores"
+    assert area is not None and area >= TOLD_APART, (
+        f"AUROC of what it knows against noise is {area:.2f}; turn the sign of the scores"
+    )
 
 
 def an_image_has_its_score_whatever_the_others_are(detector, device: str) -> None:
@@ -126,8 +128,8 @@ def precision_is_that_of_the_features(detector, device: str) -> None:
         train, test = (
             replace(
                 seen,
-                features=seen.features.to(dtype),
-                outputs=seen.outputs.to(dtype),
+                features=None if seen.features is None else seen.features.to(dtype),
+                outputs=None if seen.outputs is None else seen.outputs.to(dtype),
                 perturbed={how: features.to(dtype) for how, features in seen.perturbed.items()},
             )
             for seen in (_seen(detector, device, seed) for seed in (1, 2))
@@ -161,10 +163,11 @@ def bad_features_are_refused(detector, device: str) -> None:
     """NaN, and another number of features than in the fit: OpenworldError."""
     if "features" not in detector.needs:
         return
-    fitted, test = _fit(detector, device), _seen(detector, device, 2)
-    spoilt = test.features.clone()
+    fitted, right = _fit(detector, device), _seen(detector, device, 2).features
+    assert right is not None
+    spoilt = right.clone()
     spoilt[3, 0] = float("nan")
-    for features, what in ((spoilt, "NaN"), (test.features[:, :5], "another number of features")):
+    for features, what in ((spoilt, "NaN"), (right[:, :5], "another number of features")):
         require_refused(lambda: fitted.score(features), what, by=OpenworldError)  # noqa: B023
 
 
@@ -207,7 +210,9 @@ def _fit(detector, device: str) -> FittedDetector:
 
 
 def _tensors(batch: Activations) -> list[Tensor]:
-    return [batch.features, batch.outputs, batch.labels, batch.patches, batch.maps.early, batch.maps.late]
+    maps = (batch.maps.early, batch.maps.late) if batch.maps is not None else ()
+    tensors = (batch.features, batch.outputs, batch.labels, batch.patches, *maps)
+    return [tensor for tensor in tensors if tensor is not None]
 
 
 def _require_close(ours: Tensor, theirs: Tensor, when: str) -> None:

@@ -18,6 +18,7 @@ from collections.abc import Callable, Mapping
 from contextlib import chdir
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from openworld.core.errors import OpenworldError
 from openworld.results import Results
@@ -180,7 +181,9 @@ def is_exported_in_every_form(ran: EvaluationRun) -> None:
     from openworld.evaluations.finished_runs import read_report
 
     report, file = read_report(ran.folder), ran.folder.parent / "table.csv"
-    texts = {"text": ran.ask("report", ran.folder, "--table", "text")} | {form: report.export(form) for form in FORMS}
+    texts: dict[str, Any] = {"text": ran.ask("report", ran.folder, "--table", "text")} | {
+        form: report.export(form) for form in FORMS
+    }
     for form, text in texts.items():
         assert any(character.isdigit() for character in text), f"{form} shows no number"
     rows = list(csv.reader(io.StringIO(texts["csv"])))

@@ -9,6 +9,7 @@ import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, is_dataclass, replace
 from functools import lru_cache, partial
+from pathlib import Path
 from typing import Any, get_args
 from unittest.mock import patch
 
@@ -273,7 +274,7 @@ def is_saved_and_loaded(learner, world: World) -> None:
     # A learner need not be installed yet to be tested: for the time of this check it counts as one of ours.
     with tempfile.TemporaryDirectory() as folder, patch.dict(LEARNERS, {learner.name: type(learner)}):
         fitted.save(folder)
-        again = load(folder, world.clip)
+        again = load(Path(folder), world.clip)
     _require(again.learner == learner, f"loaded, it is {learner}", again.learner)
     ours = fitted.answer(world.shots, bank)
     theirs = again.answer(world.shots, again.text_bank(world.shots.classnames, world.new))

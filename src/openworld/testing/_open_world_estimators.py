@@ -59,7 +59,7 @@ def _numbers(estimate: OpenWorldEstimate) -> dict[str, float | None]:
 
 def _same(first: OpenWorldEstimate, second: OpenWorldEstimate) -> bool:
     pairs = [(first.value_of(name), second.value_of(name)) for name in NUMBERS]
-    return all(one is other if None in (one, other) else abs(one - other) <= ORDER for one, other in pairs)
+    return all(one is other if one is None or other is None else abs(one - other) <= ORDER for one, other in pairs)
 
 
 def says_what_it_is(estimator) -> None:
@@ -85,24 +85,27 @@ def images_are_a_set(estimator) -> None:
     """Images in another order give the same estimate, and scores on another rising scale."""
     fitted, stream = _fitted(estimator), small_open_world(1)
     expected = fitted.estimate(stream)
+    both: tuple[Any, Any] = (fitted.validation, stream)
     shuffled = stream.rows(np.random.default_rng(5).permutation(stream.n))
     assert _same(fitted.estimate(shuffled), expected), "another order of the images"
-    validation, rescaled = (replace(one, scores=np.exp(one.scores)) for one in (fitted.validation, stream))
+    validation, rescaled = (replace(each, scores=np.exp(each.scores)) for each in both)
     assert _same(estimator.fit(validation).estimate(rescaled), expected), "scores on another rising scale"
 
 
 def calls_can_be_repeated(estimator) -> None:
     """The same call gives the same answer, and inputs are not changed."""
     fitted, stream = _fitted(estimator), small_open_world(1)
+    assert stream.logits is not None and stream.scores is not None
     before = stream.logits.copy(), stream.scores.copy()
     first, second = fitted.estimate(stream), fitted.estimate(stream)
     assert _numbers(first) == _numbers(second), "the same call gives the same answer"
-    assert all(map(np.array_equal, before, (stream.logits, stream.scores))), "inputs are not changed"
+    after = stream.logits, stream.scores
+    assert all(np.array_equal(*pair) for pair in zip(before, after, strict=True)), "inputs are not changed"
 
 
 def details_fit_into_json(estimator) -> None:
     """What an estimate rests on can be kept, also where every validation image is named right."""
-    validation = small_open_world(0, 120, 0)
+    validation: Any = small_open_world(0, 120, 0)
     right = replace(validation, labels=validation.logits[:, :BASE].argmax(axis=1))
     for known in (validation, right):
         details = estimator.fit(known).estimate(small_open_world(1)).details
@@ -113,7 +116,8 @@ def details_fit_into_json(estimator) -> None:
 def labels_of_the_stream_are_not_looked_at(estimator) -> None:
     """Right labels, wrong ones and none give the same answer."""
     fitted, stream = _fitted(estimator), small_open_world(1)
-    others = {"labels": (stream.labels + 1) % (BASE + NEW), "base_right": ~stream.base_right}
+    assert stream.labels is not None and stream.base_right is not None
+    others: dict[str, Any] = {"labels": (stream.labels + 1) % (BASE + NEW), "base_right": ~stream.base_right}
     lying, blind = replace(stream, **others), replace(stream, **dict.fromkeys(others))
     numbers = [_numbers(fitted.estimate(outputs)) for outputs in (stream, lying, blind)]
     assert numbers[0] == numbers[1] == numbers[2], "labels of the stream are looked at"
@@ -154,9 +158,10 @@ def too_little_is_refused(estimator) -> None:
 def one_new_name_tells_nothing(estimator) -> None:
     """The confidence in one name alone is 1, and no accuracy of new names is given."""
     validation, stream = small_open_world(0, 120, 0), small_open_world(1)
+    pairs: Any = ((validation, validation.labels), (stream, None))
     cut = [
         replace(one, logits=one.logits[:, :5], new_logits=None, reference=one.reference[:, :5], labels=labels)
-        for one, labels in ((validation, validation.labels), (stream, None))
+        for one, labels in pairs
     ]
     estimate = estimator.fit(cut[0]).estimate(cut[1])
     assert estimate.new_accuracy is None and estimate.openworld_auc is None, "one new name"

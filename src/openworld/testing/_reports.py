@@ -125,9 +125,9 @@ def check_table(table: Table) -> None:
 def _same_on_a_terminal(table: Table) -> None:
     from rich.console import Console
 
-    console = Console(width=100_000, file=io.StringIO(), color_system=None)
-    console.print(terminal_table(table))
-    lines = [" ".join(line.split()) for line in console.file.getvalue().splitlines()]
+    screen = io.StringIO()
+    Console(width=100_000, file=screen, color_system=None).print(terminal_table(table))
+    lines = [" ".join(line.split()) for line in screen.getvalue().splitlines()]
     for row, cells in texts(table):
         words = [" ".join(part.split()) for part in (f"{row.label} {row.remark}", *(cell.line for cell in cells))]
         assert any(_in_order(words, line) for line in lines), f"{row.label}: {words} is in no line of the terminal"
@@ -200,13 +200,13 @@ class _Page(HTMLParser):
         self.rows: list[list[tuple[str, dict]]] = []
         self._in_body = False
 
-    def handle_starttag(self, tag: str, attributes) -> None:
+    def handle_starttag(self, tag: str, attrs) -> None:
         if tag == "tbody":
             self._in_body = True
         elif tag == "tr" and self._in_body:
             self.rows.append([])
         elif tag in ("td", "th") and self._in_body:
-            self.rows[-1].append(("", dict(attributes)))
+            self.rows[-1].append(("", dict(attrs)))
 
     def handle_data(self, data: str) -> None:
         if self._in_body and self.rows and self.rows[-1]:

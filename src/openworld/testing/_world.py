@@ -83,7 +83,7 @@ def _random_clip() -> TwoTower:
         clip = TwoTower(
             CONFIG,
             tokenizer=WordTokenizer(CONFIG.text.vocabulary, CONFIG.text.positions),
-            preprocess=Preprocess(32, 32, "shortest", (0.5,) * 3, (0.25,) * 3),
+            preprocess=Preprocess(32, 32, "shortest", (0.5, 0.5, 0.5), (0.25, 0.25, 0.25)),
             name="small world",
         )
     clip.log_scale.data.fill_(math.log(100))
