@@ -14,7 +14,6 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from openworld.backbones import TwoTower
 from openworld.core.errors import OpenworldError, unknown_name
 from openworld.core.types import Fraction, checked
 from openworld.datasets import ImageSet
@@ -46,7 +45,7 @@ class AppearanceEncoder:
         OpenworldError: no depth, one twice, one that the tower does not have; a share outside (0, 1).
     """
 
-    def __init__(self, clip: TwoTower, depths: Sequence[int] = (0, 1, 2), share: Fraction = 0.75) -> None:
+    def __init__(self, clip: Any, depths: Sequence[int] = (0, 1, 2), share: Fraction = 0.75) -> None:
         layers = clip.config.image.layers
         if not depths or len(set(depths)) < len(depths) or not all(0 <= depth < layers for depth in depths):
             raise OpenworldError(f"depths are {list(depths)}, expected some of 0 to {layers - 1}, each once.")
