@@ -217,28 +217,30 @@ def judge_claims(plan: ReproductionPlan, folder: Path, failed: Collection[str] =
 def claims_table(verdicts: Sequence[ClaimVerdict]) -> Table:
     """Return every claim with what was compared, the difference that speaks least for it, and its state."""
     rows = []
-    for each in verdicts:
-        (holding, count), cells = each.counted, ["", each.claim.untold or "none of its runs is there", ""]
+    for number, each in enumerate(verdicts, 1):
+        (holding, count), cells = each.counted, ["", "", each.claim.untold or "none of its runs is there"]
         if test := each.nearest:
             metric = replace(test.metric, unit=SIGNED.get(test.metric.unit, test.metric.unit))
             difference = f"{metric.write(test.difference)} {metric.write_interval(test.interval)}"
-            between = f"{test.metric.title}, {test.entity} minus {test.other}"
-            cells = [f"{holding} of {count}", between, difference.strip()]
-        rows.append(Row(each.claim.says, (each.state, each.place, *cells)))
+            cells = [f"{holding} of {count}", difference.strip(), f"{test.entity} minus {test.other}: {metric.title}"]
+        rows.append(Row(str(number), (each.claim.says, each.state, *cells, each.place)))
     caption = (
-        "Differences of means over the seeds, tested over the seeds, corrected within a claim (Holm). Shown is the "
-        "difference that speaks least for a claim, with its 95 % interval over the seeds, not corrected."
+        "How many differences show a claim, of means over the seeds, tested over the seeds and corrected within the "
+        "claim (Holm); and the one that speaks least for it, with its 95 % interval over the seeds, not corrected."
     )
-    titles = ("state", "where", "differences that show it", "the least", "difference")
-    return Table(
-        "claims", "What the paper claims", caption, "claim", tuple(Column(TEXT, t) for t in titles), tuple(rows)
-    )
+    titles = ("claim", "state", "shown", "difference", "which", "where")
+    columns = tuple(Column(TEXT, title, priority=title in ("claim", "state")) for title in titles)
+    return Table("claims", "Every claim", caption, "", columns, tuple(rows))
 
 
 def claims_report(plan: ReproductionPlan, verdicts: Sequence[ClaimVerdict]) -> Report:
     """Return how many claims are in each state, and every claim with the difference that speaks least for it."""
     counts = [f"{sum(each.state == state for each in verdicts)} {state}" for state in STATES]
     verdict = (f"Of {len(verdicts)} claims of {PAPERS[plan.paper]}, {listed(tuple(counts))}.",)
+    if len(plan.setup.seeds) < 2:
+        verdict += (
+            'One seed says nothing about other seeds, so that nothing is told: give several (--seeds "1 2 3").',
+        )
     verdict += (STAND_IN,) if plan.setup.embedded else ()
     table, facts = (
         claims_table(verdicts),
