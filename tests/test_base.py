@@ -3,42 +3,12 @@
 One process does it all; in it these packages cannot be imported, whether they are installed or not.
 """
 
-import json
-import subprocess
-import sys
-
 import pytest
+from without_torch import without_torch
 
 from openworld.cli.app import COMMANDS
 
 pytestmark = pytest.mark.base
-
-PROCESS = """
-import json, sys
-from importlib.abc import MetaPathFinder
-
-class Missing(MetaPathFinder):
-    def find_spec(self, name, path, target=None):
-        if name.partition(".")[0] in ("torch", "tokenizers", "huggingface_hub"):
-            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
-
-sys.meta_path.insert(0, Missing())
-from openworld.cli.app import app
-from openworld.cli.in_process import CliRunner
-
-commands, lines = json.load(sys.stdin)
-done = {}
-for words in commands:
-    ended = CliRunner().invoke(app, words.split())
-    done[words] = [ended.exit_code, ended.stdout, ended.stderr, repr(ended.exception)]
-for line in lines:
-    try:
-        exec(line, {})
-        done[line] = ["", ""]
-    except Exception as error:
-        done[line] = [type(error).__name__, str(error)]
-print(json.dumps(done))
-"""
 
 WORK = {
     **{" ".join([*words, "--help"]): 0 for words in [(), *COMMANDS]},
@@ -128,15 +98,7 @@ def done(tmp_path_factory):
     (folder / "cells.csv").write_text("group,set,MSP,semantic,covariate\n" + "".join(cells))
     (folder / "spec.toml").write_text('dataset = "emoji-concepts"\nlearners = [{ learner = "zero-shot" }]\n')
     (folder / "photos").mkdir()
-    process = subprocess.run(
-        [sys.executable, "-c", PROCESS],
-        input=json.dumps([[*WORK, *REFUSED], list(LINES)]),
-        cwd=folder,
-        capture_output=True,
-        text=True,
-    )
-    assert process.returncode == 0, process.stderr
-    return json.loads(process.stdout.splitlines()[-1])
+    return without_torch(folder, [*WORK, *REFUSED], LINES)
 
 
 SCORED = [("base", 0.9, 1), ("base", 0.2, 0), ("base", 0.7, 1), ("new", 0.1, 1), ("new", 0.3, 0)]

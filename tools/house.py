@@ -29,7 +29,7 @@ LINES = {
     "api": 3_500,
     "shifts": 3_250,
     "runs": 2_300,
-    "core": 2_100,
+    "core": 2_150,
     "tables": 2_050,
     "labels": 2_000,
     "results": 1_850,

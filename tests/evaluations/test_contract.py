@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import ClassVar
 
 import pytest
+from without_torch import without_torch
 
 import openworld as ow
 from openworld.evaluations import EVALUATIONS
@@ -52,6 +53,13 @@ def test_every_evaluation_is_enrolled():
 @pytest.mark.parametrize(("name", "check"), list(cases()))
 def test_it_keeps_its_promise(ran, name, check):
     EVALUATION_CHECKS[check](ran(name))
+
+
+def test_finished_runs_are_looked_at_without_torch(ran, tmp_path):
+    words = ("report {} --out {}-page", "report {} --table latex", "compare {0} {0}", "cite {}")
+    commands = [each.format(*2 * [ran(name).folder]) for name in EVALUATIONS for each in words]
+    done = without_torch(tmp_path, commands)
+    assert {command: errors for command, (code, _, errors, _) in done.items() if code} == {}
 
 
 @pytest.mark.slow

@@ -86,8 +86,7 @@ def checked(target: Target) -> Target:
         }
         return {name: rule for name, every in rules.items() for rule in every if hasattr(rule, "admit")}
 
-    @wraps(target)
-    def call(*args, **kwargs):
+    def read_all(args: tuple, kwargs: dict[str, Any]) -> tuple[list, dict[str, Any]]:
         kinds_of = kinds()
         free = kinds_of.get(others)
         given = [_argument(value, name, kinds_of.get(name)) for name, value in zip(names, args, strict=False)]
@@ -103,8 +102,13 @@ def checked(target: Target) -> Target:
                         named[name] = admitted
                     else:
                         given[names.index(name)] = admitted
+        return given, named
+
+    @wraps(target)
+    def call(*args, **kwargs):
         try:
-            return target(*given, **named)
+            positional, by_name = read_all(args, kwargs)
+            return target(*positional, **by_name)
         except ModuleNotFoundError as error:  # the outermost function, which the user called, is named
             raise not_installed(error, call.__qualname__.removesuffix(".__init__")) from error
 
