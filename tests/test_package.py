@@ -15,6 +15,7 @@ INSTALL = "python3 -m venv .venv && .venv/bin/pip install -q -c constraints.txt 
 TEST_COMMAND = f"{INSTALL} && .venv/bin/python -m pytest -n auto"
 DATA = (
     "openworld/py.typed",
+    "openworld/api/listed.json",
     "openworld/datasets/emoji/pictures.parquet",
     "openworld/datasets/emoji/concepts.json",
     "openworld/datasets/emoji/NOTICE.md",
