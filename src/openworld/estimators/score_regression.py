@@ -7,7 +7,7 @@ Zheng, 2021, "Are Labels Always Necessary for Classifier Accuracy Evaluation?").
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import ClassVar, NamedTuple, Protocol
 
 import numpy as np
 
@@ -25,10 +25,10 @@ LOOSE = 0.8  # R^2 below which the score says little about accuracy
 class Score(Protocol):
     """An estimator that scores a set: NuclearNorm(), MaNo(), SoftmaxCorr(), MDE()."""
 
-    name: str
-    paper: str
-    summary: str
-    needs: tuple[str, ...]
+    name: ClassVar[str]
+    paper: ClassVar[str]
+    summary: ClassVar[str]
+    needs: ClassVar[tuple[str, ...]]
 
     def score(self, outputs: Outputs) -> float | None: ...
 

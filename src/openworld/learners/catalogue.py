@@ -4,6 +4,7 @@ from openworld.learners.cocoop import CoCoOp
 from openworld.learners.coop import CoOp
 from openworld.learners.decoop import DeCoOp
 from openworld.learners.dept import DePT
+from openworld.learners.engine.fitted import Learner
 from openworld.learners.gallop import GalLoP
 from openworld.learners.gmop import GMoP
 from openworld.learners.ivlp import IVLP
@@ -21,7 +22,7 @@ from openworld.learners.two_sfs import TwoSFS
 from openworld.learners.vpt import VPT
 from openworld.learners.zero_shot import ZeroShot, ZeroShotEnsemble
 
-LEARNERS = {
+LEARNERS: dict[str, type[Learner]] = {
     learner.name: learner
     for learner in (
         *(ZeroShot, ZeroShotEnsemble, CoOp, KgCoOp, GMoP, CoCoOp, VPT, MaPLe, IVLP, PromptSRC, ProGrad, RPO, ProDA),

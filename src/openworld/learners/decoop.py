@@ -21,7 +21,7 @@ from openworld.core.types import NotNegative, Range, checked
 from openworld.datasets.templates import ENSEMBLE
 from openworld.features import Features
 from openworld.learners.engine.detector_prompts import Detectors, detectors_among, detectors_of, divide_classes
-from openworld.learners.engine.fitted import FittedLearner, batches_of, require_trainable
+from openworld.learners.engine.fitted import FittedLearner, Learner, batches_of, require_trainable
 from openworld.learners.engine.images import Answer, Images, Tensors, select_images
 from openworld.learners.engine.settings import PublishedSetting
 from openworld.learners.engine.text_bank import NameSets, TextBank, cosine_logits
@@ -33,7 +33,7 @@ BARE = Schedule(momentum=0, weight_decay=0, warmup=False, drop_last=False)
 
 @checked
 @dataclass(frozen=True)
-class DeCoOp:
+class DeCoOp(Learner):
     """Two stages, one after the other, which share no learned number.
 
     The released settings tune 6 x 16 tokens, 49,152 numbers at ViT-B/16. OpenworldAUC's table 7 (Hua et al., 2025)

@@ -23,7 +23,7 @@ from openworld.core.gpu_memory import BatchSize
 from openworld.core.types import Range, checked
 from openworld.datasets.templates import PHOTO, TEMPLATES, fill
 from openworld.features import Features
-from openworld.learners.engine.fitted import CHUNK, FittedLearner, batches_of, require_trainable
+from openworld.learners.engine.fitted import CHUNK, FittedLearner, Learner, batches_of, require_trainable
 from openworld.learners.engine.images import Answer, Images, Tensors, select_images
 from openworld.learners.engine.settings import PublishedSetting
 from openworld.learners.engine.text_bank import NameSets, TextBank, answer_by_cosine, cosine_logits
@@ -35,7 +35,7 @@ CLASSIFIER = "classifier"
 
 @checked
 @dataclass(frozen=True)
-class TwoSFS:
+class TwoSFS(Learner):
     """Cross-entropy of cosine logits in both stages.
 
     It tunes 65,536 + 512 C numbers at ViT-B/16 for C base classes. Norms are named as the backbone's own weights.

@@ -6,7 +6,7 @@ from openworld.backbones import DualEncoder
 from openworld.core.types import checked
 from openworld.datasets import templates as sentences
 from openworld.features import Features
-from openworld.learners.engine.fitted import FittedLearner
+from openworld.learners.engine.fitted import FittedLearner, Learner
 from openworld.learners.engine.images import Answer, Images, Tensors
 from openworld.learners.engine.settings import PublishedSetting
 from openworld.learners.engine.text_bank import NameSets, TextBank, answer_by_cosine, require_distinct
@@ -15,7 +15,7 @@ from openworld.learners.engine.text_features import Sentences, encode_names
 
 @checked
 @dataclass(frozen=True)
-class ZeroShot:
+class ZeroShot(Learner):
     """CLIP as it comes, with one template or several.
 
     Args:

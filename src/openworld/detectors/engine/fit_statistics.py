@@ -236,7 +236,15 @@ class Fittable:
     """What every detector of ours inherits: its fit, its card's entries as attributes, and that nothing is gathered."""
 
     card: ClassVar[DetectorCard]
-    gathers: ClassVar[tuple] = ()
+    name: ClassVar[str]
+    paper: ClassVar[str]
+    summary: ClassVar[str]
+    needs: ClassVar[tuple[str, ...]]
+
+    @property
+    def gathers(self) -> tuple:
+        """Statistics of training images that `learn` needs."""
+        return ()
 
     def __init_subclass__(cls, **arguments: Any):
         super().__init_subclass__(**arguments)

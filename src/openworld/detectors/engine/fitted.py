@@ -45,7 +45,9 @@ class OODDetector(Protocol):
     paper: ClassVar[str]
     summary: ClassVar[str]
     needs: ClassVar[tuple[str, ...]]
-    gathers: ClassVar[tuple]
+
+    @property
+    def gathers(self) -> tuple: ...
 
     def fit(
         self, features: Tensor | Activations | None = None, labels: Tensor | None = None, head: Head | None = None

@@ -48,7 +48,7 @@ from openworld.estimators.open_world.own import OwnNames, Thresholded
 from openworld.estimators.open_world.positive_unlabelled import PositiveUnlabelled
 from openworld.estimators.open_world.reference import ThirdModel
 
-OPEN_WORLD_ESTIMATORS: dict[str, type] = {
+OPEN_WORLD_ESTIMATORS: dict[str, type[OpenWorldEstimator]] = {
     estimator.name: estimator for estimator in (OwnNames, Thresholded, Mixture, Hybrid, ThirdModel, PositiveUnlabelled)
 }
 """Name -> class of every estimator of open-world quality."""

@@ -9,7 +9,7 @@ from torch.nn.functional import cross_entropy, normalize
 
 from openworld.backbones import PromptedNames, TwoTower
 from openworld.features import Features
-from openworld.learners.engine.fitted import FittedLearner, fit_prompts
+from openworld.learners.engine.fitted import FittedLearner, Learner, fit_prompts
 from openworld.learners.engine.images import Answer, Images, Tensors
 from openworld.learners.engine.settings import PublishedSetting, unified
 from openworld.learners.engine.text_bank import NameSets, TextBank, answer_by_cosine, cosine_logits
@@ -19,7 +19,7 @@ NamesAndTeacher = tuple[PromptedNames, Tensor]
 """Tokenised names, and the unit text features float[C, D] of a frozen teacher."""
 
 
-class PromptLearner:
+class PromptLearner(Learner):
     """Base of the learners that `fit_prompts` trains; what a learner does otherwise it says itself.
 
     Unless it says so: its settings are `context_length` and `words`, it learns one tensor "context", and a loss by the
@@ -45,7 +45,7 @@ class PromptLearner:
         """Tokenise names behind N places for the context."""
         return clip.prompt_names(classnames, context_tokens(clip, self.context_length, self.words))
 
-    def prepare(self, clip: TwoTower, classnames: Sequence[str]) -> PromptedNames:
+    def prepare(self, clip: TwoTower, classnames: Sequence[str]) -> Any:
         """Return what the loss needs of the names: their tokens."""
         return self.prompted_names(clip, classnames)
 
@@ -72,6 +72,6 @@ class PromptLearner:
         text = self.text_features(clip, parameters, self.prompted_names(clip, names.all))
         return TextBank(normalize(text, dim=-1), len(names.base), clip.logit_scale)
 
-    def answer(self, clip: TwoTower, parameters: Tensors, images: Images, bank: TextBank) -> Answer:
+    def answer(self, clip: TwoTower, parameters: Tensors, images: Images, bank: Any) -> Answer:
         """Return cosine logits over all names, and the log of the largest base softmax."""
         return answer_by_cosine(self.image_features(clip, parameters, images), bank)

@@ -37,7 +37,8 @@ DIVISION = "division"
 class Painter(Protocol):
     """What makes images."""
 
-    about: Mapping[str, Any]  # what it is, as JSON; a folder is continued only by a painter that says the same
+    @property
+    def about(self) -> Mapping[str, Any]: ...  # as JSON; a folder is continued only by a painter that says the same
 
     def fitting(self) -> int:
         """Return how many images it can paint at a time, at least 1."""

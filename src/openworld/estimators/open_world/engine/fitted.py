@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -72,12 +72,12 @@ class OpenWorldEstimator(Protocol):
     of `NUMBERS` it estimates.
     """
 
-    name: str
-    paper: str
-    summary: str
-    premise: str
-    needs: tuple[str, ...]
-    gives: tuple[str, ...]
+    name: ClassVar[str]
+    paper: ClassVar[str]
+    summary: ClassVar[str]
+    premise: ClassVar[str]
+    needs: ClassVar[tuple[str, ...]]
+    gives: ClassVar[tuple[str, ...]]
 
     def fit(self, validation: OpenWorldOutputs) -> "FittedOpenWorld":
         """Learn from labelled images of base classes at home that nobody was tuned on."""
