@@ -16,7 +16,7 @@ import torch
 from torch import Generator, Tensor
 from torch.nn.functional import cross_entropy, kl_div, normalize, relu
 
-from openworld.backbones import DualEncoder, TwoTower
+from openworld.backbones import DualEncoder, PromptedNames, TwoTower
 from openworld.core.types import NotNegative, Range, checked
 from openworld.datasets.templates import ENSEMBLE
 from openworld.features import Features
@@ -186,9 +186,9 @@ class DeCoOp(Learner):
 class DeCoOpPrepared:
     """What the loss needs of the base names, computed once; see `DeCoOp.prepare`."""
 
-    own_prompts: object
-    detector_prompts: object
-    classifier_prompts: object
+    own_prompts: PromptedNames
+    detector_prompts: PromptedNames
+    classifier_prompts: PromptedNames
     names: Tensor
     labels: Tensor
     zero_shot: Tensor

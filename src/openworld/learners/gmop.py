@@ -8,14 +8,14 @@ probability and is not detached; training softmaxes run over a detector's own na
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 import torch
 from torch import Generator, Tensor
 from torch.nn.functional import cross_entropy, normalize
 
-from openworld.backbones import TwoTower
+from openworld.backbones import PromptedNames, TwoTower
 from openworld.core.types import Count, NotNegative, Range, checked
 from openworld.datasets.templates import APPENDIX_C4, PHOTO, TEMPLATES
 from openworld.learners.engine.detector_prompts import Detectors, Partitions, detectors_among, divide_classes
@@ -138,7 +138,7 @@ class GMoP(PromptLearner):
         detectors = detectors_among(clip, parameters["detectors"], names, parts)
         return MixtureBank(text, len(names.base), clip.logit_scale, detectors)
 
-    def answer(self, clip: TwoTower, parameters: Tensors, images: Images, bank: TextBank) -> Answer:
+    def answer(self, clip: TwoTower, parameters: Tensors, images: Images, bank: Any) -> Answer:
         """Base names by the tuned prompt, new names by zero-shot CLIP; the most convinced detector tells base from new.
 
         Its score is the log of the largest softmax of an own name, over the names and over the detectors.
@@ -166,8 +166,8 @@ class GMoP(PromptLearner):
 class GMoPPrepared:
     """What the loss needs of the base names, computed once; see `GMoP.prepare`."""
 
-    classifier_prompts: object
-    detector_prompts: object
+    classifier_prompts: PromptedNames
+    detector_prompts: PromptedNames
     names: Tensor
     labels: Tensor
     zero_shot: Tensor

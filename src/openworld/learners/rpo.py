@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
 import torch
 from torch import Generator, Tensor
@@ -68,7 +68,8 @@ class RPO(PromptLearner):
     def start(self, clip: TwoTower, classnames: Sequence[str], generator: Generator) -> Tensors:
         """Fresh text prompts float[K, W] and image prompts float[K, Wv]."""
         end = clip.text.tokens.weight[clip.tokenizer([""])[0][-1]]
-        return {"text": self._near(end, generator), "image": self._near(clip.image.class_row, generator)}
+        row: Any = clip.image.class_row  # models without one are refused: engine.requirements
+        return {"text": self._near(end, generator), "image": self._near(row, generator)}
 
     def prepare(self, clip: TwoTower, classnames: Sequence[str]) -> Recording:
         """The recorded sentences of the names."""

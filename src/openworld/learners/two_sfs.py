@@ -170,7 +170,7 @@ def norm_weights(clip: TwoTower) -> list[str]:
 @torch.no_grad()
 def _encode_views(tuned: TwoTower, train: Features) -> np.ndarray:
     """float32[N, V, J], all views of the training images by the tuned tower."""
-    count = train.views.shape[1]
+    count = train.views.shape[1]  # ty: ignore[missing-union-attribute]: `fit` has asked for them
 
     def part(places: slice) -> Tensor:
         rows, views = np.divmod(np.arange(places.start, places.stop), count)

@@ -8,6 +8,7 @@ over all candidates.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
@@ -66,7 +67,7 @@ class Detectors:
         return logits.log_softmax(dim=-1).masked_fill(~self.own_names[:, None], -torch.inf).amax(dim=-1)
 
 
-def detectors_among(clip: TwoTower, contexts: Tensor, names: NameSets, parts: Sequence[Sequence[int]]) -> Detectors:
+def detectors_among(clip: TwoTower, contexts: Tensor, names: NameSets, parts: Any) -> Detectors:
     """Return detectors with contexts float[K, N, W] for an evaluation; parts: K lists of training classes."""
     # Training names first, so that a partition's class numbers are places in the vocabulary.
     vocabulary = {normalise_class_name(name): name for name in names.training + names.all}
@@ -76,7 +77,7 @@ def detectors_among(clip: TwoTower, contexts: Tensor, names: NameSets, parts: Se
 
 
 def detectors_of(
-    clip: TwoTower, contexts: Tensor, prompts: PromptedNames, parts: Sequence[Sequence[int]], candidates: Sequence[bool]
+    clip: TwoTower, contexts: Tensor, prompts: PromptedNames, parts: Any, candidates: Sequence[bool]
 ) -> Detectors:
     """Return detectors among V prepared names; parts: K lists of their places; candidates: which names compete."""
     text = normalize(encode_behind(clip, contexts, prompts), dim=-1)

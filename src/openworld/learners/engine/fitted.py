@@ -59,7 +59,8 @@ class Learner(Protocol):
 class TrainedLearner(Learner, Protocol):
     """A learner that learns tensors: `start` makes them, and training by `schedule` lowers the "total" of `loss`."""
 
-    schedule: Schedule
+    @property
+    def schedule(self) -> Schedule: ...
 
     def start(self, clip: Any, classnames: Sequence[str], generator: torch.Generator) -> Tensors: ...
 
@@ -173,9 +174,10 @@ class FittedLearner:
         Returns:
             float32[N], larger = more in-distribution.
         """
-        if not hasattr(self.learner, "own_score"):
+        own_score: Any = getattr(self.learner, "own_score", None)
+        if own_score is None:
             return self.baseness(features, bank)
-        return _joined(self._in_parts(self.learner.own_score, features, bank))
+        return torch.cat(self._in_parts(own_score, features, bank)).float().cpu().numpy()
 
     def _in_parts(self, ask: Callable, features: Features, bank: Any) -> list:
         """Return what a method of the learner says of images, `CHUNK` of them at a time."""
@@ -199,7 +201,7 @@ class FittedLearner:
 
         description = {
             "learner": self.learner.name,
-            "settings": asdict(self.learner),
+            "settings": asdict(self.learner),  # ty: ignore[invalid-argument-type]: a dataclass, as its protocol says
             "classnames": self.classnames,
             "backbone": self.clip.name,
             "backbone_fingerprint": self.clip.fingerprint,
@@ -222,7 +224,7 @@ def encoding_for(learner: Learner | type[Learner], encoding: Encoding = PLAIN_IM
     return replace(encoding, patches=learner.consumes == "patches", pixels=learner.consumes == "pixels")
 
 
-def schedules_of(learner: Learner) -> list[Schedule]:
+def schedules_of(learner: Any) -> list[Schedule]:
     """Return the stages of a learner's training; none where it tunes nothing."""
     return [value for field in fields(learner) if isinstance(value := getattr(learner, field.name), Schedule)]
 
@@ -276,7 +278,7 @@ def require_trainable(learner: Learner, features: Features) -> None:
 
 def batches_of(
     learner: TrainedLearner,
-    clip: DualEncoder,
+    clip: Any,
     features: Features,
     generator: torch.Generator,
     loop: Loop = PLAIN,
@@ -286,15 +288,16 @@ def batches_of(
     """Return, for `train`, a function from epoch to images and labels of its steps, one view of each."""
     labels = torch.as_tensor(features.labels, device=clip.device)
     schedule, consumes = schedule or learner.schedule, consumes or learner.consumes
-    augmented = consumes != "embeddings"
-    if augmented and features.views is None:
+    augmented, views_of = consumes != "embeddings", features.views
+    if augmented and views_of is None:
         raise OpenworldError(
             f"{learner.name} trains on augmented views of images, and these features hold none; encode images with "
             "`encoding_for(learner, Encoding(views=...))`. On embeddings of your own, take a learner without views."
         )
-    if augmented and features.fresh_views and features.views.shape[1] < schedule.epochs:
+    number = 0 if views_of is None else views_of.shape[1]
+    if augmented and features.fresh_views and number < schedule.epochs:
         raise OpenworldError(
-            f"{learner.name} trains {schedule.epochs} epochs, and of every image {features.views.shape[1]} fresh views "
+            f"{learner.name} trains {schedule.epochs} epochs, and of every image {number} fresh views "
             "came; encode one for every epoch."
         )
     draws = loop.draws(generator) if loop.draws else repeat(None)
@@ -307,11 +310,11 @@ def batches_of(
 
     def batches(epoch: int) -> Iterator[tuple[Images, Tensor]]:
         for rows in rows_of_steps():
-            views = None
+            views: Any = None
             if augmented and features.fresh_views:
                 views = np.full(len(rows), epoch)
             elif augmented:
-                views = torch.randint(features.views.shape[1], (len(rows),), generator=generator).numpy()
+                views = torch.randint(number, (len(rows),), generator=generator).numpy()
             images = select_images(features, clip, consumes, rows.numpy(), views)
             pixels = lifted.rows(list(zip(rows.tolist(), views, strict=True)), images.pixels) if lifted else None
             yield replace(images, draw=next(draws), rows=pixels), labels[rows.to(labels.device)]
@@ -319,7 +322,7 @@ def batches_of(
     return batches
 
 
-def _joined(parts: list[Tensor | None]) -> np.ndarray | None:
+def _joined(parts: list[Any]) -> np.ndarray | None:
     return None if parts[0] is None else torch.cat(parts).float().cpu().numpy()
 
 

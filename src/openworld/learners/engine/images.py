@@ -2,7 +2,7 @@
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import torch
@@ -31,9 +31,9 @@ class Images:
     """
 
     embeddings: Tensor
-    patches: Tensor | None = None
-    pixels: Tensor | None = None
-    draw: Tensor | None = None
+    patches: Tensor | Any = None  # who consumes them may rely on them
+    pixels: Tensor | Any = None
+    draw: Tensor | Any = None
     rows: Tensor | None = None
 
     __repr__ = short_repr
@@ -53,9 +53,9 @@ class Answer:
             None for the others.
     """
 
-    logits: Tensor
-    baseness: Tensor
-    base_logits: Tensor | None = None
+    logits: Any  # within a learner tensors, of a `FittedLearner` arrays
+    baseness: Any
+    base_logits: Any = None
 
     __repr__ = short_repr
 

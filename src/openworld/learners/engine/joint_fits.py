@@ -14,14 +14,14 @@ from openworld.backbones import DualEncoder
 from openworld.core.errors import OpenworldError
 from openworld.core.types import checked
 from openworld.features import Features
-from openworld.learners.engine.fitted import FittedLearner, Learner, TrainedLearner, batches_of, require_trainable
+from openworld.learners.engine.fitted import FittedLearner, TrainedLearner, batches_of, require_trainable
 from openworld.learners.engine.images import Images, Tensors
 from openworld.learners.engine.training import PLAIN, minimise
 
 
 @checked
 def fit_together(
-    learner: Learner, clip: DualEncoder, trains: Sequence[Features], *, seeds: Sequence[int]
+    learner: TrainedLearner, clip: DualEncoder, trains: Sequence[Features], *, seeds: Sequence[int]
 ) -> list[FittedLearner]:
     """One `FittedLearner` per seed, as `learner.fit` gives it.
 

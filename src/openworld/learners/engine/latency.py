@@ -7,6 +7,7 @@ Names are encoded before, as they would be. Reading and resizing the file are no
 import time
 from dataclasses import dataclass, replace
 from statistics import median
+from typing import Any
 
 import numpy as np
 import torch
@@ -50,7 +51,8 @@ def measure_latency(fitted: FittedLearner, bank: TextBank, pixels: np.ndarray) -
 @torch.no_grad()
 def _encoded(fitted: FittedLearner, pixels: np.ndarray) -> Features:
     """Return images as the learner consumes them; one that consumes pixels runs the tower itself."""
-    clip, numbers = fitted.clip, np.zeros(len(pixels), dtype=np.int64)
+    clip: Any = fitted.clip
+    numbers = np.zeros(len(pixels), dtype=np.int64)
     width = clip.config.joint_dimension
     plain = Features(np.zeros((len(pixels), width), np.float32), numbers, numbers, numbers, fitted.classnames, "")
     if fitted.learner.consumes == "pixels":

@@ -9,6 +9,7 @@ import re
 import zlib
 from collections.abc import Sequence
 from functools import cache
+from typing import Any
 
 import torch
 from torch import nn
@@ -50,11 +51,12 @@ class WordTokenizer:
 
 def tuned_parameters(learner: Learner, classes: int = 50, config: TwoTowerConfig = VIT_B_16) -> int:
     """Return how many numbers `learner` tunes for so many base classes on a backbone of this shape."""
-    if not hasattr(learner, "start"):
+    start: Any = getattr(learner, "start", None)
+    if start is None:
         return 0
     names = numbered_names(classes)
     try:
-        tensors = learner.start(_with_zeros(config), names, torch.Generator().manual_seed(0))
+        tensors = start(_with_zeros(config), names, torch.Generator().manual_seed(0))
     except RuntimeError as error:
         raise OpenworldError(
             f"`start` of {learner.name} failed on a backbone whose weights are all zero, on which its numbers are "
@@ -82,7 +84,7 @@ def _with_zeros(config: TwoTowerConfig) -> TwoTower:
 class _DrawNothing(TorchFunctionMode):
     """Leaves `normal_` out: on the meta device it draws nothing, but imports PyTorch's compiler for a second."""
 
-    def __torch_function__(self, function, types, arguments=(), options=None):
-        if function is torch.nn.init.normal_:
+    def __torch_function__(self, func, types, args=(), kwargs=None):
+        if func is torch.nn.init.normal_:
             return None
-        return function(*arguments, **(options or {}))
+        return func(*args, **(kwargs or {}))

@@ -32,18 +32,20 @@ class PromptLearner(Learner):
     @classmethod
     def published(cls, dataset: str, task: PublishedSetting = "base-to-new") -> Self:
         """Return the defaults, the same for every data set, and for OOD, where nothing else was published."""
-        default = cls()
+        default: Any = cls()
         if task == "openpl":
             return replace(default, **cls.openpl, schedule=unified(default.schedule, dataset))
         return default
 
     def start(self, clip: TwoTower, classnames: Sequence[str], generator: Generator) -> Tensors:
         """Make a fresh context float[N, W]."""
-        return {"context": start_context(clip, self.context_length, self.words, generator)}
+        settings: Any = self
+        return {"context": start_context(clip, settings.context_length, settings.words, generator)}
 
     def prompted_names(self, clip: TwoTower, classnames: Sequence[str]) -> PromptedNames:
         """Tokenise names behind N places for the context."""
-        return clip.prompt_names(classnames, context_tokens(clip, self.context_length, self.words))
+        settings: Any = self
+        return clip.prompt_names(classnames, context_tokens(clip, settings.context_length, settings.words))
 
     def prepare(self, clip: TwoTower, classnames: Sequence[str]) -> Any:
         """Return what the loss needs of the names: their tokens."""
@@ -51,7 +53,8 @@ class PromptLearner(Learner):
 
     def fit(self, clip: TwoTower, train: Features, *, seed: int) -> FittedLearner:
         """Learn from training images, encoded with `encoding_for(learner, Encoding(views=...))`."""
-        return fit_prompts(self, clip, train, seed=seed)
+        learner: Any = self
+        return fit_prompts(learner, clip, train, seed=seed)
 
     def text_features(self, clip: TwoTower, parameters: Tensors, names: Any) -> Tensor:
         """Return features float[C, D], of any length, of `prompted_names`."""
@@ -67,7 +70,7 @@ class PromptLearner(Learner):
         image = self.image_features(clip, parameters, images)
         return {"total": cross_entropy(cosine_logits(image, text, clip.logit_scale), labels)}
 
-    def text_bank(self, clip: TwoTower, parameters: Tensors, names: NameSets) -> TextBank:
+    def text_bank(self, clip: TwoTower, parameters: Tensors, names: NameSets) -> Any:
         """Return unit text features of all names."""
         text = self.text_features(clip, parameters, self.prompted_names(clip, names.all))
         return TextBank(normalize(text, dim=-1), len(names.base), clip.logit_scale)

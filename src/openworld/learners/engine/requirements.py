@@ -5,6 +5,7 @@ all that it will need of the text tower; what it is shown of images tells the re
 """
 
 from collections.abc import Callable
+from typing import Any
 
 import torch
 
@@ -52,7 +53,7 @@ def missing_part(ask: Callable[[], object]) -> str | None:
     return None
 
 
-def _ask(clip: DualEncoder, learner: Learner) -> None:
+def _ask(clip: Any, learner: Any) -> None:
     if learner.consumes in ("patches", "pixels"):
         require_class_token(clip.image, f"{learner.consumes} need")
     if hasattr(learner, "start"):

@@ -30,7 +30,8 @@ def configure(
         OpenworldError: a key that the learner does not have (with the nearest spelling), a value of the wrong type, an
             unknown task.
     """
-    return read_spec(override(asdict(learner.published(dataset, task)), settings), learner)
+    kind: Any = learner
+    return read_spec(override(asdict(kind.published(dataset, task)), settings), learner)
 
 
 SENTENCES = ("template", "templates", "behind")
@@ -43,7 +44,7 @@ def with_sentences_of(learner, dataset: str, other: str):
     return replace(learner, **{name: away[name] for name in home if getattr(learner, name) == home[name]})
 
 
-def _sentences(kind: type, dataset: str) -> dict[str, str | tuple[str, ...]]:
+def _sentences(kind: Any, dataset: str) -> dict[str, str | tuple[str, ...]]:
     published = kind.published(dataset)
     return {name: getattr(published, name) for name in SENTENCES if hasattr(published, name)}
 

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 import torch
 from torch import Tensor
@@ -126,7 +126,7 @@ def minimise(
     """Lower `loss`, a function of tensors that begin as `start`; return them, and the mean terms of each epoch."""
     parameters = trainable(start)
     groups = [{"params": [tensor], "name": name} for name, tensor in parameters.items()]
-    settings = {"lr": 0.0, "weight_decay": schedule.weight_decay}
+    settings: Any = {"lr": 0.0, "weight_decay": schedule.weight_decay}
     if schedule.optimizer == "SGD":
         optimizer = torch.optim.SGD(groups, momentum=schedule.momentum, **settings)
     else:
