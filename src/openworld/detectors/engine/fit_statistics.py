@@ -240,11 +240,7 @@ class Fittable:
     paper: ClassVar[str]
     summary: ClassVar[str]
     needs: ClassVar[tuple[str, ...]]
-
-    @property
-    def gathers(self) -> tuple:
-        """Statistics of training images that `learn` needs."""
-        return ()
+    gathers: ClassVar[tuple] = ()
 
     def __init_subclass__(cls, **arguments: Any):
         super().__init_subclass__(**arguments)
