@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -114,6 +115,7 @@ def check_backbone(
     ours = isinstance(clip, TwoTower)
     engine = getattr(clip.tokenizer, "engine", None)
     kind = {"kind": type(engine.model).__name__, "vocabulary": engine.get_vocab_size()} if engine else {}
+    learners: dict[str, Any] = all_learners()
     whole = next((files for files in needed_files(name) if files.complete), None)
     return BackboneCheck(
         name=clip.name,
@@ -130,7 +132,7 @@ def check_backbone(
         tokenizer=kind | ({} if clip.tokenizer is None else {"positions": clip.tokenizer.positions}),
         files=tuple(dict.fromkeys(str(path) for need in whole.needs for path in need.found)) if whole else (),
         fingerprint=clip.fingerprint,
-        learners={title: lacking(clip, learner.published("")) for title, learner in all_learners().items()},
+        learners={title: lacking(clip, learner.published("")) for title, learner in learners.items()},
         methods={
             "zero-shot names, predict, estimate and its references": None,
             "detectors on embeddings, shift taught by class names": None,

@@ -20,7 +20,7 @@ def are_images(where: str | ImageSet) -> bool:
     """Whether this is or names images: an image set, a folder, or a data set as NAME[/DOMAIN[/PART]]."""
     if not isinstance(where, str | Path):
         return isinstance(where, ImageSet)
-    return Path(where).is_dir() or (not Path(where).exists() and where.split("/")[0] in DATASETS)
+    return Path(where).is_dir() or (not Path(where).exists() and str(where).split("/")[0] in DATASETS)
 
 
 def labelled_images(where: str | ImageSet, root: str = "") -> ImageSet:

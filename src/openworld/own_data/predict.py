@@ -95,7 +95,7 @@ def _of_run(folder: Path, unit: str) -> SavedLearner:
 class PredictionInputs:
     """What is wanted of some images."""
 
-    fitted: object  # the learner, as loaded
+    fitted: Any  # the learner, as loaded
     new_names: tuple[str, ...]  # beside those that it was fitted on
     sentence: str  # of zero-shot CLIP
     paths: tuple[Path, ...]
@@ -165,12 +165,13 @@ def _find_images(images: "Sequence[str | ImageSet | ScoreFile]") -> "tuple[list[
     first, embedded = images[0], holds_embeddings(images[0], "embeddings")
     sets = [each for each in images if not isinstance(each, str) or (not Path(each).exists() and are_images(each))]
     if not sets and not embedded:
-        return unlabelled_folder.find_images(list(map(Path, images))), None
+        return unlabelled_folder.find_images([Path(str(each)) for each in images]), None
     if len(images) > 1:
         name = getattr(first, "name", first)
         raise OpenworldError(f"{name} is a data set, and {len(images) - 1} more came; give a data set alone.")
     if embedded or isinstance(first, ScoreFile):
-        dataset = embeddings.image_set(read_embeddings(first))
+        held: Any = first
+        dataset = embeddings.image_set(read_embeddings(held))
     else:
         dataset = labelled_images(first) if isinstance(first, str) else first
     paths = getattr(dataset.read, "paths", None) if dataset.classnames == UNLABELLED else None
@@ -250,7 +251,7 @@ def _words(found: PredictedImages) -> dict[str, dict[str, str | Cell]]:
     """Return the columns of words of each image: what learner and zero-shot CLIP name it, and what it looks like."""
     inputs, threshold = found.inputs, found.inputs.threshold
     images = [(str(inputs.paths[own.row]), own) for own in found.predictions]
-    columns = {inputs.fitted.learner.name: {path: _listed(own.guesses) for path, own in images}}
+    columns: dict[str, Any] = {inputs.fitted.learner.name: {path: _listed(own.guesses) for path, own in images}}
     if threshold is not None:
         columns["looks"] = {path: looks(own, threshold)[0] for path, own in images}
         columns["so called"] = {path: Cell(looks(own, threshold)[1]) for path, own in images}
@@ -311,7 +312,7 @@ def predict(
             raise OpenworldError(f"none of the {len(shown)} images could be read.")
         answer = fitted.answer(features, bank)
         plain = predictions.zero_shot_answer(fitted, features, inputs.new_names, inputs.sentence)
-        how = {"top": inputs.top, "answer": answer, "zero_shot": plain}
+        how: dict[str, Any] = {"top": inputs.top, "answer": answer, "zero_shot": plain}
         found = PredictedImages(inputs, predictions.predict(fitted, features, inputs.new_names, **how), answer, plain)
     report = prediction_report(found)
     if out is None:

@@ -13,7 +13,7 @@ from openworld.core.arrays import as_array, as_entries, require_once
 from openworld.core.errors import OpenworldError
 from openworld.tables.coded import Coded
 
-Columns = dict[str, np.ndarray]
+Columns = dict[str, Any]  # arrays, and text as `Coded`
 
 
 def is_table(given: Any) -> bool:

@@ -177,7 +177,7 @@ class FittedLearner:
         own_score: Any = getattr(self.learner, "own_score", None)
         if own_score is None:
             return self.baseness(features, bank)
-        return torch.cat(self._in_parts(own_score, features, bank)).float().cpu().numpy()
+        return _joined(self._in_parts(own_score, features, bank))
 
     def _in_parts(self, ask: Callable, features: Features, bank: Any) -> list:
         """Return what a method of the learner says of images, `CHUNK` of them at a time."""
@@ -322,7 +322,7 @@ def batches_of(
     return batches
 
 
-def _joined(parts: list[Any]) -> np.ndarray | None:
+def _joined(parts: list[Any]) -> Any:
     return None if parts[0] is None else torch.cat(parts).float().cpu().numpy()
 
 

@@ -1,8 +1,9 @@
 """What a plan needs of one model's stream, or of two models' on the same images: scores, names, proxies, ids."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -67,7 +68,7 @@ class LabelFrame:
     def names(self, row: int) -> Names:
         known, streams = self.all_names, self.streams
         if self.closed:
-            return Names(tuple(known[own.joint_name[row]] for own in streams))
+            return Names(tuple(known[own.joint_name[row]] for own in streams if own.joint_name is not None))
         return Names(*(tuple(known[getattr(own, half)[row]] for own in streams) for half in ("base_name", "new_name")))
 
 
@@ -96,7 +97,7 @@ def read_frame(
 
 def some_rows(stream: ScoredStream, rows: np.ndarray, codes: np.ndarray | None = None) -> ScoredStream:
     """Return what is said of some images, in their order; `codes` are other numbers of the names."""
-    parts = {name: None if part is None else part[rows] for name, part in vars(stream.expected).items()}
+    parts: dict[str, Any] = {name: None if part is None else part[rows] for name, part in vars(stream.expected).items()}
     names = {name: part[rows] for name in NAMES if (part := getattr(stream, name)) is not None}
     if codes is not None:
         names = {name: codes[part] for name, part in names.items()}
@@ -200,7 +201,7 @@ def _of_classifier(file: ScoreFile) -> LabelFrame:
     return LabelFrame(file.path.name, (model,), names, (), ids, *beside, True, folder=file.path.parent)
 
 
-def _images_and_groups(columns: dict[str, np.ndarray]) -> tuple[np.ndarray | None, np.ndarray | None]:
+def _images_and_groups(columns: Mapping[str, np.ndarray]) -> tuple[np.ndarray | None, np.ndarray | None]:
     """Return paths as text, and groups as numbers; None of what is not there."""
     images, groups = (columns[name].astype(str) if name in columns else None for name in ("image", "group"))
     return images, None if groups is None else np.unique(groups, return_inverse=True)[1]

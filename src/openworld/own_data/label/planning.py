@@ -1,9 +1,10 @@
 """Plan which images to label: say how many are needed, draw them, and write plan, worksheet and page."""
 
-from collections.abc import Sequence, Set
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -96,19 +97,21 @@ def make_plan(
     before = _answered(earlier, add)
     observer.progress("reading the stream", 0)
     sources = tuple(source for source in (stream, compare) if source is not None)
-    if earlier is not None:
+    if earlier is not None and add is not None:
         sources = _sources_again(sources, stream, earlier, add)
         base_names = base_names or (None if earlier.closed else earlier.base_names)
     frame = read_frame(sources[0], sources[1] if sources[1:] else None, base_names)
-    settings = PlanSettings(design=design, seed=seed if earlier is None else seed + len(earlier.batches))
+    how: Any = design  # `PlanSettings` knows them
+    settings = PlanSettings(design=how, seed=seed if earlier is None else seed + len(earlier.batches))
     of, streams = _quantity(quantity, frame, earlier), frame.streams
     observer.progress("counting labels", 0)
     expects = set(SOFT_QUANTITIES) if before else set.intersection(*(set(each.expects) for each in frame.models))
     needed = needed_labels(streams, frame, settings, of, expects, before)
     n = n or USUAL
     if within is not None:
-        given = {"of": of, "settings": settings, "earlier": before, "at_worst": (of, AT_BEST) not in needed}
-        n = max(labels_needed(streams, within / 100, **given) - (0 if earlier is None else earlier.asked), FEWEST)
+        given: Any = {"of": of, "settings": settings, "earlier": before, "at_worst": (of, AT_BEST) not in needed}
+        enough: Any = labels_needed(streams, within / 100, **given)
+        n = max(enough - (0 if earlier is None else earlier.asked), FEWEST)
     observer.progress("drawing", 0)
     choice = choose_design(streams, n, of=of, settings=settings, earlier=before)
     drawn, place = plan(streams, n, of=of, settings=settings, earlier=before), len(before)
@@ -134,7 +137,8 @@ def make_plan(
         )
     else:
         kept = replace(earlier, batches=(*earlier.batches, batch), plans=(*earlier.plans, drawn))
-    planned = Planned(kept, out or add, shown, needed, choice, promised, tuple(_too_few(frame, drawn, of)))
+    folder: Any = out or add
+    planned = Planned(kept, folder, shown, needed, choice, promised, tuple(_too_few(frame, drawn, of)))
     with failing():
         _write(planned, frame)
     return planned
@@ -176,10 +180,10 @@ def needed_labels(
     if len(frame) > TELLING and not earlier:
         rows = np.sort(np.random.default_rng(settings.seed).choice(len(frame), TELLING, replace=False))
         asked = tuple(some_rows(stream, rows) for stream in streams)
-    needed = {}
+    needed: dict[tuple[str, str], Any] = {}
     for name, case in product((name for name in wanted if name not in without), (AT_BEST, AT_WORST)):
         if case == AT_WORST or name in expects:
-            options = {"of": name, "settings": settings, "earlier": earlier, "at_worst": case == AT_WORST}
+            options: Any = {"of": name, "settings": settings, "earlier": earlier, "at_worst": case == AT_WORST}
             needed[name, case] = tuple(labels_needed(asked, half, **options) for half in HALF_WIDTHS)
     return {key: counts for key, counts in needed.items() if None not in counts}
 
@@ -218,7 +222,7 @@ def _quantity(wanted: str, frame: LabelFrame, earlier: KeptPlan | None) -> str:
 
 def _answered(earlier: KeptPlan | None, folder: Path | None) -> list:
     """Return the earlier batches with their answers, all of which are needed before more images are drawn."""
-    if earlier is None:
+    if earlier is None or folder is None:
         return []
     answers = answers_in(earlier, folder, ())
     open_rows = earlier.asked - len(answers)
@@ -230,17 +234,14 @@ def _answered(earlier: KeptPlan | None, folder: Path | None) -> list:
 def _batch(frame: LabelFrame, drawn: LabelPlan, place: int) -> KeptBatch:
     rows = drawn.chosen.tolist()
     known = frame.all_names
-    joint = [stream.joint_name for stream in frame.streams]
-    among_all = (
-        None
-        if any(part is None for part in joint)
-        else tuple(tuple(known[part[row]] for row in rows) for part in joint)
-    )
+    joint = [stream.joint_name for stream in frame.streams if stream.joint_name is not None]
+    whole = len(joint) == len(frame.streams)
+    among_all = tuple(tuple(known[part[row]] for row in rows) for part in joint) if whole else None
     mark = drawn.fingerprint[:8] + f"-{place + 1}" * bool(place)
     return KeptBatch(mark, tuple(str(frame.ids[row]) for row in rows), tuple(map(frame.names, rows)), among_all)
 
 
-def _too_few(frame: LabelFrame, drawn: LabelPlan, of: str) -> Sequence[str]:
+def _too_few(frame: LabelFrame, drawn: LabelPlan, of: str) -> Iterator[str]:
     """Yield what the number may lack, as far as the stream expects it."""
     if frame.closed or of == "base_share":
         return

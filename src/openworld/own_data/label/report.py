@@ -13,7 +13,7 @@ from openworld.core.errors import failing
 from openworld.core.progress import SILENT, Observer
 from openworld.labels.plan import PILOT
 from openworld.own_data.label.kept_plan import KeptPlan, read_plan
-from openworld.own_data.label.planning import HALF_WIDTHS, PAGE, WORKSHEET, Planned, Source, make_plan
+from openworld.own_data.label.planning import HALF_WIDTHS, PAGE, WORKSHEET, Planned, make_plan
 from openworld.own_data.label.reading import answers_in, labelled
 from openworld.own_data.label.results import (
     LIKE_THESE,
@@ -62,7 +62,7 @@ PLAN_LAYOUT = Layout(
 
 
 @wraps(make_plan)
-def plan_labels(*sources: Source | Path | None, **options: Any) -> Report:
+def plan_labels(*sources: Any, **options: Any) -> Report:
     """Plan which images to label, as `make_plan` does, and report it; `found` is a `Planned`."""
     return plan_report(make_plan(*sources, **options))
 
@@ -74,7 +74,7 @@ def plan_report(planned: Planned) -> Report:
     rows = []
     for (quantity, case), counts in planned.needed.items():
         for half, count in zip(HALF_WIDTHS, counts, strict=True):
-            place = {"quantity": quantity, "quantity_name": _title(planned, quantity), "case": case}
+            place: dict[str, Any] = {"quantity": quantity, "quantity_name": _title(planned, quantity), "case": case}
             place |= {"half_width": half, "half_width_name": f"±{percent(half).removesuffix('.0')} points"}
             rows.append(Result("", NEEDED, Value(count), place))
     results = Results("label-plan", tuple(rows))
@@ -160,7 +160,9 @@ def _chart(brief: Brief) -> Iterator[Figure]:
     charts, axis = {}, Quantity("number", "percent", ends=(0.0, 1.0))
     for row in brief.results:
         if row.metric.key in METRICS_TOLD and row.value.value is not None:
-            ends = [(span.low, span.high) if (span := row.value.over(over)) else None for over in (THESE, LIKE_THESE)]
+            ends: Any = [
+                (span.low, span.high) if (span := row.value.over(each)) else None for each in (THESE, LIKE_THESE)
+            ]
             charts.setdefault(row.entity, {})[row.metric.title] = IntervalRow(row.value.value, *ends)
     drawn = tuple(IntervalChart(model if len(charts) > 1 else "", axis, rows) for model, rows in charts.items())
     caption = ("Lines: 95 % on these images. Faint bars: of images like these.",)

@@ -74,13 +74,14 @@ class LabelledStream:
             except OpenworldError as error:  # the plan or the answers say nothing of it
                 return Value(None, reason=str(error).rstrip(".")), None
             if own.value is None:
-                return Value(None, reason=own.reason), None
+                return Value(None, reason=own.reason or ""), None
             estimates.append(own)
-        values, intervals = [own.value for own in estimates], []
+        values, intervals = [own.value for own in estimates if own.value is not None], []
         for over, n in ((THESE, self.batches.used), (LIKE_THESE, self.kept.size)):
             ends = [own.interval(like_these=over == LIKE_THESE) for own in estimates]
-            if None not in ends:
-                intervals.append(Interval(float(min(ends)[0]), float(max(high for _, high in ends)), over, n))
+            whole = [each for each in ends if each is not None]
+            if len(whole) == len(ends):
+                intervals.append(Interval(float(min(whole)[0]), float(max(high for _, high in whole)), over, n))
         return Value(float(min(values) + max(values)) / 2, tuple(intervals)), _largest_p(estimates, models)
 
     def _fills(self, quantity: str, models: tuple[int, ...]) -> list[tuple[ImageAnswer, ...]]:
@@ -175,7 +176,8 @@ def difference_entity(labelled: LabelledStream) -> str:
 
 def _largest_p(found: Sequence[LabelledNumber], models: tuple[int, ...]) -> float | None:
     """Return the p-value of a difference whatever unsure images are; 1 where they may turn it around."""
-    p_values = [number.p_value() for number in found] if len(models) == 2 else [None]
-    if None in p_values:
+    p_values = [p for number in found if (p := number.p_value()) is not None]
+    if len(models) != 2 or len(p_values) < len(found):
         return None
-    return 1.0 if min(number.value for number in found) < 0 < max(number.value for number in found) else max(p_values)
+    values = [number.value for number in found if number.value is not None]
+    return 1.0 if min(values) < 0 < max(values) else max(p_values)

@@ -8,6 +8,7 @@ two is enough. Answers of the page are plan, id, answer, label and seconds.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from openworld.core.csv_files import csv_text, read_csv
 from openworld.core.errors import OpenworldError
@@ -48,7 +49,7 @@ def read_answers(
     files: Sequence[Path], names: Mapping[str, Mapping[str, Names]], base_names: Sequence[str], new_names: Sequence[str]
 ) -> GivenAnswers:
     """Read answers from worksheets and the page; names: {mark: {id: names}} of the images to label."""
-    answers: dict[str, ImageAnswer] = {}
+    answers: dict[str, Any] = {}
     unsure: set[str] = set()
     seconds: dict[str, float] = {}
     origin: dict[str, str] = {}
@@ -73,7 +74,7 @@ def read_answers(
     return GivenAnswers(answers, frozenset(unsure), seconds, tuple(file.name for file in files))
 
 
-def _says(answer: ImageAnswer | str):
+def _says(answer: Any):
     return answer if answer == UNSURE else (answer.base, answer.right)
 
 

@@ -104,7 +104,10 @@ def read_levels(file: Path | None) -> dict[str, Levels] | None:
     try:
         results = Results.from_json(file.read_text(encoding="utf-8"))
         starts = {half: results.where(entity=word, metric=START.key).rows for half, word in AXES.items()}
-        return {half: Levels([row.value.value for row in rows if row.where["level"]]) for half, rows in starts.items()}
+        cuts: dict[str, Any] = {
+            half: [row.value.value for row in rows if row.where["level"]] for half, rows in starts.items()
+        }
+        return {half: Levels(levels) for half, levels in cuts.items()}
     except (OSError, ValueError, LookupError, TypeError, OpenworldError) as error:
         raise OpenworldError(f"{file} holds no levels ({error}); give the {JSON} that --out kept.") from error
 

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -13,15 +14,7 @@ from openworld.datasets.names.class_names import class_names, name_synsets
 from openworld.datasets.names.forms import normalise_class_name
 from openworld.datasets.templates import CLIP_80, EMOJI_LOOKS
 from openworld.own_data.shift.images import ImageCollection
-from openworld.shifts import (
-    LAID,
-    LOOKS,
-    AppearanceEncoder,
-    Decomposition,
-    image_grid,
-    in_looks,
-    load_decomposition,
-)
+from openworld.shifts import LAID, LOOKS, AppearanceEncoder, Decomposition, image_grid, in_looks, load_decomposition
 from openworld.shifts.triplets import text_grid
 
 TEXTS, BY_IMAGES = TEACHERS = ("texts", "images")
@@ -45,7 +38,7 @@ class DecompositionSource:
 
 def fit_or_read(
     source: DecompositionSource, clip, collections: Sequence[ImageCollection], seed: int, progress: Progress
-) -> tuple[object, Decomposition]:
+) -> tuple[Any, Decomposition]:
     """Return what images are encoded with, and its decomposition; `collections` begin with the reference."""
     if source.taught_by not in TEACHERS:
         raise unknown_name("teacher of LAID", source.taught_by, TEACHERS)
@@ -61,7 +54,7 @@ def fit_or_read(
     elif source.classnames is not None:
         names = source.classnames
     elif hasattr(clip, "class_sentences"):
-        names = clip.classnames  # all that it can embed
+        names = clip.classnames  # ty: ignore[missing-union-attribute]: all that it can embed
     else:
         names = [name for collection in collections for name in collection.classnames]
     return clip, decomposition_for(source, clip, distinct_names(name_synsets(names)), seed, progress)

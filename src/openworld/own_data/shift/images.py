@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -48,7 +49,7 @@ class ImageCollection:
 class Reader:
     """Encodes blocks of images, and counts those that cannot be read."""
 
-    clip: object
+    clip: Any
     allow_corrupt: int  # in all
     progress: Callable[[str, int, int], None]  # takes what is done, images done, images in all
     lost: dict[tuple[str, int], int] = field(default_factory=dict)

@@ -16,14 +16,7 @@ from openworld.core.errors import OpenworldError
 from openworld.core.types import Positive, Range, checked
 from openworld.own_data.shift.decomposition import require_others, teachers_of
 from openworld.own_data.shift.images import ImageCollection, Reader
-from openworld.shifts import (
-    HALVES,
-    Decomposition,
-    Levels,
-    ShiftGrid,
-    merge_degrees,
-    shift_degrees,
-)
+from openworld.shifts import HALVES, Decomposition, Levels, ShiftGrid, merge_degrees, shift_degrees
 from openworld.shifts.grid import axis_levels
 
 SAMPLE = 1000  # reference images that are measured against the others
@@ -108,7 +101,7 @@ def measure(
     ]
     test, row, semantic, covariate, *nearest, same = (np.concatenate(part) for part in zip(*parts, strict=True))
     degrees = {"semantic": semantic, "covariate": covariate}
-    cuts = options.cuts or axis_levels(degrees, options.levels)
+    cuts = dict(options.cuts or axis_levels(degrees, options.levels))
     # Images that taught what meaning and appearance are lie too far from one another to say what is usual.
     others = np.flatnonzero(~np.isin(rows_read, teachers_of(decomposition, reference)))
     if len(others) < known:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
+from typing import Any
 
 from openworld.own_data.shift.measurement import ImageDegrees
 from openworld.own_data.shift.results import (
@@ -29,7 +30,12 @@ KINDS = {
     "near": "Nearest in both",
     "reference": "The reference",
 }
-GROUP = {"rows": ("name",), "columns": (ENTITY, METRIC), "metrics": (IMAGES.key, FAR.key, MEDIAN.key), "terminal": True}
+GROUP: Any = {
+    "rows": ("name",),
+    "columns": (ENTITY, METRIC),
+    "metrics": (IMAGES.key, FAR.key, MEDIAN.key),
+    "terminal": True,
+}
 
 
 def _album(brief: Brief) -> Iterator[Album]:

@@ -139,4 +139,4 @@ def _chart(measured: ImageDegrees, cells: dict[Place, ChartCell], side: float) -
         level = sum(start <= usual for start in starts)
         within = 0.5 if level == len(starts) else (usual - edges[level]) / (edges[level + 1] - edges[level])
         bounds.append(level + within)
-    return CellChart("", *titles, rows, columns, cells, KEYS, on_borders=True, bounds=tuple(bounds), side=side)
+    return CellChart("", *titles, rows, columns, cells, KEYS, on_borders=True, bounds=(bounds[0], bounds[1]), side=side)

@@ -30,7 +30,7 @@ def headline(results: Results, measured: ImageDegrees) -> str:
     count = len(measured.row)
     answers = []
     for word in AXES.values():
-        share = results.value(word, FAR.key).value
+        share = results.value(word, FAR.key).value or 0.0
         amount = "mostly far" if share > MOSTLY else "partly far" if share >= SOME else "near"
         amount = amount.split()[-1] if count == 1 else amount
         sure = "" if _is_sure(results, word) else f" (as far as {word} can be told here)"
@@ -48,7 +48,7 @@ def headline(results: Results, measured: ImageDegrees) -> str:
 
 
 def _next(results: Results) -> Iterator[str]:
-    meaning, appearance = (results.value(word, FAR.key).value >= SOME for word in AXES.values())
+    meaning, appearance = ((results.value(word, FAR.key).value or 0.0) >= SOME for word in AXES.values())
     if meaning:
         yield (
             "Next, look at what is far in meaning: label some and add it where the reference does not hold it, or let "
@@ -72,12 +72,14 @@ def _next(results: Results) -> Iterator[str]:
 def _far_groups(results: Results, kind: str) -> str:
     """Return which groups are mostly far; "" without groups."""
     word = ORDERED_BY[kind]
-    share = {row.where["name"]: row.value.value for row in results.where(entity=word, metric=FAR.key, group=kind)}
+    rows = results.where(entity=word, metric=FAR.key, group=kind)
+    share = {str(row.where["name"]): row.value.value or 0.0 for row in rows}
     if not share:
         return ""
     far, groups = [name for name in share if share[name] > MOSTLY], counted(len(share), kind)
     if not far:
-        first = standing(share).names
+        best = standing(share)
+        first = best.names if best is not None else ()
         nearest = f"; the nearest to it: {few(first, f'{kind}s')}, {FAR.write(max(share.values()))} % of its images"
         return f"Of {groups} none is mostly far in {word}{nearest if max(share.values()) else ''}."
     degrees = {name: results.value(word, MEDIAN.key, group=kind, name=name).value for name in far[:NAMED]}

@@ -38,7 +38,7 @@ class PlannedSet:
     plan: SynthesisPlan
     painter: Any
     screen: Screen | None
-    folder: Path | None
+    folder: Any  # a path; None of a plan alone
 
     def paint(self, observer: Observer = SILENT, *, batch: int | None = None) -> GeneratedSet:
         """Paint what is missing in the folder, `batch` images at a time, and return the finished set."""

@@ -62,11 +62,11 @@ def synthesize(
     planned = plan_set(reference, out=out, only_plan=plan, observer=observer, **options)
     if plan:
         return report(planned)
-    made = planned.paint(observer, batch=batch or None)
+    made, folder = planned.paint(observer, batch=batch or None), planned.folder
     refused = f"; the screen refused {made.refused:,} more" if made.refused else ""
     lines = (
         f"\n{len(made):,} images in {out}{refused}.",
-        f"Manifest: {out / 'manifest.json'}   Table: {out / 'images.parquet'}",
+        f"Manifest: {folder / 'manifest.json'}   Table: {folder / 'images.parquet'}",
         f'As a test set, in a spec of ood-detection: cells = {{ generated = "{out}" }}',
     )
     return replace(report(planned, made), ending=Ending("\n".join(lines)))

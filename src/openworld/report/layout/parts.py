@@ -8,6 +8,7 @@ other key, so that a mean over levels never stands among the levels.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 from openworld.report.series_style import SeriesStyle
 from openworld.report.table import Cell
@@ -61,7 +62,7 @@ class Brief:
     sentences: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     styles: Mapping[str, SeriesStyle] = field(default_factory=dict)
-    source: object = None
+    source: Any = None
     run: RunFolder | None = None
 
     @cached_property
