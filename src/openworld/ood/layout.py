@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -68,7 +69,8 @@ NUMBERS, CHOSEN, BY_SET = "The numbers", "Which settings were chosen?", "By set"
 OF_CHOICE = "The largest of several, so that it promises a little too much; of equals the first."
 SPECTRUM, SET = ("in_distribution",), ("group", "set")
 AUROC, SHIFT, WORTH, COUNT = ("auroc",), ("shift_seen",), ("validation_auroc",), ("images",)
-TRIED, FOLDED = {"rows": (ENTITY, "settings"), "per": ("seed",)}, {"folded": True}
+TRIED: Any = {"rows": (ENTITY, "settings"), "per": ("seed",)}
+FOLDED: Any = {"folded": True}
 LAYOUT = Layout(
     "Which detector sees what is out of distribution?",
     "auroc",

@@ -79,7 +79,7 @@ def _generalisation_run(
     methods, source = LEARNERS.methods_of(crossing, setup), setup.place(SOURCE, STAND_INS)
     titles = [[need.title for need in crossing if need.task == task] for task in _CROSSING]
     variants, others = (places_of(title, STAND_INS, setup) for title in titles)
-    shared = LEARNERS.settings(methods, source, setup) | {"sentences": setup.changes.crossing_sentences}
+    shared: Any = LEARNERS.settings(methods, source, setup) | {"sentences": setup.changes.crossing_sentences}
     spec = GeneralisationSpec(source=source, variants=variants, others=others, keep_learners=False, **shared)
     targets = {"domains": (titles[0], VARIANTS), "datasets": (titles[1], TABLES[PAPER]["13"].datasets)}
     name = f"generalisation-{source.dataset}{setup.suffix(*fewer_targets(targets), *_fewer(methods))}"

@@ -15,7 +15,7 @@ from openworld.report.shift_axes import LEVELS, NEAR
 from openworld.results import Pair, RunFolder, pair_results
 
 WHERE = ("view", "axis")
-CELL = {"rows": (ENTITY, "covariate_level"), "columns": ("semantic_level",)}  # how cells are arranged
+CELL: Any = {"rows": (ENTITY, "covariate_level"), "columns": ("semantic_level",)}  # how cells are arranged
 
 LEVEL = "Levels count from 0, the nearest to what was tuned on; semantic: in meaning, covariate: in appearance."
 VIEW = (

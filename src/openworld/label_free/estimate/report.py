@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from openworld.core.errors import OpenworldError
 from openworld.estimators.quote.shift_signs import ALONE, LEVEL
@@ -161,7 +161,7 @@ def _thumbnails(chunks: Collection[Period], beside: Path) -> Mapping[str, str]:
 
 def over_time_parts(key: str, *, alarms: bool = False) -> tuple[Pivot, ...]:
     """Return the tables of periods, whose place is `key`; `alarms`: whether a terminal shows these, too."""
-    shared = {"rows": (key,), "columns": (METRIC, ENTITY), "beside": ("images",)}
+    shared: Any = {"rows": (key,), "columns": (METRIC, ENTITY), "beside": ("images",)}
     return (
         Pivot(
             name="over-time-table",

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from statistics import fmean
+from typing import Any
 
 import numpy as np
 
@@ -80,9 +81,14 @@ def _layout(counting: str) -> Layout:
     apart = (DIFFERENCE.key,)
     slopes = tuple(kind(metric).key for metric in OTHERS for kind in (slope_of, correlation_of))
     everywhere, common, both = here | {"cells": ALL}, here | {"cells": COMMON}, here | {"cells": SHARED}
-    by_axis, by_level = {"along": "level", "per": ("axis",)}, {"columns": ("level",), "folded": True}
-    grid = {"rows": "covariate_level", "columns": "semantic_level", "titles": (LEVELS["covariate"], LEVELS["semantic"])}
-    cells = {"rows": ("covariate_level",), "columns": ("semantic_level",), "per": (ENTITY,)}
+    by_axis: Any = {"along": "level", "per": ("axis",)}
+    by_level: Any = {"columns": ("level",), "folded": True}
+    grid: Any = {
+        "rows": "covariate_level",
+        "columns": "semantic_level",
+        "titles": (LEVELS["covariate"], LEVELS["semantic"]),
+    }
+    cells: Any = {"rows": ("covariate_level",), "columns": ("semantic_level",), "per": (ENTITY,)}
     parts = (
         Pivot(name="main", title=NUMBERS, metrics=(*auroc, *COUNTS), note="AUROC against the whole pool."),
         Pivot(name="slopes", title=FAR, metrics=slope, columns=moves, of=here, note=OF_SLOPES, terminal=True),
