@@ -103,6 +103,6 @@ def _readable(names: Sequence[str], sentence: str, encode: Encode) -> Tensor:
             refusal = error
             half = len(part) // 2
             waiting += [part[half:], part[:half]] if half else []
-    if not lists:
+    if refusal is not None and not lists:
         raise refusal
     return torch.cat(lists)

@@ -65,8 +65,9 @@ class DetectorCandidates:
     def require_images(self, images: int) -> None:
         """Raise where so many training images are too few for each setting of a detector, as `require_images` does."""
         for label in self.given:
-            refused = [_too_few(self.detectors[name], images) for name in self.labels_of(label)]
-            if all(refused):
+            labels = self.labels_of(label)
+            refused = [error for name in labels if (error := _too_few(self.detectors[name], images)) is not None]
+            if len(refused) == len(labels):
                 raise refused[0]
 
     def choose(
