@@ -85,9 +85,9 @@ def _numbers(state: WatchState) -> Iterator[tuple[str, float | int, str]]:
         has_number = int(values["accuracy"].value is not None)
         yield "accuracy_known", has_number, f"{of_last} 1 where the accuracy can be told, else 0."
         yield "shift_alarm", int(period.shifted), f"{of_last} 1 where the shift alarm stands, else 0."
-    by_labels = [period.labelled.accuracy for period in state.records if period.labelled]
-    for accuracy in [each for each in by_labels if each is not None][-1:]:
-        yield "labelled_accuracy_ratio", accuracy, f"{of_labels} accuracy by these."
+    by_labels = [period for period in state.records if period.labelled and period.labelled.accuracy is not None]
+    for period in by_labels[-1:]:
+        yield "labelled_accuracy_ratio", float(period.labelled.accuracy), f"{of_labels} accuracy by these."
         for end, number in zip(("low", "high"), period.labelled.interval, strict=True):
             yield f"labelled_accuracy_{end}_ratio", number, f"{of_labels} {end} end of the 95 % interval over the draw."
         yield "labelled_images", period.labelled.n, f"{of_labels} how many."

@@ -48,7 +48,7 @@ class ImageDegrees:
     nearest: dict[str, np.ndarray]  # int64[n], the nearest reference image
     usual: dict[str, np.ndarray]  # float64 of the sampled reference images
     grid: ShiftGrid
-    cuts: dict[str, Levels]
+    cuts: Mapping[str, Levels]
     known: int  # reference images that were read
     shared: int  # test images that are in the reference, too
     k: int  # which neighbour the degrees are the distance to
@@ -101,7 +101,7 @@ def measure(
     ]
     test, row, semantic, covariate, *nearest, same = (np.concatenate(part) for part in zip(*parts, strict=True))
     degrees = {"semantic": semantic, "covariate": covariate}
-    cuts = dict(options.cuts or axis_levels(degrees, options.levels))
+    cuts = options.cuts or axis_levels(degrees, options.levels)
     # Images that taught what meaning and appearance are lie too far from one another to say what is usual.
     others = np.flatnonzero(~np.isin(rows_read, teachers_of(decomposition, reference)))
     if len(others) < known:
