@@ -118,3 +118,4 @@ def test_every_file_that_names_the_version_names_the_same(repository):
     assert version == openworld.__version__
     for file, text in {"CITATION.cff": f"version: {version}\n", "conda/recipe.yaml": f'version: "{version}"\n'}.items():
         assert text in (repository / file).read_text(encoding="utf-8")
+    assert f"\n## {version} " in (repository / "CHANGELOG.md").read_text(encoding="utf-8")
