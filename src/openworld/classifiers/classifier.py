@@ -59,7 +59,8 @@ class Classifier:
         object.__setattr__(self, "classnames", tuple(self.classnames))
         if len(self.classnames) < 2:
             raise OpenworldError(f"{self.architecture!r} has {len(self.classnames)} class name(s), expected 2 or more.")
-        self.module.requires_grad_(False).eval().to(memory_format=_CHANNELS_LAST)  # ty: ignore[no-matching-overload]
+        module = self.module.requires_grad_(False).eval()
+        module.to(memory_format=_CHANNELS_LAST)  # ty: ignore[no-matching-overload]: torch's stubs do not have it alone
 
     @property
     def side(self) -> int:

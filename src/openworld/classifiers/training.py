@@ -131,7 +131,7 @@ def train(
         network = build(architecture, len(images.classnames), recipe.side, pretrained=recipe.pretrained)
         preprocess = _timm.preprocess_of(network, recipe.side) if recipe.pretrained else None
         training_images = TrainingImages(images, recipe, preprocess)
-        network = network.to(device, memory_format=torch.channels_last)  # ty: ignore[no-matching-overload]: as stubs lack
+        network = network.to(device, memory_format=torch.channels_last)  # ty: ignore[no-matching-overload]: stubs lack it
         weights, history, kept = list(network.parameters()), [], {}
         rate, decay = recipe.learning_rate, recipe.weight_decay
         if recipe.optimiser == "adam":

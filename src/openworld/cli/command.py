@@ -77,7 +77,7 @@ class Command:
             return name.upper()
         return self.names.get(name, (f"--{name.replace('_', '-')}",))[0]
 
-    def _callable(self, function: Callable) -> Callable:
+    def _callable(self, function: FunctionType) -> Callable:
         """Return a function that has the signature of the command, and calls the one of the API."""
         parameters, hints = inspect.signature(function).parameters, hints_of(function)
         kinds = {name: on_command_line(hints[name]) for name in parameters}
@@ -102,7 +102,7 @@ class Command:
                 raise
             (self.show or console.show)(answer, **shown)
 
-        run.__name__, run.__doc__ = function.__name__, self._spoken(function, parameters)  # ty: ignore[missing-attribute]
+        run.__name__, run.__doc__ = function.__name__, self._spoken(function, parameters)
         signature = inspect.Signature([*self._typed(parameters, hints), *map(_flag, flags, flags.values())])
         run.__signature__ = signature  # ty: ignore[missing-attribute]: what `inspect.signature` asks first
         return run

@@ -101,6 +101,6 @@ def _fingerprint(kind: str, about: Mapping[str, Any], arrays: Mapping[str, np.nd
     digest = hashlib.sha256(canonical_json([kind, VERSION, content]).encode())
     for name in sorted(arrays):
         digest.update(canonical_json([name, str(arrays[name].dtype), arrays[name].shape]).encode())
-        # NumPy's stubs have buffers from Python 3.12 on.
-        digest.update(np.asarray(arrays[name], order="C"))  # ty: ignore[invalid-argument-type]
+        array = np.asarray(arrays[name], order="C")
+        digest.update(array)  # ty: ignore[invalid-argument-type]: NumPy's stubs have buffers from Python 3.12 on
     return digest.hexdigest()
