@@ -105,7 +105,7 @@ def test_the_metric_itself_takes_none_for_what_new_samples_are_named():
 
 
 def test_the_example_of_the_docs_is_scored(repository, tmp_path):
-    page = (repository / "docs" / "closed-set.md").read_text(encoding="utf-8")
+    page = (repository / "docs" / "own-predictions.md").read_text(encoding="utf-8")
     (tmp_path / "example.csv").write_text(page.split("```csv\n")[1].split("```")[0])
     found = values(ow.score(tmp_path / "example.csv"), "model")
     assert found["base_accuracy"].value == 0.5 and CLOSED_SET in found["openworld_auc"].reason
