@@ -110,7 +110,7 @@ def test_the_citation_file_says_what_openworld_cite_says(repository):
         said.setdefault(key.strip(" -"), value.strip('"'))
     entry = bibliography([], ["openworld"])
     assert f"title = {{{{{said['title']}}}}}" in entry and f"author = {{{{{said['name']}}}}}" in entry
-    assert f"version = {{{said['version']}}}" in entry and f"year = {{{said['date-released'][:4]}}}" in entry
+    assert f"note = {{Version {said['version']}}}" in entry and f"year = {{{said['date-released'][:4]}}}" in entry
 
 
 def test_every_file_that_names_the_version_names_the_same(repository):

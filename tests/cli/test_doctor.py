@@ -35,8 +35,10 @@ def found(*words):
 def test_what_is_needed_is_listed_with_its_version():
     said = found()
     torch = next(package for package in said["packages"] if package["name"] == "torch")
-    assert said["whole"] and torch["installed"] and torch["extra"] == "" and "cpu" in said["devices"]
-    assert {package["extra"] for package in said["packages"]} >= {"faiss", "ray"}
+    assert said["whole"] and torch["installed"] and torch["extra"] == "models" and "cpu" in said["devices"]
+    extras = {package["name"]: package["extra"] for package in said["packages"]}
+    assert len(extras) == len(said["packages"]) and extras["numpy"] == "" and extras["transformers"] == "transformers"
+    assert {*extras.values()} >= {"faiss", "ray"}
     assert "OPENWORLD_CACHE" in openworld("doctor").stdout
 
 

@@ -81,8 +81,13 @@ def installation() -> Installation:
     """Look at the packages, the devices and the folders of this machine; nothing is changed."""
     requirements = filter(None, map(_REQUIREMENT.match, requires("openworld") or ()))
     packages = [Package(one[1], one[2], one[3] or "", installed_version(one[1])) for one in requirements]
-    needed = sorted((one for one in packages if one.extra not in DEVELOPERS), key=lambda package: bool(package.extra))
-    return Installation(tuple(needed), _devices(), _places())
+    # Of several extras that bring a package: the one for models, or the one that bears its name.
+    packages.sort(key=lambda package: (package.extra != "", package.extra != "models", package.extra != package.name))
+    needed: dict[str, Package] = {}
+    for package in packages:
+        if package.extra not in DEVELOPERS:
+            needed.setdefault(package.name, package)
+    return Installation(tuple(needed.values()), _devices(), _places())
 
 
 def _devices() -> tuple[str, ...]:
