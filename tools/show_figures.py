@@ -16,14 +16,14 @@ from openworld.report.standalone import standalone
 
 # Like others, or large.
 LEAVE_OUT = {"counts", "counts-otherwise", "cells-otherwise", "cells-of-rates", "levels-common", "levels-of-rates"}
-LEAVE_OUT |= {"cell-images", "marginal-images", "marginal", "examples"}
+LEAVE_OUT |= {"cell-images", "marginal-images", "marginal", "examples", "costs", "temperatures", "alignment-gap"}
+LEAVE_OUT |= {"estimates-by-level", "open-world-by-level"}
 PAGES = {"demo": "recognition", "accuracy-estimation": "accuracy-without-labels"}
 HEAD = """# Gallery
 
-The figures of reports, from small runs on [the embedded world](embedded-world.md). These runs show what a figure looks
-like; they are too small to rank methods. Of figures with several charts the first is shown. In a report each figure has
-a caption that says how to read it. In Python it is `run.figures["NAME"]`: `.draw(axes)`, `.save("NAME.pdf")`, and
-`.csv` with its numbers.
+Figures of reports, from small runs on [the embedded world](embedded-world.md), which are too small to rank methods. Of
+several charts the first is shown. In Python it is `run.figures["NAME"]`: `.draw(axes)`, `.save("NAME.pdf")`, and `.csv`
+with its numbers.
 """
 
 
@@ -48,7 +48,7 @@ def of_run(folder: Path, docs: Path):
     title, more = run.page.title, ""
     if page.exists():
         title = page.read_text(encoding="utf-8").partition("\n")[0].lstrip("# ")
-        more = f" Explained in [{title}]({page.name})."
+        more = f" [Explained]({page.name})."
     yield f"## {title}\n\nFrom `{command}`.{more}\n"
     for figure in run.figures.values():
         if figure.charts and figure.name not in LEAVE_OUT:
@@ -78,7 +78,7 @@ def of_figure(figure, name: str, docs: Path):
     path = docs / "gallery" / f"{name}-1.svg"
     path.write_text(standalone(panel.svg, dict(figure.styles)), encoding="utf-8")
     shown = f"`{figure.name}` ({kinds}){': ' + panel.title if panel.title else ''}"
-    yield f"### {figure.title}\n\n{shown}\n\n![{panel.title or figure.title}](gallery/{path.name}){{ .chart }}\n"
+    yield f"### {figure.title}\n\n{shown}\n\n![{figure.name}](gallery/{path.name}){{ .chart }}\n"
 
 
 if __name__ == "__main__":
