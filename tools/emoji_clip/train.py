@@ -64,9 +64,10 @@ class Trainer:
         size = batch // count
         parts = list(self.pool.map(lambda part: self.part(part, size, progress), range(count)))
         gradients = parts[0][0]
-        for more, _ in parts[1:]:
-            torch._foreach_add_(gradients, more)
-        torch._foreach_div_(gradients, count)
+        with torch.no_grad():
+            for more, _ in parts[1:]:
+                torch._foreach_add_(gradients, more)
+            torch._foreach_div_(gradients, count)
         for parameter, gradient in zip(self.parameters, gradients, strict=True):
             parameter.grad = gradient
         nn.utils.clip_grad_norm_(self.parameters, 1.0)
