@@ -15,6 +15,8 @@ IN_EXTRA = ("torch", "tokenizers", "huggingface_hub")
 class OpenworldError(ValueError):
     """Wrong input or an unmet requirement: says what came, what was expected, and what to do."""
 
+    exit_code: int  # of the command that it ends, where it is not 2
+
 
 class NotInstalled(ModuleNotFoundError, OpenworldError):
     """A package is missing that an extra brings: says which extra to install."""
@@ -71,5 +73,5 @@ def failing() -> Generator[None]:
     try:
         yield
     except OpenworldError as error:
-        error.exit_code = 1  # ty: ignore[missing-attribute]: of the command line, for which it is set here
+        error.exit_code = 1
         raise

@@ -7,6 +7,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any, TypeVar
 
+from openworld.core.errors import OpenworldError
 from openworld.papers import AVERAGE, METRICS
 from openworld.results import Result, Value, mean, over_seeds, student
 from openworld.runs import RunStore
@@ -33,6 +34,12 @@ class PaperResult:
     def number(self) -> float | None:
         """The value without its intervals; None where it is not defined."""
         return self.value.value
+
+    def require(self) -> float:
+        """Return the number; one that is not defined is refused with its reason."""
+        if self.number is None:
+            raise OpenworldError(f"{self.metric} of {self.method} on {self.dataset} is not known: {self.value.reason}.")
+        return self.number
 
 
 @dataclass(frozen=True)

@@ -147,7 +147,8 @@ def _rows(paper: str, table: str, runs: Sequence[PaperRun]) -> Iterator[dict[str
     for dataset, (base, new) in COCOOP.items():
         printed |= {(dataset, "BaseAcc"): (base / 100, "CoCoOp"), (dataset, "NewAcc"): (new / 100, "CoCoOp")}
     ours = [number for number in read_numbers(wanted, runs) if number.method == METHOD]
-    images = {number.dataset: each.n for number in ours for each in number.value.intervals if each.over == "images"}
+    intervals = [(number.dataset, number.value.over("images")) for number in ours]
+    images = {dataset: each.n for dataset, each in intervals if each is not None and each.n is not None}
     for number in ours:
         dataset, metric = number.dataset, number.metric
         if dataset not in wanted.datasets or (dataset, metric) not in printed:

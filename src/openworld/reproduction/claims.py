@@ -25,6 +25,7 @@ from openworld.report.sentences import listed
 from openworld.report.table import Column, Row, Table
 from openworld.reproduction.comparison.page import STAND_IN
 from openworld.reproduction.figures.sweeps import SWEEPS, sweep_rows
+from openworld.reproduction.learner_runs import with_tuples
 from openworld.reproduction.paper_results import read_numbers
 from openworld.reproduction.plan import ReproductionPlan
 from openworld.results import TEXT, Comparison, Results, comparison_of, correct_for_many
@@ -58,7 +59,8 @@ class ClaimPart:
         others = numbers(self.than_table or self.table or self.figure, self.than_metric or self.metric)
         methods, rivals = (list(dict.fromkeys(number.method for number in side)) for side in (ours, others))
         if self.way == "unsteady":
-            first = max(methods, key=lambda method: _number(ours, method, self.setting).number)
+            by_method = {name: number for name in methods if (number := _number(ours, name, self.setting)) is not None}
+            first = max(by_method, key=lambda name: by_method[name].require())
             chosen, than = [name for name in rivals if name != first], [first]
             ours = others
         else:
@@ -97,7 +99,7 @@ class ClaimPart:
     def nearest(self, tests: Sequence[Comparison]) -> Comparison:
         """Return the difference that speaks least for the part, or most where one is enough."""
         size = {"higher": 1, "unsteady": -1, "lower": -1, "not higher": -1}.get(self.way)
-        return min(tests, key=lambda test: size * test.difference if size else -abs(test.difference))
+        return min(tests, key=lambda test: size * (test.difference or 0) if size else -abs(test.difference or 0))
 
     @property
     def place(self) -> str:
@@ -150,8 +152,8 @@ class ClaimVerdict:
     def record(self) -> dict[str, Any]:
         """Return it as a row of a file."""
         test, (holding, count) = self.nearest, self.counted
-        row = {"paper": self.claim.paper, "claim": self.claim.says, "place": self.place, "state": self.state}
-        row |= {"differences_shown": holding, "differences": count}
+        row: dict[str, Any] = {"paper": self.claim.paper, "claim": self.claim.says, "place": self.place}
+        row |= {"state": self.state, "differences_shown": holding, "differences": count}
         interval = test.interval if test else None
         row |= {"entity": test.entity, "other": test.other, "metric": test.metric.key} if test else {}
         row |= {"difference": test.difference, "p": test.p} if test else {}
@@ -163,10 +165,7 @@ CLAIMS: dict[str, tuple[Claim, ...]] = {
         Claim(
             paper,
             entry["says"],
-            tuple(
-                ClaimPart(**{key: tuple(each) if isinstance(each, list) else each for key, each in part.items()})
-                for part in entry.get("parts", ())
-            ),
+            tuple(ClaimPart(**with_tuples(part)) for part in entry.get("parts", ())),
             entry.get("untold", ""),
         )
         for entry in entries

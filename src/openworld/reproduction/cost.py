@@ -118,15 +118,16 @@ def _count_learners(plan: ReproductionPlan, limit: int | None) -> list[tuple[int
 def learning_units(spec) -> Iterator[tuple[Any, tuple[EncodedSet, ...]]]:
     """Yield (learner, settings resolved; what it reads, training images first) of every unit of a run of learners."""
     every_shots = spec.shots if isinstance(spec.shots, tuple) else (spec.shots,)
-    for tuning in evaluation_of(spec).tunings(spec):
+    tunings = evaluation_of(spec).tunings
+    for tuning in tunings(spec) if tunings else ():
         for entry in spec.compared:
-            kind = find_learner(entry.learner)
-            learner = configure(kind, entry.settings, tuning.data.dataset, spec.published)
-            tests = tuple((data.images(), spec.backbone, encoding_for(kind)) for data in dict.fromkeys(tuning.tested))
+            learner = configure(find_learner(entry.learner), entry.settings, tuning.data.dataset, spec.published)
+            plain = encoding_for(learner)
+            tests = tuple((data.images(), spec.backbone, plain) for data in dict.fromkeys(tuning.tested))
             for shots in every_shots:
                 for seed in spec.seeds:
                     how = {"seed": seed, "shots": shots, "draw": spec.draw, "base_only": tuning.base_only}
-                    views = encoding_for(kind, Encoding(count_views(spec.views, learner), seed=seed))
+                    views = encoding_for(learner, Encoding(count_views(spec.views, learner), seed=seed))
                     yield learner, ((tuning.data.images("train", **how), spec.backbone, views), *tests)
 
 

@@ -5,7 +5,7 @@ more tables in the same folder cost nothing. Thresholds follow the rule of the r
 numbers were made.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -42,10 +42,11 @@ class Calibrated:
     reference: str
 
 
-def _method(name: str, facts: Mapping[str, Any]) -> EstimatorSpec | Calibrated:
+def _method(name: str, facts: dict[str, Any]) -> EstimatorSpec | Calibrated:
     if "calibrated" in facts:
         return Calibrated(name, facts["calibrated"])
-    return EstimatorSpec(**{"estimator": name, "label": name} | facts)
+    names: dict[str, Any] = {"estimator": name, "label": name}
+    return EstimatorSpec(**names | facts)
 
 
 METHODS = {name: _method(name, facts) for name, facts in PAPERS[PAPER]["methods"].items()}
@@ -114,7 +115,7 @@ def plan_runs(tables: Sequence[PaperTable], setup: ReproductionSetup) -> Iterato
         if len(world.models) * len(setup.seeds) == 1:
             lacking.add("GDE")  # which needs a second classifier
         every = [name for name in METHODS if name not in lacking]
-        names = [name for name in every if setup.keeps(name, METHODS[name])] if rows else []
+        names = [name for name in every if setup.keeps(name, METHODS[name].label)] if rows else []
         fewer = () if set(rows) == set(world.rows) else rows
         world = world.with_rows(rows)
         wanted = [

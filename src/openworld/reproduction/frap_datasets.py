@@ -6,7 +6,7 @@ ImageNet-200 stands in.
 """
 
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from importlib.resources import files
 from pathlib import Path
@@ -67,8 +67,8 @@ class SourceWorld:
         return replace(self, targets=targets, corruption_row=corrupted)
 
 
-def _world(facts: Mapping[str, Any]) -> SourceWorld:
-    parts = {
+def _world(facts: dict[str, Any]) -> SourceWorld:
+    parts: dict[str, Any] = {
         "sources": tuple(DatasetSpec(*place) for place in facts.get("sources", [[facts["name"]]])),
         "targets": tuple(TargetSpec(**target) for target in facts["targets"]),
         "own_models": tuple(

@@ -171,7 +171,7 @@ def generated_runs(setup: ReproductionSetup) -> Iterator[PlannedRun]:
 
 
 def _kept(setup: ReproductionSetup) -> tuple[list[str], str]:
-    names = [name for name, detector in DETECTORS.items() if setup.keeps(name, detector)]
+    names = [name for name, detector in DETECTORS.items() if setup.keeps(name, detector.label)]
     return names, setup.suffix(*(() if len(names) == len(DETECTORS) else names))
 
 
@@ -226,7 +226,7 @@ def _twin(setup: ReproductionSetup) -> RenderedTwin:
 def _halves_runs(setup: ReproductionSetup) -> Iterator[PlannedRun]:
     """The run of decomposed features; of whole features alone PCA's, which is the quickest."""
     every = [*HALVES, WHOLE]
-    names = [name for name in every if setup.keeps(name, METHODS[name])]
+    names = [name for name in every if setup.keeps(name, METHODS[name].label)]
     if not names:
         return
     halves = [HALVES[name] for name in HALVES if name in names] or [HALVES["PCA"]]

@@ -8,6 +8,7 @@ from typing import Any
 
 from openworld.evaluations.entries import LearnerSpec
 from openworld.evaluations.image_selection import DatasetSpec
+from openworld.learners import PublishedSetting as PublishedTask
 from openworld.papers import TABLES
 from openworld.reproduction.settings import PlannedRun, ReproductionSetup
 
@@ -15,6 +16,11 @@ PAPERS: Mapping[str, Mapping[str, Any]] = tomllib.loads(
     files("openworld.reproduction").joinpath("papers.toml").read_text(encoding="utf-8")
 )
 """Paper -> its methods, stand-ins and what is absent, from the file beside this one."""
+
+
+def with_tuples(entry: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an entry of a file with its lists as tuples."""
+    return {name: tuple(each) if isinstance(each, list) else each for name, each in entry.items()}
 
 
 def methods_of(paper: str) -> dict[str, LearnerSpec]:
@@ -40,7 +46,7 @@ class TableNeed:
 @dataclass(frozen=True)
 class LearnerPaper:
     name: str
-    task: str
+    task: PublishedTask
     methods: Mapping[str, LearnerSpec]  # what the paper calls a method -> the learner
 
     def methods_of(self, needs: Iterable[TableNeed], setup: ReproductionSetup, *always: str) -> tuple[str, ...]:

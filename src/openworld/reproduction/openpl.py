@@ -6,6 +6,7 @@ hardly any cost; distribution shift and co-evolution from one run that is tuned 
 
 from collections.abc import Iterator, Sequence
 
+from openworld.evaluations.dynamic.curves import Scenario
 from openworld.evaluations.dynamic.spec import OF_CLASSES, DynamicSpec
 from openworld.evaluations.image_selection import DatasetSpec
 from openworld.papers import SOURCE, TABLES, PaperTable, published_numbers
@@ -26,11 +27,11 @@ ENTERING = dict.fromkeys(STAND_INS, DatasetSpec("emoji-concepts-b")) | {
 MAIN_TABLES = tuple(str(number) for number in range(2, 10))
 _LEARNERS = LearnerPaper(PAPER, PUBLISHED_TASK, METHODS)
 _BASELINE = "CLIP"  # every curve is compared with zero-shot CLIP, which is always run
-_TAKING_OVER = {"distribution-shift": STAND_INS, "co-evolution": ENTERING}
+_TAKING_OVER: dict[Scenario, dict[str, DatasetSpec]] = {"distribution-shift": STAND_INS, "co-evolution": ENTERING}
 _TARGETS = {task: TABLES[PAPER][table].datasets for task, table in zip(_TAKING_OVER, ("8", "9"), strict=True)}
 """Every data set that takes over from ImageNet, in the order of a run, whichever table is asked for first."""
 
-_WORDS = {"shift": "distribution-shift", "co-evolution": "co-evolution"}
+_WORDS: dict[str, Scenario] = {"shift": "distribution-shift", "co-evolution": "co-evolution"}
 
 
 def default_tables(setup: ReproductionSetup) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cache
 from importlib.resources import files
-from typing import Any
+from typing import Any, Literal
 
 from openworld.backbones import known_name
 from openworld.core.arrays import require_at_least
@@ -78,15 +78,15 @@ class ReproductionSetup:
     def embedded(self) -> bool:
         return self.data == EMBEDDED
 
-    def keeps(self, method: str, learner: LearnerSpec) -> bool:
+    def keeps(self, method: str, label: str) -> bool:
         """Whether a method was asked for, by either of its names."""
         chosen = {name.casefold() for name in self.learners}
-        return not chosen or bool(chosen & {method.casefold(), learner.label.casefold()})
+        return not chosen or bool(chosen & {method.casefold(), label.casefold()})
 
     def methods(self, known: Mapping[str, LearnerSpec]) -> dict[str, LearnerSpec]:
         """The methods to run: those of the paper that were asked for, settings changed, and the added ones."""
         methods = self.changes.methods(known)
-        return {name: learner for name, learner in methods.items() if name not in known or self.keeps(name, learner)}
+        return {name: spec for name, spec in methods.items() if name not in known or self.keeps(name, spec.label)}
 
     def keeps_data(self, *titles: str) -> bool:
         """Whether a data set was asked for, by any of what the paper calls it."""
@@ -121,7 +121,7 @@ class ReproductionSetup:
                     fewer |= {"mean": whole.mean * share, "deviation": whole.deviation * share}
         return replace(learner, settings=override(settings, fewer))
 
-    def views(self, published: PublishedTask) -> int:
+    def views(self, published: PublishedTask) -> int | Literal["fresh"]:
         suited = self._suited(published).get("views", PUBLISHED_VIEWS)
         return suited if self.changes.views is None else self.changes.views
 
@@ -158,7 +158,8 @@ class PlannedRun:
 
     @property
     def data(self) -> tuple[DatasetSpec, ...]:
-        return tuple(evaluation_of(self.spec).data(self.spec))
+        data = evaluation_of(self.spec).data  # every evaluation has it once it is made
+        return tuple(data(self.spec)) if data else ()
 
 
 @cache

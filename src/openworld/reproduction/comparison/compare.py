@@ -61,7 +61,7 @@ class CellPair:
 
     @property
     def difference(self) -> float | None:
-        return self.test and self.test.difference
+        return None if self.test is None else self.test.difference
 
     @property
     def tested(self) -> bool:
@@ -70,13 +70,13 @@ class CellPair:
     @property
     def verdict(self) -> str:
         """Return whether it is reproduced within the margin, else higher or lower, or neither; "" where untested."""
-        if not self.tested:
+        if self.ours is None or self.test is None or self.test.p is None:
             return ""
         if self.test.equivalent:
             return f"reproduced within {self.test.margin_text}"
         if not self.test.differs:
             return f"not told apart at n = {len(self.ours.per_seed)} seeds"
-        return "higher than printed" if self.difference > 0 else "lower than printed"
+        return "higher than printed" if (self.difference or 0) > 0 else "lower than printed"
 
 
 Key = tuple[str, PaperColumn]  # row and column
@@ -137,16 +137,17 @@ class PaperComparison:
     @property
     def _compared(self) -> str:
         pairs = [pair for pair in self.pairs.values() if pair.difference is not None]
+        by_metric: dict[str, list[float]] = {}
+        for pair in pairs:
+            if pair.ours is not None and pair.difference is not None:
+                by_metric.setdefault(pair.ours.metric, []).append(abs(pair.difference))
         if not pairs:
             return "Nothing is subtracted: times are of other machines, ranks among other methods."
         reproduced, higher, lower, alike, untested = self.verdicts
-        tests = [pair.test for pair in pairs if pair.tested]
+        tests = [pair.test for pair in pairs if pair.test is not None and pair.tested]
         margin = f" within {tests[0].margin_text} points" if tests else ""
         printed = sum(pair.tested and pair.deviation is not None for pair in pairs)
-        sizes = {
-            METRICS[metric]: median(abs(pair.difference) for pair in pairs if pair.ours.metric == metric)
-            for metric in dict.fromkeys(pair.ours.metric for pair in pairs)
-        }
+        sizes = {METRICS[metric]: median(differences) for metric, differences in by_metric.items()}
         medians = ", ".join(f"{metric.title} {metric.write(size, 1)}" for metric, size in sizes.items())
         return (
             f"Of {len(pairs)} numbers, {reproduced} are reproduced{margin}, {higher} are higher than printed, {lower} "
@@ -212,8 +213,9 @@ class _Numbers:
 
     def deviation(self, numbers: Sequence[PublishedNumber]) -> float | None:
         """Deviation of a printed number, or of the mean of several that were trained by themselves; None: unknown."""
-        parts = [self.known_deviations.get(number.same_number) for number in numbers]
-        if not parts or None in parts or (len(parts) > 1 and self.table.paper not in PRINTED_SEEDS):
+        every = [self.known_deviations.get(number.same_number) for number in numbers]
+        parts = [part for part in every if part is not None]
+        if not parts or len(parts) < len(every) or (len(parts) > 1 and self.table.paper not in PRINTED_SEEDS):
             return None
         return hypot(*parts) / len(parts)
 
@@ -262,16 +264,18 @@ class _Numbers:
             return CellPair(ours, printed, deviation)
 
         metric, difference = METRICS[ours.metric], ours.number - printed
-        names = {"where": {"dataset": ours.dataset, "setting": ours.setting, "task": ours.task}}
+        where = {"dataset": ours.dataset, "setting": ours.setting, "task": ours.task}
         seeds = PRINTED_SEEDS.get(self.table.paper)
         test = seeds_test_against_summary(ours.per_seed, printed, *((deviation, seeds) if seeds and deviation else ()))
-        reason = "there are no seeds" if test.difference is None else ""
-        if not reason and abs(test.difference - difference) > SAME_MEAN * max(1.0, abs(ours.number)):
+        reason = ""
+        if test.difference is None:
+            reason = "there are no seeds"
+        elif abs(test.difference - difference) > SAME_MEAN * max(1.0, abs(ours.number)):
             reason = "the number is not the mean of its seeds"
         if reason:
-            tested = Comparison(ours.method, "printed", metric, difference, reason=reason, **names)
+            tested = Comparison(ours.method, "printed", metric, difference, reason=reason, where=where)
         else:
-            tested = comparison_of(ours.method, "printed", metric, test, over="seeds", margin=self.margin, **names)
+            tested = comparison_of(ours.method, "printed", metric, test, over="seeds", margin=self.margin, where=where)
         return CellPair(ours, printed, deviation, replace(tested, difference=difference))
 
     def other_data(self) -> Iterator[tuple[Key, CellPair]]:

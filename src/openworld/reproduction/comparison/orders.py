@@ -68,20 +68,20 @@ def agreements(table: PaperTable, ours: Numbers, printed: Numbers) -> tuple[Agre
     for kind in sides[1]:
         if kind in sides[0] and kind[0] != "Final_rank":
             means = [{name: mean_of(numbers) for name, numbers in side[kind].items()} for side in sides]
-            shared = {name: (value, means[1].get(name)) for name, value in means[0].items()}
-            orders.append(_ordered(Agreement(*kind, {name: pair for name, pair in shared.items() if None not in pair})))
+            pairs = {name: (value, means[1].get(name)) for name, value in means[0].items()}
+            shared = {name: (a, b) for name, (a, b) in pairs.items() if a is not None and b is not None}
+            orders.append(_ordered(Agreement(*kind, shared)))
     corrected = holm([order.p for order in orders])
     return tuple(replace(order, p=p) for order, p in zip(orders, corrected, strict=True))
 
 
 def mean_of(numbers: Numbers) -> float | None:
     """Return one number for several of one method and metric: their average, or the mean without a source."""
-    values = [
-        [number.number if isinstance(number, PaperResult) else number.in_data for number in numbers if chosen(number)]
-        for chosen in (lambda number: number.dataset == AVERAGE, lambda number: number.setting != "source")
-    ]
-    values = values[0] or values[1]
-    return None if not values or None in values else round(fmean(values), 12)
+    averages = [number for number in numbers if number.dataset == AVERAGE]
+    chosen = averages or [number for number in numbers if number.setting != "source"]
+    values = [number.number if isinstance(number, PaperResult) else number.in_data for number in chosen]
+    defined = [value for value in values if value is not None]
+    return round(fmean(defined), 12) if defined and len(defined) == len(values) else None
 
 
 def _ordered(order: Agreement) -> Agreement:

@@ -21,6 +21,7 @@ from openworld.reproduction.figures import FIGURES, FigureRuns
 from openworld.reproduction.paper_results import paper_results
 from openworld.reproduction.plan import ReproductionPlan
 from openworld.results import Metric, Value
+from openworld.results.comparison import MARGIN
 from openworld.runs.atomic import write_file
 
 BASELINES = ("CLIP", "zero-shot", "zero-shot-ensemble")
@@ -77,11 +78,16 @@ class MadePlan:
         return [*tables, *figures]
 
 
-def write_plan(plan: ReproductionPlan, folder: Path, failed: Collection[str] = (), **said: float | str) -> MadePlan:
+def write_plan(
+    plan: ReproductionPlan, folder: Path, failed: Collection[str] = (), margin: float = MARGIN, show: str = "interval"
+) -> MadePlan:
     """Make the tables and figures of a plan; write OUT/tables, OUT/figures and the page."""
-    # What has no run left is not made, and failed runs are named where they lack; `said` is `margin` and `show`.
+    # What has no run left is not made, and failed runs are named where they lack; for `margin` and `show` see
+    # `compare_with_paper`.
     comparisons = [
-        compare_with_paper(plan.paper, number, paper_results(plan.paper, number, runs), remarks=remarks, **said)
+        compare_with_paper(
+            plan.paper, number, paper_results(plan.paper, number, runs), remarks=remarks, margin=margin, show=show
+        )
         for number, runs, remarks in plan.finished("tables", folder, failed)
     ]
     drawn = draw_plan(plan, folder, failed)
@@ -130,8 +136,8 @@ def write_figures(plan: ReproductionPlan, folder: Path, figures: Sequence[MadeFi
             path.with_suffix(f".{form}").unlink(missing_ok=True)
         if figure is not None:
             write_file(path.with_suffix(".csv"), figure.csv.encode())
-        for form in drawn:
-            figure.save(path.with_suffix(f".{form}"))
+            for form in drawn:
+                figure.save(path.with_suffix(f".{form}"))
     return "" if drawable or not made else "SVG and PDF are not written: pip install 'openworld[plots]'."
 
 
@@ -189,7 +195,7 @@ def comparison_report(comparisons: Sequence[PaperComparison], figures: Sequence[
         styles,
         "Series" if figures else "Methods",
     )
-    parts = [(made.table.short_heading, made) for made in comparisons]
+    parts: list[tuple[str, PaperComparison | MadeFigure]] = [(made.table.short_heading, made) for made in comparisons]
     parts += [(made.figure.title, made) for made in figures]
     facts = {heading: " · ".join(("; ".join(made.datasets), *made.backbones)) for heading, made in parts}
     tables = tuple(table_of(made, name=f"table-{made.table.number}") for made in comparisons)

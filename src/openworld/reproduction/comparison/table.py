@@ -22,18 +22,18 @@ NOT_MEASURED = Value(None, reason="not measured")
 def table_of(comparison: PaperComparison, styles: Mapping[str, SeriesStyle] = NO_STYLES, name: str = "table") -> Table:
     """Return the table of a comparison, rows and columns as printed; a column is headed by whatever tells it apart."""
     columns, several = [], len({column.metric for column in comparison.columns}) > 1
-    options = {"show": "deviation"} if comparison.show == "deviation" else {}
+    show = "deviation" if comparison.show == "deviation" else "value"
     for column in comparison.columns:
         dataset = column.dataset.replace(AVERAGE, "")
         if column.dataset == AVERAGE and not column.task:
-            at = (pair for (_, other), pair in comparison.pairs.items() if other == column and pair.ours)
-            counts = sorted({len(pair.ours.datasets) for pair in at})
+            at = (pair.ours for (_, other), pair in comparison.pairs.items() if other == column)
+            counts = sorted({len(number.datasets) for number in at if number is not None})
             dataset = f"{AVERAGE} of {' or '.join(map(str, counts))}" if counts else AVERAGE
         parts = [column.method, dataset, *(SHORT.get(text, text) for text in (column.task, column.setting))]
         parts, metric = [part for part in parts if part], METRICS[column.metric]
         if not parts or several or column.printed_only:
             parts.append(metric.title)
-        columns.append(Column(metric, " ".join(parts) + (", printed" if column.printed_only else ""), **options))
+        columns.append(Column(metric, " ".join(parts) + (", printed" if column.printed_only else ""), show=show))
     rows = []
     for row in comparison.rows:
         pairs = [(comparison.pairs.get((row, column)), column) for column in comparison.columns]
@@ -50,7 +50,7 @@ def _cell(pair: CellPair, column: PaperColumn) -> Cell:
     if pair.ours is None:
         return Cell(Value(pair.printed), bold=False) if column.printed_only else Cell(None, printed=pair.printed)
     notes = [] if pair.deviation is None else [f"printed deviation {METRICS[column.metric].write(pair.deviation, 1)}"]
-    if pair.tested:
+    if pair.test is not None and pair.tested:
         p = pair.test.equivalence_p if pair.test.equivalent else pair.test.p
         notes.append(f"{pair.verdict} (p {p:.2g})")
     return Cell(pair.ours.value, printed=pair.printed, difference=pair.difference, note="; ".join(notes))
@@ -68,7 +68,8 @@ def _caption(comparison: PaperComparison) -> str:
     for number in ours:
         for interval in number.value.intervals[:1]:
             firsts.setdefault(interval.over, set()).add(interval.n)
-    over = " or ".join(f"{name} (n = {', '.join(map(str, sorted(counts)))})" for name, counts in firsts.items())
+    counted = {name: sorted(counts, key=lambda n: n or 0) for name, counts in firsts.items()}
+    over = " or ".join(f"{name} (n = {', '.join(map(str, counts))})" for name, counts in counted.items())
     sentences = [f"{units[:1].upper()}{units[1:]}: {behind} {printed}."]
     sentences += [f"Means of {seeds} seeds."] if seeds else []
     sentences += [f"Intervals are over {over}."] if over and comparison.show == "interval" else []

@@ -27,6 +27,7 @@ ABSENT = {"3": "it is a drawing of LAID and holds no results"}
 REAL, GENERATED = "ImageNet-21K", "Syn-IS"
 STAND_INS = {REAL: "Drawings stand in", GENERATED: "Redrawn drawings, the rendered twin, stand in"}
 IMAGE_ROOM = 1_500_000  # bytes that the images of a figure of cells may take together
+NO_NUMBERS = "No cell has a number, so that nothing can be drawn."
 TOO_FEW = "No cell has enough real and enough generated images, so that nothing is known at equal degree."
 NO_IMAGES = "These runs keep no such images: embeddings have none."
 APART = (
@@ -56,12 +57,13 @@ CURVES = Lines(name="levels", title="", along="level", per=("axis", "cells"))
 Read = tuple[Results, DetectionRun]  # a finished run
 
 
-def draw_part(read: Read, part: Map | Lines, metric: str) -> Figure | None:
+def draw_part(read: Read, part: Map | Lines, metric: str, *, absent: str = NO_NUMBERS) -> Figure:
     """Return a metric as a part of a layout draws it, of the images that the run's tables count."""
     results, units = read
     counted = {} if "id_classes" in part.per else {"id_classes": units.counting}
     styles = {} if isinstance(part, Map) else series_styles([each.title for each in units.detectors])
-    return replace(part, metrics=(metric,), of=counted).figure(Brief(results, label="detector"), styles)
+    drawn = replace(part, metrics=(metric,), of=counted).figure(Brief(results, label="detector"), styles)
+    return drawn or Figure("", "", (absent,), ())
 
 
 def draw_curves(read: Read, metric: str, title: str, table: str) -> Figure:
@@ -88,7 +90,7 @@ def draw_curves(read: Read, metric: str, title: str, table: str) -> Figure:
 def draw_generated(read: Read) -> Figure:
     """Return the AUROC of real against generated images by semantic level."""
     part = replace(CURVES, per=("id_classes", "axis", "cells"))
-    return draw_part(read, part, AGAINST.key) or Figure("", "", (TOO_FEW,), ())
+    return draw_part(read, part, AGAINST.key, absent=TOO_FEW)
 
 
 def _images(read: Read) -> Figure:

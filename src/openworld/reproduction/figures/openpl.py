@@ -11,6 +11,7 @@ from statistics import median
 from openworld.evaluations.dynamic.paper import scenario_runs
 from openworld.evaluations.dynamic.results import Average
 from openworld.papers import METRICS, TABLES, PaperTable, published_numbers
+from openworld.report.charts import LineChart
 from openworld.report.figure import Figure
 from openworld.report.layout import Brief, Lines
 from openworld.report.sentences import percent
@@ -44,9 +45,9 @@ def draw_curves(given: FigureRuns, averaged: PaperTable) -> Figure:
 
     baseline, results = placed[0][2].method(placed[0][1].baseline), Results("dynamic", tuple(rows))
     styles = series_styles(list(results.entities), [baseline])
-    figure = CURVES.figure(Brief(results, baseline, label="method"), styles)
+    figure = CURVES.figure(Brief(results, baseline, label="method"), styles) or Figure("", "", (), ())
     charts = []
-    for chart in figure.charts:
+    for chart in (chart for chart in figure.charts if isinstance(chart, LineChart)):
         series = {}
         for name, line in chart.series.items():
             both = {"area": areas[chart.title, name], "printed_area": printed.get((chart.title, name))}

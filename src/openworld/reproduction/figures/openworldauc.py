@@ -13,6 +13,7 @@ from openworld.evaluations.recognition.outcome import Outcome, by_setting, load
 from openworld.evaluations.recognition.paper import dataset_of
 from openworld.evaluations.recognition.results import AUC
 from openworld.papers import AVERAGE, TABLES, PaperTable, published_numbers
+from openworld.papers.results import PaperResult
 from openworld.report.charts import Cloud, Line, LineChart, Quantity, ScatterChart
 from openworld.report.figure import Figure
 from openworld.report.series_style import series_styles
@@ -52,7 +53,7 @@ class BothSides:
             sides = {OURS: paper_results(given.paper, table.number, given.runs), PRINTED: printed}
             for side, numbers in sides.items():
                 for number in numbers:
-                    value = number.value if side == OURS else Value(number.in_data)
+                    value = number.value if isinstance(number, PaperResult) else Value(number.in_data)
                     if number.dataset != AVERAGE and value.value is not None:
                         values[side, number.dataset, number.setting, number.method, number.metric] = value
                         values_of.setdefault((side, number.dataset), None)
@@ -98,12 +99,15 @@ def draw_plane(given: FigureRuns, tables: Sequence[PaperTable], axes: Mapping[st
     for title, side, datasets in panels:
         clouds = {}
         for method in both.methods(side):
-            dot, theirs = (tuple(both.mean(at, datasets, method, metric) for metric in axes) for at in (side, PRINTED))
-            if None in dot:
+            x, y = (both.mean(side, datasets, method, metric) for metric in axes)
+            if x is None or y is None:
                 continue
-            tail = side == OURS and both.same_data and None not in theirs
-            columns = {f"printed_{axis.key}": (theirs[at] if tail else None,) for at, axis in enumerate(axes.values())}
-            clouds[method] = Cloud((dot,), (dot, theirs) if tail else (), further=columns)
+            to_x, to_y = (both.mean(PRINTED, datasets, method, metric) for metric in axes)
+            tail = side == OURS and both.same_data and to_x is not None and to_y is not None
+            theirs = ((x, y), (to_x, to_y)) if tail else ()
+            ends = zip(axes.values(), (to_x, to_y), strict=True)
+            columns = {f"printed_{axis.key}": (end if tail else None,) for axis, end in ends}
+            clouds[method] = Cloud(((x, y),), theirs, further=columns)
         charts.append(ScatterChart(title, *axes.values(), clouds, guide, named=averaged))
     apart = "A thin line leads to the printed place." if both.same_data else "Printed numbers are of other data."
     mended = "CoOp's printed place is the mean of its rows, which the paper misprints." if averaged else ""
@@ -150,10 +154,11 @@ def draw_mixes(given: FigureRuns) -> Figure:
                 for (at, name, setting, method, key), value in both.values.items()
                 if (at, name, method, key) == (side, dataset, "TCP", metric) and setting.startswith(RATIO)
             }
-            x, y = sorted(of), [of[ratio].value for ratio in sorted(of)]
-            spread = [of[ratio].deviation or 0 for ratio in x] if side == OURS else ()
-            ends = [[at + sign * by for at, by in zip(y, spread, strict=True)] for sign in (-1, 1) if spread]
-            drawn |= {metric: Line(x, y, *ends)} if of else {}
+            x = sorted(of)
+            y = [value for ratio in x if (value := of[ratio].value) is not None]
+            spread = [of[ratio].deviation or 0 for ratio in x] if side == OURS else []
+            low, high = ([at + sign * by for at, by in zip(y, spread, strict=False)] for sign in (-1, 1))
+            drawn |= {metric: Line(x, y, low, high)} if of else {}
         return drawn
 
     axis = Quantity("ratio", "new images for one base image", "number", 6, log=True, at_values=True)

@@ -17,12 +17,12 @@ from openworld.evaluations.recognition.results import AUC, learner_results
 from openworld.learners import override
 from openworld.papers import published_numbers
 from openworld.papers.results import PaperRun
-from openworld.report.charts import IntervalChart, IntervalRow, Quantity, Reference, Spot
+from openworld.report.charts import IntervalChart, IntervalRow, LineChart, Quantity, Reference, Spot
 from openworld.report.figure import Figure
 from openworld.report.layout import Brief, Lines
 from openworld.report.series_style import series_styles
 from openworld.reproduction.figures.paper_figure import FigureRuns, PaperFigure
-from openworld.reproduction.learner_runs import PAPERS
+from openworld.reproduction.learner_runs import PAPERS, with_tuples
 from openworld.reproduction.openworldauc import LEARNERS, METHODS, PUBLISHED_TASK, STAND_INS, recognition_spec
 from openworld.reproduction.settings import PlannedRun, ReproductionSetup
 from openworld.results import Result, Results
@@ -59,9 +59,9 @@ class FigureSweep:
     def learners(self, setup: ReproductionSetup, data: DatasetSpec) -> dict[str, LearnerSpec]:
         """Return what is compared: the published mixture and its variants, or learners, with settings that suit."""
         if self.variants:
-            entries = {METHOD: setup.changes.methods(METHODS)[METHOD]} if setup.keeps(METHOD, METHODS[METHOD]) else {}
+            usual = setup.changes.methods(METHODS)[METHOD]
+            entries = {METHOD: usual} if setup.keeps(METHOD, METHODS[METHOD].label) else {}
             for name, settings in self.variants.items() if entries else ():
-                usual = entries[METHOD]
                 entries[name] = replace(usual, label=name, settings=override(usual.settings, settings))
         else:  # CLIP and the methods of Table 14; of all methods those that are asked for, where any is
             names = {BASELINE} | {number.method for number in published_numbers("openworldauc", "14")}
@@ -72,10 +72,7 @@ class FigureSweep:
         return {name: setup.learner(entry, data.dataset, PUBLISHED_TASK) for name, entry in entries.items()}
 
 
-SWEEPS = tuple(
-    FigureSweep(**{name: tuple(each) if isinstance(each, list) else each for name, each in entry.items()})
-    for entry in PAPERS["openworldauc"]["sweeps"]
-)
+SWEEPS = tuple(FigureSweep(**with_tuples(entry)) for entry in PAPERS["openworldauc"]["sweeps"])
 
 
 def sweep_figures() -> Iterator[PaperFigure]:
@@ -90,28 +87,32 @@ def sweep_figures() -> Iterator[PaperFigure]:
 def draw_sweep(given: FigureRuns, sweep: FigureSweep, datasets: Sequence[str]) -> Figure:
     """Return OpenworldAUC against what a sweep varies, one chart per data set, with what Table 2 prints."""
     rows = [row for row in sweep_rows(given.runs, sweep) if row.value.value is not None]
-    ours = dict.fromkeys(row.where["data_set"] for row in rows)
+    ours = dict.fromkeys(str(row.where["data_set"]) for row in rows)
     names = [title for title in datasets if title in ours] or list(ours)
     results = Results("recognition", tuple(row for row in rows if row.where["data_set"] in names))
     if not names:
         return Figure("", "", ("No value of the sweep has an OpenworldAUC, so that nothing can be drawn.",), ())
     styles = series_styles(list(results.entities), [BASELINE])
     printed = {(each.dataset, each.method): each.in_data for each in published_numbers(given.paper, "2")}
-    charts = []
+    charts: list[LineChart | IntervalChart] = []
     if sweep.varies:
         part = Lines(name="sweep", title="", metrics=(AUC.key,), along=sweep.varies, per=("data_set",))
         x = Quantity(sweep.varies, sweep.axis, "number", 6, log=bool(sweep.shots), at_values=True)
         drawn = part.figure(Brief(results, BASELINE, label="method"), styles)
-        charts = sorted((replace(chart, x=x) for chart in drawn.charts), key=lambda chart: names.index(chart.title))
+        lines = [replace(chart, x=x) for chart in (drawn.charts if drawn else ()) if isinstance(chart, LineChart)]
+        charts += sorted(lines, key=lambda chart: names.index(chart.title))
     for title in names if not sweep.varies else ():
         intervals = {}
         for row in results.where(data_set=title):
-            images, seeds = row.value.over("images"), (min(row.per_seed), max(row.per_seed))
-            ends, behind = (images.low, images.high) if images else None, seeds if len(row.per_seed) > 1 else None
-            intervals[row.entity] = IntervalRow(row.value.value, ends, behind, further={"seeds": len(row.per_seed)})
+            images, per_seed = row.value.over("images"), [number for number in row.per_seed if number is not None]
+            ends = (images.low, images.high) if images else None
+            behind = (min(per_seed), max(per_seed)) if len(per_seed) > 1 else None
+            if row.value.value is not None:
+                further = {"seeds": len(row.per_seed)}
+                intervals[row.entity] = IntervalRow(row.value.value, ends, behind, further=further)
         charts.append(IntervalChart(title, Quantity.of(AUC), intervals))
     for at, chart in enumerate(charts):
-        if sweep.shots:
+        if sweep.shots and isinstance(chart, LineChart):
             series = {}
             for method, line in chart.series.items():  # a ring where the paper prints the method
                 area, most = printed.get((chart.title, method)), sweep.shots[-1]
