@@ -120,7 +120,7 @@ def test_what_is_missing_is_named(reproduce, released, tmp_path, lacking, words)
     gone = shutil.copytree(released, tmp_path / "data") / lacking
     shutil.rmtree(gone) if gone.is_dir() else gone.unlink()
     shown = reproduce("--data", "data", "--table", "1", *FEW, "--out", "run", code=1)
-    assert words in shown and "the same command goes on from there" in shown
+    assert words in shown and "the same command resumes from there" in shown
 
 
 @pytest.mark.slow

@@ -95,7 +95,7 @@ def reproduce(
 
     **Cost.** First it says what the runs cost: units (one learner with one seed), images to encode, disk; `--plan`
     stops there, and needs no data. Each run serves all tables and figures that need it. Killed and started again, it
-    goes on where it was and ends with the same records.
+    resumes, and ends with the same records.
 
     **Result.** Every table stands beside the printed one: on screen, in OUT/tables (CSV, Markdown, LaTeX) and on one
     page; figures lie in OUT/figures, too (drawn with pip install 'openworld[plots]'). On the paper's data every number

@@ -75,8 +75,8 @@ def run(
 
     Class names are checked first (`openworld data audit`); what is wrong with them is reported, and the run goes on.
 
-    Killed and started again, a run goes on where it was and ends with the same records, byte for byte, whichever engine
-    and however many workers do it. A finished run takes more: with further learners, seeds, data sets, models,
+    A run that was killed resumes when it is started again. Its records are the same bytes as in one go, with any engine
+    and any number of workers. A finished run takes more: with further learners, seeds, data sets, models,
     estimators or detectors in its spec, only units that these change are computed. `--engine ray` needs `pip install
     'openworld[ray]'`; on a cluster, give folders for `--out` and `--cache` that all nodes share.
 

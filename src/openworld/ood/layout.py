@@ -66,7 +66,7 @@ def _address(images: SetScores, place: int) -> str | None:
 
 
 NUMBERS, CHOSEN, BY_SET = "The numbers", "Which settings were chosen?", "By set"
-OF_CHOICE = "The largest of several, so that it promises a little too much; of equals the first."
+OF_CHOICE = "The largest of several, so it promises a little too much; of ties, the first is taken."
 SPECTRUM, SET = ("in_distribution",), ("group", "set")
 AUROC, SHIFT, WORTH, COUNT = ("auroc",), ("shift_seen",), ("validation_auroc",), ("images",)
 TRIED: Any = {"rows": (ENTITY, "settings"), "per": ("seed",)}

@@ -74,7 +74,7 @@ def failure(plan, failures: dict[str, str]) -> OpenworldError:
     lacking = f"{lost} cannot be made" if lost else "the tables or figures that need them lack them"
     error = OpenworldError(
         f"{len(failed)} of {len(plan.runs)} runs failed, and {lacking}; what is done is kept, and the same command "
-        f"goes on from there.{''.join(reasons)}"
+        f"resumes from there.{''.join(reasons)}"
     )
     error.exit_code = 1
     return error

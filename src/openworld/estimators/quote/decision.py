@@ -319,4 +319,4 @@ _VOUCHED = (
 _VIEWS = "a reference that errs independently and transport say about the same, and this is the lesser of the two"
 _BOTH = "agreement with the reference says {:.0f} % and transport {:.0f} %, which tells no number of so large a change"
 _NOT_LESS_SURE = ", but the model is not less sure here, so that they do not see what has changed"
-_LEAST = "the model is a little less sure, and of DoC, ATC-MC and COT, which hardly part, this is the least"
+_LEAST = "the model is a little less sure; DoC, ATC-MC and COT nearly agree, and this is the lowest of them"

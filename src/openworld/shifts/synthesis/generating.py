@@ -1,4 +1,4 @@
-"""Make the images of a plan, file by file; start it again after a crash, and it goes on where it was.
+"""Make the images of a plan, file by file; start it again after a crash, and it resumes.
 
 FOLDER/order.json says what is being made and by what; a folder of another order is refused. FOLDER/journal.jsonl gets a
 line per finished image, with the hash of its file, and a line counts only while that file has that hash. When all are
