@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from types import FrameType
+from typing import Any
 
 from openworld.core.errors import OpenworldError, unknown_name
 from openworld.core.reading import article
@@ -34,13 +35,13 @@ class Plugins:
 
     kind: str
     promised: tuple[str, ...]
-    ours: Callable[[], dict[str, type]]
+    ours: Callable[[], dict[str, Any]]
     named_by: str = "name"
     of: type = type
 
     @checked
-    def find(self, name: str) -> type:
-        """The class of that name, ours or a plug-in; unknown names and broken plug-ins raise `OpenworldError`."""
+    def find(self, name: str) -> Any:
+        """The class or evaluation of that name, ours or a plug-in; unknown and broken ones raise `OpenworldError`."""
         if name in self.ours():
             return self.ours()[name]
         if name not in self.offered():

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from openworld.core.errors import OpenworldError
 from openworld.evaluations.runtime import Machine
@@ -97,8 +97,8 @@ class Stage:
                 if units:
                     if progress:
                         progress(0, total)  # from now on the pace is that of the work, not of the search for it
-                    how = {"engine": crew.engine, "workers": min(crew.workers, len(units)), "devices": crew.devices}
-                    execute(units, RunStore(notes), **how, progress=count)
+                    how: dict[str, Any] = {"engine": crew.engine, "devices": crew.devices, "progress": count}
+                    execute(units, RunStore(notes), workers=min(crew.workers, len(units)), **how)
             finally:
                 remove(notes)
             return total

@@ -6,6 +6,7 @@ such as names that a tokenizer reads alike, costs accuracy, and published number
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 from openworld.datasets import require_places
 from openworld.evaluations import evaluation_of
@@ -51,7 +52,7 @@ def audit_names(spec, device: str, folder: Path, say: Callable[[str], None]) -> 
     from openworld.report.class_names import tell_audits
 
     tokenizers = [backbone(name, device).tokenizer for name in tuple(evaluation_of(spec).backbones(spec))[:1]]
-    shared = {"wordnet": find_wordnet(), "tokenizer": tokenizers[0] if tokenizers else None}
+    shared: dict[str, Any] = {"wordnet": find_wordnet(), "tokenizer": tokenizers[0] if tokenizers else None}
     audits = [
         audit(
             names.names,

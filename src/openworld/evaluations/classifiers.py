@@ -91,9 +91,9 @@ class Checkpoint:
         return _of_folder(self.folder, self.key, self.architecture or None)
 
 
-def in_folder(folder: str, **of) -> Checkpoint:
-    """Return a saved classifier; `of`: label, seed, epoch and architecture where it has them."""
-    return Checkpoint(**{"label": "", "seed": 0, "epoch": 0} | of, folder=folder)
+def in_folder(folder: str, label: str = "", seed: int = 0, epoch: int = 0, architecture: str = "") -> Checkpoint:
+    """Return a saved classifier; with label, seed, epoch and architecture where it has them."""
+    return Checkpoint(label, seed, epoch, folder=folder, architecture=architecture)
 
 
 def of_reference(reference: ReferenceSpec) -> Checkpoint:

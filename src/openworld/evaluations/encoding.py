@@ -6,6 +6,7 @@ An artifact is a shard of an image set, with the bytes that encoding the whole w
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 
@@ -220,8 +221,8 @@ class EncodingStage:
                 yield EncodedShard(title, images, tuple(encodings), name, shard)
 
 
-def learning(tasks: Callable) -> dict[str, Callable]:
-    """Return the parts that evaluations of learners share, by the fields of `Evaluation`; `tasks`: spec -> tasks."""
+def learning(tasks: Callable, **further: Any) -> dict[str, Any]:
+    """Return the parts that evaluations of learners share, by the fields of `Evaluation`, and `further` ones."""
     return {
         "inputs": inputs_of,
         "require": require_learnable,
@@ -229,4 +230,4 @@ def learning(tasks: Callable) -> dict[str, Callable]:
         "effort": effort,
         "artifacts": lambda spec, machine: (EncodingStage(tasks(spec), machine),),
         "backbones": lambda spec: (spec.backbone,),
-    }
+    } | further

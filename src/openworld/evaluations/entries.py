@@ -32,7 +32,7 @@ def settle(spec: object, **values: Any) -> None:
         object.__setattr__(spec, name, value)
 
 
-def part_of(spec: object, kind: type, **own: Any) -> Any:
+def part_of(spec: object, kind: type[Any], **own: Any) -> Any:
     """Return a dataclass of some kind with the fields that a spec has under the same names, and `own` fields."""
     names = {field.name for field in fields(kind)} - set(own)
     return kind(**{name: getattr(spec, name) for name in names}, **own)

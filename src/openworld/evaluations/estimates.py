@@ -25,6 +25,7 @@ from openworld.estimators import (
     uniform_reference,
 )
 from openworld.estimators.engine.temperature import probabilities
+from openworld.estimators.score_regression import Score
 from openworld.evaluations.classifiers import of_reference
 from openworld.evaluations.entries import EstimatorSpec, ReferenceSpec
 from openworld.evaluations.image_selection import ImageSelection
@@ -52,8 +53,9 @@ class Answers:
     def tau(self, reference: str, temperature: float) -> ReferenceTemperature:
         """Return the temperature at which a reference comes nearest to the judged model, as FRAP finds it."""
         outputs = self.outputs[reference]
-        base = probabilities(outputs.logits, temperature)
-        return outputs.once(("tau", temperature), lambda: reference_temperature(base, outputs.reference))
+        base, similar = probabilities(outputs.logits, temperature), outputs.reference
+        assert similar is not None  # outputs by the name of a reference have it
+        return outputs.once(("tau", temperature), lambda: reference_temperature(base, similar))
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +67,7 @@ class Fits:
 
     def estimates(self, target: Answers, corruption: str | None, resamples: int) -> dict[str, Estimate]:
         """Return label -> what an estimator that has seen nothing of the corruption says; 0 resamples: no interval."""
-        options = {"interval": resamples > 0} | ({"resamples": resamples} if resamples else {})
+        options: dict[str, Any] = {"interval": resamples > 0} | ({"resamples": resamples} if resamples else {})
         estimates_by_name = {}
         for spec in self.specs:
             fitted = self.fitted[spec.label]
@@ -104,7 +106,7 @@ def seconds_alone(
 class _Once:
     """A score that looks at every set once, however many lines are drawn through it."""
 
-    of: object
+    of: Score
     label: str
 
     @property
@@ -123,7 +125,7 @@ def _fit(spec: EstimatorSpec, source: Answers, shifts: Mapping[str, Answers]) ->
     if not spec.is_score:
         return {None: spec.build().fit(outputs_for(spec, source))}
     sets = {corruption: outputs_for(spec, shift) for corruption, shift in shifts.items()}
-    line = ScoreRegression(_Once(spec.build().of, spec.label))
+    line = ScoreRegression(_Once(spec.build().of, spec.label))  # ty: ignore[invalid-argument-type]  # its name is its score's
     return {out: line.fit([outputs for name, outputs in sets.items() if name != out]) for out in (*sets, None)}
 
 

@@ -14,6 +14,8 @@ from typing import Any, Self
 
 from openworld.runs import Unit, UnitResult, read_spec, to_json
 
+DERIVED: Any = None  # for a field that follows from the others where it is left out
+
 
 def entry_of(listed: str) -> property:
     """Return a property of a spec: the entry of a list that a task has alone.
@@ -29,6 +31,7 @@ def entry_of(listed: str) -> property:
     return property(entry, doc=f"The entry of `{listed}` that a task has.")
 
 
+@dataclass(frozen=True, eq=False)
 class Spec:
     """What specs have in common; one is a frozen dataclass with fields `protocol` and, mostly, `seeds`.
 
@@ -108,7 +111,7 @@ class Evaluation:
         version: of its algorithm; raise it when its numbers change.
         inputs: (task, machine) -> {what: fingerprint} of all that the task reads beside its own fields.
         artifacts: (spec, machine) -> the stages before the units (`openworld.evaluations.artifacts.Stage`).
-        require: (tasks, machine) -> None; refuses what would fail in the middle of the run.
+        require: (tasks, machine) -> nothing; refuses what would fail in the middle of the run.
         summary: spec -> what is run on what, in a few words each.
         fingerprints: spec -> {image set: fingerprint}, for the record of where the run's numbers come from; of the
             `image_sets` of its tasks.
@@ -133,10 +136,10 @@ class Evaluation:
     version: int = 1
     inputs: Callable[[Any, Any], Mapping[str, str]] = lambda task, machine: {}
     artifacts: Callable[[Any, Any], Iterable] = nothing
-    require: Callable[[Sequence, Any], None] = nothing
+    require: Callable[[Sequence, Any], object] = nothing
     summary: Callable[[Any], Iterable[str]] = nothing
-    fingerprints: Callable[[Any], Mapping[str, str]] | None = None
-    data: Callable[[Any], Iterable] | None = None
+    fingerprints: Callable[[Any], Mapping[str, str]] = DERIVED
+    data: Callable[[Any], Iterable] = DERIVED
     class_lists: Callable[[Any], Iterable[ClassList]] = nothing
     backbones: Callable[[Any], Sequence[str]] = nothing
     report: str = ""
@@ -144,7 +147,7 @@ class Evaluation:
     effort: Callable[[Any, Any], tuple[float, ...]] = nothing
     title: Callable[[Any, Any], str] = lambda spec, task: task.name
     tunings: Callable[[Any], Iterable] | None = None
-    task: type | None = None
+    task: type[Any] = DERIVED
 
     def __post_init__(self):
         derived = {
@@ -153,7 +156,7 @@ class Evaluation:
             "task": self.spec,
         }
         for name, usual in derived.items():
-            if getattr(self, name) is None:
+            if getattr(self, name) is DERIVED:
                 object.__setattr__(self, name, usual)
 
     def _image_sets(self, spec) -> Iterable:
@@ -189,8 +192,8 @@ class Evaluation:
 
         from openworld.evaluations.runtime import Machine, require_same
 
-        task, machine = read_spec(task, self.task), read_spec(machine, Machine)
-        if hasattr(task, "threads"):
-            torch.set_num_threads(task.threads)
-        require_same(self.inputs(task, machine), inputs or {})
-        return self.evaluate(task, machine)
+        spec, here = read_spec(task, self.task), read_spec(machine, Machine)
+        if hasattr(spec, "threads"):
+            torch.set_num_threads(spec.threads)
+        require_same(self.inputs(spec, here), inputs or {})
+        return self.evaluate(spec, here)

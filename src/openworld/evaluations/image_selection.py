@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, wraps
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -103,12 +104,13 @@ class DatasetSpec(OwnData):
         if self.dataset not in _CARDS or self.says_classes:
             return len(self.images(part).load())
         count = _CARDS[self.dataset].counts
-        whole = count.get(part) or _TRAIN_PER_TEST * count["test"]
+        tests = count["test"] or len(self.images().load())
+        whole = tests if part == "test" else count.get(part) or _TRAIN_PER_TEST * tests
         variant = (self.domain or "").rpartition(" ")[2]
         if variant.startswith("imagenetv2"):
             return round(_V2_SHARE * whole)
         if variant == "imagenet-r":
-            return PUBLISHED[variant].counts["test"]
+            return PUBLISHED[variant].counts["test"] or whole
         return round(_REGION_SHARE * whole) if self.dataset == "fmow" and self.domain else whole
 
 
@@ -171,14 +173,14 @@ class ImageSelection:
         if is_held(one.dataset):
             return held(one.dataset)[self.part]
         if self.as_drawn:
-            return emoji.load(one.dataset.removeprefix(DRAWINGS), one.domain, self.part, clean=True)
+            return emoji.load(one.dataset.removeprefix(DRAWINGS), one.domain or "", self.part, clean=True)
         if not self.part:
             return folder.load_whole(one.dataset)
         if is_generated_set(one.dataset):
             return _generated(one, self.part)
         shots = self.shots if self.part == "train" else None
         drawn = {"seed": self.seed, "shots": shots} if shots is not None and self.draw == "coop" else {}
-        root = {"root": one.root} if one.root else {}
+        root: dict[str, Any] = {"root": one.root} if one.root else {}
         images = datasets.load(one.dataset, domain=one.domain, part=self.part, **root, **drawn)
         if shots is not None and self.draw == "openworldauc":
             images = images.subset(reseeded_few_shot(images.labels, shots, self.seed))
@@ -252,6 +254,7 @@ def _changed(selection: ImageSelection, images: ImageSet) -> ImageSet:
         chosen = few(images, selection.limit, seed=DRAW)
         images = images.subset(np.setdiff1d(np.arange(len(images)), chosen) if selection.rest else chosen)
     if selection.corruption is not None:
+        assert selection.severity is not None  # a corruption has one
         images = corrupted(images, selection.corruption, selection.severity, seed=DRAW, cut=selection.cut)
     if selection.appearance:
         from openworld.shifts import in_looks

@@ -1,8 +1,8 @@
 """Specs of learners, which are their tasks too, and their records: from the shared fields to the fitted learner."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -53,6 +53,10 @@ class Learning(Spec):
     threads: int = 1
     draw: Draw = "coop"
     learner = entry_of("learners")
+    if TYPE_CHECKING:  # what tasks add
+
+        @property
+        def image_sets(self) -> Mapping[str, ImageSelection]: ...
 
     @property
     def name(self) -> str:
@@ -102,7 +106,7 @@ def require_learners(spec, *, may_choose: bool = False) -> None:
             )
 
 
-def count_views(views: int | str, learner: Learner) -> int:
+def count_views(views: int | Literal["fresh"], learner: Learner) -> int:
     """How many augmented views of every training image a learner needs: of fresh ones, one for every epoch.
 
     >>> from openworld.learners import LEARNERS
@@ -133,7 +137,7 @@ def training_facts(task, fitted: FittedLearner, shots: Features) -> dict[str, An
         "seed": task.seed,
         "shots": task.shots,
         "backbone": task.backbone,
-        "epochs": fitted.learner.schedule.epochs if hasattr(fitted.learner, "schedule") else None,
+        "epochs": schedule.epochs if (schedule := getattr(fitted.learner, "schedule", None)) else None,
         "tuned_parameters": fitted.tuned_parameters,
         "training_images": {"fewest": int(images.min()), "most": int(images.max())},
         "training_classnames": fitted.classnames,

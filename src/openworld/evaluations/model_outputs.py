@@ -89,7 +89,9 @@ class ModelOutputs:
 
 def logits_of(images: ImageSelection, classifier: Checkpoint, machine: Machine) -> np.ndarray:
     """Return the logits float32[N, C] of a classifier, on disk; rows of NaN for images that could not be read."""
-    return memory_map(require_intact(cache_of(machine) / _key(images) / _file(classifier)), "logits")
+    logits = memory_map(require_intact(cache_of(machine) / _key(images) / _file(classifier)), "logits")
+    assert logits is not None  # `build` writes them
+    return logits
 
 
 def _require_names(classifier: Classifier, images: ImageSet) -> None:

@@ -69,8 +69,8 @@ def settle_classes(spec: KnownClasses) -> None:
         raise OpenworldError(
             f"the class {twice!r} is listed more than once in base and new; list it once, on one side."
         )
-    if getattr(spec, "group_pattern", ""):
-        pattern_of(spec.group_pattern)
+    if pattern := getattr(spec, "group_pattern", ""):
+        pattern_of(pattern)
 
 
 def as_specified(images: ImageSet, spec: OwnData, part: str) -> ImageSet:
@@ -114,10 +114,10 @@ def _joined(images: ImageSet, spec: OwnData, names: Sequence[str], part: str) ->
 
 def _of_folder(spec: OwnData, part: str) -> ImageSet | None:
     """The part of the folder of new classes; of one without parts, all images are test images."""
-    domain = getattr(spec, "domain", None)
-    domain = domain if domain and (Path(spec.new) / domain).is_dir() else None
-    parts = [each for each in datasets.folder.PARTS if datasets.has_part(spec.new, each, domain)]
+    new, domain = str(spec.new), getattr(spec, "domain", None)
+    domain = domain if domain and (Path(new) / domain).is_dir() else None
+    parts = [each for each in datasets.folder.PARTS if datasets.has_part(new, each, domain)]
     if part == "train" or (part not in (parts or ["test"]) and part != "test"):
         return None
-    images = datasets.folder.load(spec.new, domain=domain, part=part if parts else None)
+    images = datasets.folder.load(new, domain=domain, part=part if parts else None)
     return grouped(images, spec.group_pattern) if spec.group_pattern else images

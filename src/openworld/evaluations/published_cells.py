@@ -58,7 +58,7 @@ def given_cells(spec: CellsSpec) -> GivenCells:
             f"{twice} stands {count} times in the lists, in two cells or twice in one; every image has one cell."
         )
     classes, label, style_names, style = _numbered(map(_said, paths), len(paths))
-    images = image_set("given cells", Path(spec.images), classes, ImageRows(paths, label))
+    images = image_set("given cells", Path(spec.images), classes, ImageRows(tuple(paths), label))
     shape = 1 + max(row for _, row, _ in files), 1 + max(column for _, _, column in files)
     counts = [len(of_file) for of_file in lines]
     covariate, semantic = (np.repeat([file[axis] for file in files], counts).astype(np.int64) for axis in (1, 2))
@@ -70,11 +70,11 @@ def some_images(spec: CellsSpec, start: int, stop: int) -> ImageSet:
     if spec.generated:
         images = given_cells(spec).images.subset(np.arange(start, stop))
         return replace(images, classnames=("any",), labels=np.zeros(len(images), np.int64))
-    paths: list[str] = []
+    paths: tuple[str, ...] = ()
     before = 0
     for file, count in _counted(spec):
         if before < stop and start < before + count:
-            paths += _lines(file)[max(start - before, 0) : stop - before]
+            paths += tuple(_lines(file)[max(start - before, 0) : stop - before])
         before += count
     return image_set("given cells", Path(spec.images), ("any",), ImageRows(paths, np.zeros(len(paths), np.int64)))
 

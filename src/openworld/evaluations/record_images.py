@@ -20,7 +20,7 @@ def with_names(table: Table, classnames: Sequence[str], path_of: Callable[[int],
     {'id': [7], 'path': ['7.png'], 'label': [1], 'label_name': ['dog']}
     """
     names = np.array([*classnames, ""], dtype=object)
-    columns: dict[str, np.ndarray] = {}
+    columns: dict[str, np.ndarray | Coded] = {}
     for column, values in table.items():
         columns[column] = values
         if column == "id" and path_of is not None:

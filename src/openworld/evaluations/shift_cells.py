@@ -3,13 +3,14 @@
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from openworld.core.arrays import require_at_least, require_seeds
+from openworld.core.arrays import require_at_least
 from openworld.core.errors import OpenworldError, unknown_name
 from openworld.evaluations.artifacts import Stage
-from openworld.evaluations.entries import DecompositionSpec, require_distinct, settle
+from openworld.evaluations.entries import DecompositionSpec, part_of, require_distinct, settle
 from openworld.evaluations.image_selection import ImageSelection
 from openworld.evaluations.model_outputs import RUNNING, ModelOutputs
 from openworld.evaluations.own_data import settle_classes
@@ -17,7 +18,7 @@ from openworld.evaluations.published_cells import given_cells
 from openworld.evaluations.record_images import thumbnail
 from openworld.evaluations.runtime import Machine
 from openworld.evaluations.shift_degrees import DecompositionFit, DegreeMeasurement, Degrees, split_of
-from openworld.evaluations.shift_images import Pool, ShiftImages
+from openworld.evaluations.shift_images import Pool, ShiftGround, ShiftImages
 from openworld.evaluations.shift_levels import PoolLevels, levels_of
 from openworld.shifts import HALVES, LOOKS, PUBLISHED_QUANTILES
 
@@ -54,14 +55,18 @@ class ShiftSpec(ShiftImages, Division):
     shift_backbones = ()
     """Further models that embed all images."""
 
+    if TYPE_CHECKING:  # a field of the specs
+
+        @property
+        def threads(self) -> int: ...
+
     def settle_shift(self) -> None:
-        """Complete and check the fields of images and division, seeds and threads."""
+        """Complete and check the fields of images and division."""
         settle(self, shots=self.shots or None, quantiles=PUBLISHED_QUANTILES | self.quantiles)
-        require_at_least(1, threads=self.threads, k=self.k, images_in_a_cell=self.least, images=self.images or 1)
+        require_at_least(1, k=self.k, images_in_a_cell=self.least, images=self.images or 1)
         require_at_least(1, shots=self.shots or 1)
         require_at_least(3, levels=self.levels)
-        require_seeds(self.seeds)
-        require_distinct({"sources": self.sources, "seeds": self.seeds})
+        require_distinct({"sources": self.sources})
         settle_classes(self)
         for entry in (*self.sources, *self.pool):
             if entry.says_classes:
@@ -79,6 +84,10 @@ class ShiftSpec(ShiftImages, Division):
         for name in (*self.quantiles, *self.cuts):
             if name not in HALVES:
                 raise unknown_name("axis", name, HALVES)
+
+    @cached_property
+    def ground(self) -> ShiftGround:
+        return part_of(self, ShiftGround)
 
     @property
     def shift_outputs(self) -> tuple[ModelOutputs, ...]:

@@ -41,9 +41,9 @@ def report(run: RunFolder) -> Report:
     brief = Brief(
         results,
         label="method",
-        subtitle=(" + ".join(images), f"seeds {seeds}", run.records[0].metrics["backbone"]),
+        subtitle=(" + ".join(map(str, images)), f"seeds {seeds}", run.records[0].metrics["backbone"]),
         facts=(("seeds", seeds),),
-        sentences=(*halves, f"Of {classes:,} classes chance is {write(1 / classes)} %."),
+        sentences=(*halves, *([f"Of {classes:,} classes chance is {write(1 / classes)} %."] if classes else [])),
         run=run,
     )
     return LAYOUT.report(brief)

@@ -108,7 +108,8 @@ def _curves(
         of_learner = [*here.where(entity=learner, metric="accuracy")]
         by_seed = zip(*(row.per_seed for row in of_learner), strict=True)
         accuracy[learner] = dict(zip(of_learner[0].seeds, by_seed, strict=True))
-    levels = tuple(row.where["level"] for row in here.where(entity=baseline, metric="accuracy"))
+    places = (row.where["level"] for row in here.where(entity=baseline, metric="accuracy"))
+    levels = tuple(level for level in places if not isinstance(level, str))
 
     curves, answers = {}, {}
     for learner, by_seed in accuracy.items():
@@ -148,15 +149,17 @@ def image_errors(runs: Sequence[ScenarioCurves]) -> tuple[LevelErrors | None, st
         return None, "the scenario runs do not have the same levels"
     groups, correct = [], []
     for run in runs:
-        first, *others = run.answers.values()
-        if any(answers is None for by_seed in (first, *others) for answers in by_seed.values()):
+        every = [{seed: seen for seed, seen in each.items() if seen is not None} for each in run.answers.values()]
+        if sum(map(len, every)) < sum(map(len, run.answers.values())):
             return None, "the records keep no predictions"
+        first, *others = every
         if any(by_seed.keys() != first.keys() for by_seed in others):
             return None, OTHER_SEEDS
         for seed, answers in first.items():
             if not all(answers.same_images(by_seed[seed]) for by_seed in others):
                 return None, "the learners did not see the same images"
-            every = [by_seed[seed].correct for by_seed in (first, *others)]
             groups.append(answers.groups)
-            correct.append([np.stack(level) for level in zip(*every, strict=True)])
+            correct.append(
+                [np.stack(level) for level in zip(*(by_seed[seed].correct for by_seed in every), strict=True)]
+            )
     return level_errors(groups, correct), ""

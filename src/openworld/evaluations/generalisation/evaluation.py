@@ -125,5 +125,5 @@ EVALUATION = Evaluation(
     summary=summary,
     class_lists=class_lists,
     tunings=lambda spec: [Tuning(spec.source, (spec.source, *spec.variants, *spec.others))],
-    **learning(tasks) | {"inputs": inputs, "require": require},
+    **learning(tasks, inputs=inputs, require=require),
 )

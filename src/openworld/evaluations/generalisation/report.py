@@ -94,7 +94,7 @@ def _results(
         if key in ONCE:
             yield replace(row, where=place)
         else:
-            over_images = interval_of(estimate and estimate.interval(), "images") if row.metric == AUC else ()
+            over_images = interval_of(estimate.interval() if estimate else None, "images") if row.metric == AUC else ()
             yield mean_of([target.result(learner, key) for target in targets], place, over_images)
 
 
@@ -130,7 +130,7 @@ def _from_the_source(means: Sequence[TargetMean]) -> Iterator[str]:
         values_known = {learner: value for learner, value in values.items() if value is not None}
         if not values_known:
             continue
-        best = max(values_known, key=values_known.get)
+        best = max(values_known, key=values_known.__getitem__)
         home = each.source.auc(best)
         if home is not None:
             moved = METRICS["delta_auc"].write(values_known[best] - home)

@@ -95,7 +95,7 @@ def _wide(charts: Sequence[LineChart]) -> tuple[dict, ...]:
         for name, line in chart.series.items()
     }
     return tuple(
-        {MISSED.key: miss} | {name: round(line.y[place], 4) for name, line in lines.items()}
+        {MISSED.key: miss} | {name: round(y, 4) for name, line in lines.items() if (y := line.y[place]) is not None}
         for place, miss in enumerate(MISS_GRID)
     )
 

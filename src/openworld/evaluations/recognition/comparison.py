@@ -125,7 +125,7 @@ def compare_outcomes(
         raise unknown_name("quantity", of, QUANTITIES)
     values = {field: [{outcome.facts.get(field) for outcome in run} for run in (first, second)] for field in FIELDS}
     changes = tuple(
-        (field, *map(str, (*both[0], *both[1])))
+        (field, str(*both[0]), str(*both[1]))
         for field, both in values.items()
         if both[0] != both[1] and all(len(each) == 1 for each in both)
     )

@@ -123,5 +123,5 @@ EVALUATION = Evaluation(
     class_lists=lambda spec: [ClassList.of(each.tested) for each in spec.each],
     tunings=lambda spec: [Tuning(each.trained, (each.tested,)) for each in spec.each],
     title=title,
-    **learning(tasks) | {"require": require},
+    **learning(tasks, require=require),
 )

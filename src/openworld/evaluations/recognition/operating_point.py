@@ -161,12 +161,11 @@ def rates_at(
 def with_operating_points(outcomes: Iterable[Outcome], rule: OperatingSpec) -> tuple[Outcome, ...]:
     """Return the outcomes of a run with the operating points that a rule chooses, whatever its spec chose."""
     outcomes, decided = tuple(outcomes), []
-    for outcome in outcomes:
-        _require_scores(outcome, rule)
-    for each in outcomes:
+    validations = [_require_scores(outcome, rule) for outcome in outcomes]
+    for each, validation in zip(outcomes, validations, strict=True):
         # Scores of a learner that was fitted elsewhere are not log baseness.
         fitted = each.facts.get("tuned_parameters") is not None
-        points = operating_rows(rule, each.validation, each.test, each.learner, probability=fitted)
+        points = operating_rows(rule, validation, each.test, each.learner, probability=fitted)
         of_seed = (replace(row, seeds=(each.seed,), per_seed=(row.value.value,)) for row in points)
         rows = (*(row for row in each.rows if "rule" not in row.where), *of_seed)
         decided.append(replace(each, rows=rows, facts={**each.facts, "operating": rule.numbers}))
@@ -204,7 +203,7 @@ def as_baseness(threshold: float, scores) -> float | None:
     return next((short for short in decimals if abs(short - middle) <= quarter), high)
 
 
-def _require_scores(outcome: Outcome, rule: OperatingSpec) -> None:
+def _require_scores(outcome: Outcome, rule: OperatingSpec) -> ImageScores:
     learner = f"{outcome.learner}, seed {outcome.seed},"
     if outcome.test.closed_set:
         raise OpenworldError(
@@ -223,6 +222,7 @@ def _require_scores(outcome: Outcome, rule: OperatingSpec) -> None:
             f"{learner} has no scores of validation images of new classes, which a hit rate and costs need; add such "
             "images and run it again with `keep_validation = true`, or choose by a miss rate."
         )
+    return outcome.validation
 
 
 def _plain(share: float) -> str:

@@ -4,6 +4,7 @@ Every seed has a threshold of its own, chosen on validation images. A learner's 
 the same test images; their intervals are over images (clustered by group, over all seeds), given the thresholds.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -68,10 +69,11 @@ def why_none(points: Sequence[LearnerOperatingPoint]) -> str:
     by_miss = "miss_rate" in points[0].rule
     pick, worst = (min, max) if by_miss else (max, min)  # of a learner's seeds the worst, since each must keep the rule
     limits = {point.learner: _limits(point) for point in points}
-    worst_values = {learner: worst(values) for learner, values in limits.items() if None not in values}
+    complete = {learner: [each for each in values if each is not None] for learner, values in limits.items()}
+    worst_values = {learner: worst(rates) for learner, rates in complete.items() if len(rates) == len(limits[learner])}
     if not worst_values:
         return "No learner has a threshold by this rule."
-    learner = pick(worst_values, key=worst_values.get)
+    learner = pick(worst_values, key=worst_values.__getitem__)
     return (
         f"No learner has a threshold by this rule for every seed. The {'least miss' if by_miss else 'largest hit'} "
         f"rate that every seed can keep on the validation images is {100 * worst_values[learner]:.1f} %, of {learner}."
@@ -117,9 +119,8 @@ def _badness(point: LearnerOperatingPoint) -> float:
     # The most hits under a miss rate, the fewest misses under a hit rate, the least cost; without validation images of
     # new classes the fewest misses.
     miss, hit, cost = map(point.reached, ("miss", "hit", "cost"))
-    if "base_missed" in point.rule:
-        return cost
-    return miss if "hit_rate" in point.rule or hit is None else -hit
+    least = cost if "base_missed" in point.rule else miss if "hit_rate" in point.rule or hit is None else -hit
+    return math.inf if least is None else least
 
 
 def _limits(point: LearnerOperatingPoint) -> tuple[float | None, ...]:
@@ -130,8 +131,8 @@ def _limits(point: LearnerOperatingPoint) -> tuple[float | None, ...]:
 
 def _limit(point: LearnerOperatingPoint) -> str:
     """What keeps a learner from the rule, on the validation images, over its seeds."""
-    values = _limits(point)
-    if None in values:
+    values = [value for value in _limits(point) if value is not None]
+    if len(values) < len(_limits(point)):
         return point.reason
     low, high = (f"{100 * end:.1f}" for end in (min(values), max(values)))
     span = f"{low} %" if low == high else f"{low} to {high} %"

@@ -144,7 +144,7 @@ def outcomes(run: RunFolder) -> tuple[Outcome, ...]:
 
 def _outcome(record: Record) -> Iterator[Outcome]:
     facts = record.metrics
-    known = {"classnames": tuple(facts["classnames"]), "closed_set": facts.get("closed_set", False)}
+    known: dict[str, Any] = {"classnames": tuple(facts["classnames"]), "closed_set": facts.get("closed_set", False)}
     scores = {name: ImageScores(_compact(record.table(name, coded=True)), **known) for name in record.tables}
     thumbnails, fingerprint = _thumbnails(record, "images"), record.unit.inputs.get("test")
     rows, validation = read_rows(record).rows, scores.get("validation")
@@ -228,8 +228,8 @@ class Setting:
 
 
 def setting_of(outcome: Outcome) -> Setting:
-    parts = {name: outcome.facts.get(name) for name in Setting.__annotations__}
-    return Setting(**parts | {"shots": parts["shots"] or None})
+    parts: dict[str, Any] = {name: outcome.facts.get(name) for name in Setting.__annotations__}
+    return replace(Setting(**parts), shots=parts["shots"] or None)
 
 
 def by_setting(outcomes: Sequence[Outcome]) -> dict[Setting, dict[str, tuple[Outcome, ...]]]:

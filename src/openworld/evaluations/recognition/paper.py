@@ -62,7 +62,7 @@ def _as_printed(row: Result, first: Outcome) -> Result:
     """Variances of percentages, and intervals over the groups of images that were drawn together."""
     value, group = row.value, first.group_name
     if row.metric.key in _VARIANCES.values() and value.value is not None:  # of fractions: 100 of them are one squared %
-        per_seed = tuple(100 * each for each in row.per_seed)
+        per_seed = tuple(None if each is None else 100 * each for each in row.per_seed)
         return replace(row, value=over_seeds(per_seed, row.metric), per_seed=per_seed)
     over_groups = {"over": f"{group}s", "n": first.test.n_groups} if group else {}
     intervals = (replace(each, **over_groups) if each.over == "images" else each for each in value.intervals)

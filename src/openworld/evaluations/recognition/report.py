@@ -92,8 +92,8 @@ def story_of(
 
 def compare(first: Report, second: Report, metric: str) -> RunComparison:
     """Two runs, image by image; raises as `compare_outcomes`."""
-    names = str(first.run_folder.folder), str(second.run_folder.folder)
-    both = outcomes(first.run_folder), outcomes(second.run_folder)
+    names = str(first.folder), str(second.folder)
+    both = outcomes(first.records), outcomes(second.records)
     usual = "auroc" if any(outcome.test.closed_set for run in both for outcome in run) else "openworld_auc"
     return compare_outcomes(*both, metric or usual, names)
 
@@ -190,8 +190,8 @@ def _miss_hit(brief: Brief) -> list:
 def operating_parts(results: RecognitionResults) -> Iterator[tuple[SettingResults, Pivot]]:
     """Yield every setting that has operating points, with the table of them."""
     for number, setting in enumerate(results.settings, 1):
-        if setting.operating_points:
-            test, chosen_on = setting.first.test, setting.first.validation
+        test, chosen_on = setting.first.test, setting.first.validation
+        if setting.operating_points and chosen_on is not None:
             note = (
                 f"Thresholds are chosen on {chosen_on.n_base} base and {chosen_on.n_new} new validation images, rates "
                 f"are of {test.n_base} base and {test.n_new} new test images. Missed: base, flagged or misnamed. Hit: "
@@ -253,14 +253,15 @@ def _sentences(results: RecognitionResults) -> Iterator[str]:
     """Of one setting where the best loses its points; of each where to run it."""
     if len(results.settings) == 1:
         setting, best = results.settings[0], results.settings[0].best
-        losses = {metric.title: value.value for name, metric in LOSSES.items() if (value := setting.find(best, name))}
-        area = METRICS["openworld_auc"]
+        values = {metric.title: value.value for name, metric in LOSSES.items() if (value := setting.find(best, name))}
+        losses = {title: loss for title, loss in values.items() if loss is not None}
+        area, reached = METRICS["openworld_auc"], setting.auc(best)
         if setting.closed_set:
             yield f"There is no OpenworldAUC, since {CLOSED_SET}."
-        elif losses and setting.auc(best) is not None:
-            worst = max(losses, key=losses.get)
+        elif losses and reached is not None:
+            worst = max(losses, key=losses.__getitem__)
             yield (
-                f"Of the {area.write(1 - setting.auc(best))} points that {best} misses, the largest part is lost to "
+                f"Of the {area.write(1 - reached)} points that {best} misses, the largest part is lost to "
                 f"{worst} ({area.write(losses[worst])})."
             )
     lines = decisions(results)

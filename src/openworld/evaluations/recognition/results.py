@@ -255,23 +255,23 @@ class _Chance:
     @cached_property
     def at_thresholds(self) -> dict[str, Result]:
         """What the learner does on the test images of all seeds together, each at its own threshold."""
-        thresholds = {}
+        thresholds: list[float] = []
         for outcome in self.outcomes:
-            values = (row.value.value for row in outcome.rows if row.metric == THRESHOLD)
-            thresholds[outcome] = next(values, None)
-        if None in thresholds.values():
-            return {}
+            value = next((row.value.value for row in outcome.rows if row.metric == THRESHOLD), None)
+            if value is None:
+                return {}
+            thresholds.append(value)
         rule = OperatingSpec(**self.outcomes[0].facts["operating"])
-        tests = [outcome.test for outcome in thresholds]
-        return {row.metric.key: row for row in rates_at(self.learner, rule, tests, tuple(thresholds.values()), {})}
+        tests = [outcome.test for outcome in self.outcomes]
+        return {row.metric.key: row for row in rates_at(self.learner, rule, tests, thresholds, {})}
 
     def over_images(self, row: Result) -> tuple[Interval, ...] | None:
         """Return the intervals of a row over images; None of one that nothing is known of, or as its unit has them."""
         key, apart = row.metric.key, {name: at for name, at in row.where.items() if name not in self.place}
         images = len(self.outcomes[0].test)
         if apart.get("mix") in SHRUNK and row.metric == AUC:
-            average = average_over_seeds([weigh(outcome, apart["mix"]) for outcome in self.outcomes])
-            return interval_of(average and average.interval(), "images", images)
+            average = average_over_seeds([weigh(outcome, str(apart["mix"])) for outcome in self.outcomes])
+            return interval_of(average.interval() if average else None, "images", images)
         if len(self.outcomes) == 1:
             return None
         if apart.keys() == {"rule"} and key in self.at_thresholds:
@@ -285,13 +285,14 @@ def _hm_of_means(rows: Mapping[str, Result], average: SeedAverage | None) -> Res
     """HM of the two mean accuracies, as Hua et al. (2025) print it; its interval over seeds is of the seeds' own HM."""
     of_seeds = replace(rows["harmonic_mean"], metric=HM)
     base, new = (rows[name].value for name in ("base_accuracy", "new_accuracy"))
-    if None in (base.value, new.value):
+    first, second = base.value, new.value
+    if first is None or second is None:
         return replace(of_seeds, value=Value(None, reason=base.reason or new.reason))
-    value, over_seeds = harmonic_mean(base.value, new.value), of_seeds.value.over("seeds")
+    value, over_seeds = harmonic_mean(first, second), of_seeds.value.over("seeds")
     intervals = (over_seeds,) if over_seeds and value else ()
     if average and value:
         parts = [average.estimate(name) for name in ("base_accuracy", "new_accuracy")]
-        slopes = [2 * (other / (base.value + new.value)) ** 2 for other in (new.value, base.value)]
+        slopes = [2 * (other / (first + second)) ** 2 for other in (second, first)]
         estimate = MetricEstimate(value, None, lambda: combine([part.influence for part in parts], slopes))
         images = average.results[0].n_base + average.results[0].n_new
         intervals = (*interval_of(estimate.interval(), "images", images), *intervals)

@@ -138,7 +138,7 @@ class RecognitionSpec(OwnData, Learning):
         """The specs of its data sets, each as a run of it alone has it, so that their units are the same."""
         if not self.datasets:
             return (self,)
-        said = ({each.name: getattr(entry, each.name) for each in fields(entry)} for entry in self.datasets)
+        said = ({each.name: getattr(entry, each.name) for each in fields(RecognisedSet)} for entry in self.datasets)
         return tuple(replace(self, datasets=(), **entry) for entry in said)
 
     @property

@@ -46,7 +46,7 @@ class LearnerAnswers:
     """Answers on n images."""
 
     table: dict[str, np.ndarray]  # the columns of `image_table`, labels by all names
-    logits: np.ndarray | None  # float32[n, C], where estimators need them
+    logits: np.ndarray  # float32[n, C]; float32[0, 0] where no estimator needs them
     base_logits: np.ndarray | None = None  # of a learner that has others for base names
 
 

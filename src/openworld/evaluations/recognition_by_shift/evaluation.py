@@ -68,7 +68,8 @@ class Predictor:
             images = self._task.image_sets[part].load()
             row, group = row + len(images), group + int(images.groups.max(initial=-1)) + 1
         table = {name: np.concatenate([table_of_part[name] for table_of_part in tables]) for name in tables[0]}
-        return LearnerAnswers(table, *(np.concatenate(parts) if parts else None for parts in (logits, base_logits)))
+        every = np.concatenate(logits) if logits else np.zeros((0, 0), np.float32)
+        return LearnerAnswers(table, every, np.concatenate(base_logits) if base_logits else None)
 
 
 Table = Mapping[str, np.ndarray]
@@ -97,8 +98,8 @@ def evaluate(task: RecognitionByShiftSpec, machine: Machine) -> UnitResult:
         found, of_pool, facts["estimation"] = _estimation(task, predictor, pool, divided, split, machine)
         rows, shared = rows + found, shared + of_pool
     measured = {"style": divided.pool.style[divided.rows].astype(np.int16)}
-    for half, levels in divided.levels.items():
-        measured |= {half: divided.degrees[half], f"{half}_level": levels.astype(np.int16)}
+    for half, degrees in (divided.degrees or {}).items():
+        measured |= {half: degrees, f"{half}_level": divided.levels[half].astype(np.int16)}
     tables = {"base": (base.table, task.image_sets["base"].load()), "pool": (pool.table, divided.pool.images)}
     named = {side: with_names(table, split.names, images.path_of) for side, (table, images) in tables.items()}
     return UnitResult(
@@ -238,5 +239,5 @@ EVALUATION = Evaluation(
     version=6,
     summary=summary,
     class_lists=class_lists,
-    **learning(tasks) | {"inputs": inputs, "require": require, "artifacts": preparations, "backbones": backbones},
+    **learning(tasks, inputs=inputs, require=require, artifacts=preparations, backbones=backbones),
 )

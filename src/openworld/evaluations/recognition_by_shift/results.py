@@ -137,7 +137,7 @@ class _Areas:
 
 def accuracy_errors(rows: Results) -> Iterator[Result]:
     """Yield true and estimated accuracy by level, and how far estimators are off, by learner, level and over all."""
-    learners = rows.places("learner")
+    learners = list(map(str, rows.places("learner")))
     truth = {name: _cells(rows, name, TRUE) for name in learners}
     estimators = dict.fromkeys(row.entity for row in rows.where(metric=ESTIMATED.key))
     for name in learners if estimators else ():
@@ -163,28 +163,26 @@ def open_world_errors(rows: Results) -> Iterator[Result]:
     for estimator in dict.fromkeys(row.entity for row in rows.where(metric=estimated(AUC.key).key)):
         for part in OPEN_WORLD:
             said = rows.where(entity=estimator, metric=estimated(part).key, **levels)
-            off = [
-                _float(row.value.value) - _true(rows, part, row.where["learner"], row.where["level"]) for row in said
-            ]
+            off = [_float(row.value.value) - _true(rows, part, row) for row in said]
             yield Result(estimator, off_by(part), _mean(np.abs(np.array(off))), {"view": SAME})
             yield Result(estimator, off_by(part, bias=True), _mean(np.array(off)), {"view": SAME})
 
 
-def _true(rows: Results, part: str, learner: str, level: int) -> float:
-    """What is true of the base and new images of a level of appearance; NaN where there are too few."""
-    place = {"axis": "covariate", "level": level}
+def _true(rows: Results, part: str, estimate: Result) -> float:
+    """What is true of the base and new images of an estimate's level; NaN where there are too few."""
+    learner, place = str(estimate.where["learner"]), {"axis": "covariate", "level": estimate.where["level"]}
     if part != "new_share":
         return _float(rows.value(learner, part, view=SAME, **place).value)
     if rows.value(learner, AUC.key, view=SAME, **place).value is None:
         return np.nan
-    new, base = (rows.value(side, "images", **place).value for side in (NEW, BASE))
+    new, base = (_float(rows.value(side, "images", **place).value) for side in (NEW, BASE))
     return new / (base + new)
 
 
 def _cells(rows: Results, entity: str, metric, **where) -> np.ndarray:
     """float[R, C], the numbers of an entity by cell, NaN where a cell is N/A."""
     cells = [row for row in rows.where(entity=entity, metric=metric.key, **where) if "semantic_level" in row.where]
-    places = [(row.where["covariate_level"], row.where["semantic_level"]) for row in cells]
+    places = [(int(row.where["covariate_level"]), int(row.where["semantic_level"])) for row in cells]
     table = np.full(np.max(places, axis=0) + 1, np.nan)
     for place, row in zip(places, cells, strict=True):
         table[place] = _float(row.value.value)

@@ -7,17 +7,16 @@ units, stages train classifiers, embed images, fit the decomposition, and measur
 """
 
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
+from openworld.core.arrays import require_at_least, require_seeds
 from openworld.core.errors import OpenworldError
 from openworld.datasets import DATASETS
 from openworld.evaluations.artifacts import Stage
-from openworld.evaluations.entries import CellsSpec, part_of
+from openworld.evaluations.entries import CellsSpec, require_distinct
 from openworld.evaluations.runtime import Machine, backbone
 from openworld.evaluations.shift_cells import ShiftSpec
-from openworld.evaluations.shift_images import ShiftGround
 from openworld.features import Encoding
 from openworld.ood.images_to_score import ImagesToScore
 from openworld.ood.judged_models import ModelsSpec, trainings
@@ -54,6 +53,9 @@ class OODDetectionSpec(ShiftSpec, ModelsSpec):
     one_stream = True
 
     def __post_init__(self):
+        require_at_least(1, threads=self.threads)
+        require_seeds(self.seeds)
+        require_distinct({"seeds": self.seeds})
         self.settle_shift()
         self.require_models()
         if searched := [entry.label for model in self.models for entry in model.detectors if entry.choose]:
@@ -64,10 +66,6 @@ class OODDetectionSpec(ShiftSpec, ModelsSpec):
         if bool(self.pool) == (self.cells is not None):
             raise OpenworldError("give a pool that is to be divided, or cells, a division that is given: one of them.")
         self._require_fresh_pool()
-
-    @cached_property
-    def ground(self) -> ShiftGround:
-        return part_of(self, ShiftGround)
 
     @property
     def shift_backbones(self) -> tuple[str, ...]:
