@@ -158,8 +158,7 @@ class PlannedRun:
 
     @property
     def data(self) -> tuple[DatasetSpec, ...]:
-        data = evaluation_of(self.spec).data  # every evaluation has it once it is made
-        return tuple(data(self.spec)) if data else ()
+        return tuple(evaluation_of(self.spec).data(self.spec))
 
 
 @cache
