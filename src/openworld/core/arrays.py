@@ -306,3 +306,9 @@ def _require_vector(array: np.ndarray, name: str) -> None:
 
 def _first(indices) -> str:
     return ", ".join(map(str, indices[:5])) + (", ..." if len(indices) > 5 else "")
+
+
+def array_of(self: Any, name: str, what: str = "this") -> np.ndarray:
+    """Return an array that outputs must hold, by the name of its field; `what` says what for. A method of theirs."""
+    self.require((name,), what)
+    return getattr(self, name)

@@ -16,7 +16,7 @@ from scipy.special import ndtr, ndtri
 
 from openworld.core.errors import OpenworldError
 from openworld.core.types import checked
-from openworld.estimators.engine.fitted import FittedEstimator, RawEstimate, SourceSummary, counts, look_at
+from openworld.estimators.engine.fitted import Estimator, FittedEstimator, RawEstimate, SourceSummary, counts, look_at
 from openworld.estimators.engine.outputs import Outputs
 from openworld.estimators.score_regression import StraightLine
 
@@ -31,8 +31,14 @@ class Rates(NamedTuple):
     target: np.ndarray
 
 
-class _OnTheLine:
+@dataclass(frozen=True)
+class _OnTheLine(Estimator):
     """An estimator that turns rates and a line into the `accuracies` of all models, the judged one first."""
+
+    reject: bool = False
+
+    def accuracies(self, rates: Rates, line: StraightLine, n_source: int, n_target: int) -> np.ndarray:
+        raise NotImplementedError
 
     def fit(self, source: Outputs) -> FittedEstimator:
         """Note which source images each model names right and on which each pair agrees."""
@@ -84,8 +90,6 @@ class ALineS(_OnTheLine):
     0.75
     """
 
-    reject: bool = False
-
     name: ClassVar[str] = "ALine-S"
     paper: ClassVar[str] = "Baek et al., 2022"
     summary: ClassVar[str] = "source accuracy moved along the line of agreements"
@@ -110,8 +114,6 @@ class ALineD(_OnTheLine):
     >>> round(ALineD().fit(source).estimate(source).accuracy, 6)  # the line is the diagonal
     0.75
     """
-
-    reject: bool = False
 
     name: ClassVar[str] = "ALine-D"
     paper: ClassVar[str] = "Baek et al., 2022"

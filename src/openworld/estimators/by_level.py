@@ -39,7 +39,7 @@ def among(logits: ArrayLike, classes: ArrayLike | None = None) -> np.ndarray:
     """Return logits float64[n, C] in which only some names, int[c], count: others lie far below, at a share of 0."""
     logits = np.array(logits, np.float64)
     if classes is not None:
-        logits[:, np.setdiff1d(np.arange(logits.shape[1]), classes)] = -np.inf
+        logits[:, np.setdiff1d(np.arange(logits.shape[1]), np.asarray(classes))] = -np.inf
     absent, top = np.isneginf(logits), logits.max(axis=1, keepdims=True)
     if not np.isfinite(top).all():
         row = int(np.flatnonzero(~np.isfinite(top).ravel())[0])
@@ -78,8 +78,8 @@ def accuracy_by_level(
     accuracy = np.array([right.mean(), *(np.nan if e.accuracy is None else e.accuracy for e in estimates)])
     if np.isnan(accuracy).any():
         return LevelAccuracies(accuracy, None, "; ".join(warnings) or "the estimator tells none", warnings)
-    readings = [expected_right(estimate) for estimate in estimates]
-    if any(reading is None for reading in readings):
+    readings = [reading for each in estimates if (reading := expected_right(each)) is not None]
+    if len(readings) < len(estimates):
         return LevelAccuracies(accuracy, None, AS_A_WHOLE, warnings)
     stream = level_errors([groups], [[reading[None] for reading in readings]], expected=True)
     # level 0 before the stream's levels, and the source's error on all
@@ -94,7 +94,7 @@ def accuracy_by_level(
 def expected_right(estimate: Estimate) -> np.ndarray | None:
     """Return what an estimate expects of every image, float64[n], whose mean it is; None where it does not."""
     scores, cut = estimate.sample_scores, estimate.details.get("threshold")
-    if scores is None:
+    if scores is None or estimate.accuracy is None:
         return None
     # ATC expects whether the score reaches the threshold, AC the confidence.
     for expected in (scores, None if cut is None else (scores >= cut).astype(np.float64)):

@@ -52,8 +52,8 @@ class CBPE:
     def fit(self, source: Outputs) -> FittedEstimator:
         """Fit one curve per class that gains by it."""
         known = look_at(source, self, self.calibrate)
-        p = probabilities(source.logits, known.temperature)
-        curves = _Curves(tuple(_curve(p[:, c], source.labels == c) for c in range(known.classes)), known.temperature)
+        p, labels = probabilities(source.logits, known.temperature), source.array("labels")
+        curves = _Curves(tuple(_curve(p[:, c], labels == c) for c in range(known.classes)), known.temperature)
         counts = (curves.binned(source, chosen) for chosen in (source.wrong, ~source.wrong))
         return FittedEstimator(self, known, (curves, *counts, float(curves.confidences(source).mean())))
 
@@ -135,7 +135,7 @@ def _curve(p: np.ndarray, true: np.ndarray) -> Curve | None:
     """The calibration of one class from its probabilities float[n] and bool[n]; None where it does not help."""
     order = np.lexsort((p, true))
     p, true = p[order], true[order]
-    if true.all() or not true.any() or auroc(p[true], p[~true]).value > SEPARATED:
+    if true.all() or not true.any() or (auroc(p[true], p[~true]).value or 0) > SEPARATED:
         return None
     fold, held_out = np.arange(len(p)) % FOLDS, np.empty(len(p))
     for part in np.unique(fold):
@@ -143,7 +143,7 @@ def _curve(p: np.ndarray, true: np.ndarray) -> Curve | None:
     before, after = (
         expected_calibration_error(q, true, bins=BINS, equal_mass=True).value for q in (p, np.clip(held_out, 0, 1))
     )
-    return isotonic(p, true) if after < before else None
+    return isotonic(p, true) if (after or 0) < (before or 0) else None
 
 
 def isotonic(p: np.ndarray, true: np.ndarray) -> Curve:

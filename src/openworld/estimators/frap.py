@@ -85,7 +85,7 @@ class FRAP:
     ) -> RawEstimate:
         """Sample scores: <p_b, q>; of pseudo-labels 1 where the reference agrees and 0 where it does not."""
         if self.reference == "pseudo-labels":
-            agree = target.predictions == target.reference.argmax(axis=1)
+            agree = target.predictions == target.array("reference").argmax(axis=1)
             error = int((~agree).sum()) / target.n
             return RawEstimate(
                 error,
@@ -94,7 +94,7 @@ class FRAP:
                 sample_scores=agree,
             )
         scored = self._score(known, target)
-        if state is None:  # without a threshold the mean score is the accuracy
+        if state is None or self.rule is None:  # without a threshold the mean score is the accuracy
             return RawEstimate(
                 1 - float(scored.scores.mean()),
                 lambda resamples, generator: 1 - means(scored.scores, resamples, generator),
@@ -111,14 +111,14 @@ class FRAP:
         return cut.read(scored.scores, "T and tau", warnings, source_tau=source.tau.value, **details)
 
     def _score(self, known: SourceSummary, outputs: Outputs, tau: ReferenceTemperature | None = None) -> "_Scored":
-        base = probabilities(outputs.logits, known.temperature)
+        base, similar = probabilities(outputs.logits, known.temperature), outputs.array("reference")
         if tau is None and self.tau == "dynamic":  # what FRAP's variants have in common, and nearly all of their time
-            tau = outputs.once(("tau", known.temperature), lambda: reference_temperature(base, outputs.reference))
+            tau = outputs.once(("tau", known.temperature), lambda: reference_temperature(base, similar))
         elif tau is None:
-            tau = ReferenceTemperature(float(self.tau), divergence(base, outputs.reference, float(self.tau)))
+            tau = ReferenceTemperature(float(self.tau), divergence(base, similar, float(self.tau)))
         scores, weights = np.empty(outputs.n), np.empty(outputs.n)
         for rows in blocks(*base.shape):
-            reference = probabilities(outputs.reference[rows], tau.value)
+            reference = probabilities(similar[rows], tau.value)
             stand_in = reference
             if self.reference != "foundation":
                 stand_in = fuse(base[rows], reference, weighting=self.weighting, fusion=self.fusion)

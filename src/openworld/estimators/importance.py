@@ -75,7 +75,7 @@ class IM:
 
     def read(self, known: SourceSummary, state: np.ndarray | tuple[np.ndarray, ...], target: Outputs) -> RawEstimate:
         """Sample scores: source accuracy in the image's bin, and the mean over the target where the bin has none."""
-        if self.slices == "given":
+        if isinstance(state, tuple):
             target.require(("slices",), "IM with slices='given'")
             return _by_slices(*state, _groups(target, self.pairs))
         bins = self._bin(confidences_of(target, known.temperature))
@@ -194,7 +194,7 @@ def _error(weights: np.ndarray, counts: np.ndarray) -> float:
 
 def _groups(outputs: Outputs, pairs: bool) -> np.ndarray:
     """Slices float64[n, D] in {-1, 1}, with the products of each two behind them if asked."""
-    slices = outputs.slices
+    slices = outputs.array("slices")
     if not pairs:
         return slices
     products = [slices[:, i] * slices[:, j] for i, j in combinations(range(slices.shape[1]), 2)]

@@ -41,6 +41,6 @@ class SoftmaxCorr:
         correlation = predicted.T @ predicted
         expected = np.ones(outputs.classes)
         if self.frequencies == "reference":
-            outputs.require(("reference",), "SoftmaxCorr with frequencies='reference'")
-            expected = np.bincount(outputs.reference.argmax(axis=1), minlength=outputs.classes).astype(np.float64)
+            reference = outputs.array("reference", "SoftmaxCorr with frequencies='reference'")
+            expected = np.bincount(reference.argmax(axis=1), minlength=outputs.classes).astype(np.float64)
         return float(np.diag(correlation) @ expected / (np.linalg.norm(correlation) * np.linalg.norm(expected)))

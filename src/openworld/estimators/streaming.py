@@ -131,7 +131,7 @@ def estimate_stream(
     the interval is that of the sample, moved to the estimate, and there are no sample scores.
     """
     sample = sample or uniform_sample(blocks(), seed=seed)
-    drawn = {"interval": interval, "seed": seed, "resamples": resamples}
+    drawn: dict[str, Any] = {"interval": interval, "seed": seed, "resamples": resamples}
     guess = {name: fit.estimate(sample.outputs, **drawn) for name, fit in fitted.items()}
     if sample.whole:
         return guess
@@ -150,7 +150,7 @@ def estimate_stream(
 
 def _joined(first: Outputs, second: Outputs) -> Outputs:
     """Return the outputs of both, one behind the other."""
-    parts = {}
+    parts: dict[str, Any] = {}
     for name in (field.name for field in fields(Outputs)):
         before, after = getattr(first, name), getattr(second, name)
         if name == "partners":
@@ -235,8 +235,8 @@ def spans(
         edges = [0, *(np.flatnonzero(np.diff(keys)) + 1).tolist(), len(keys)]
         for start, stop in pairwise(edges):
             value = int(keys[start])
-            if value != key:
-                if sampler is not None:
+            if value != key or sampler is None:
+                if sampler is not None and key is not None:
                     yield Span(key, first, sampler.sample)
                 if key is not None and value < key:
                     raise OpenworldError(
@@ -245,5 +245,5 @@ def spans(
                 key, first, sampler = value, rows_before + start, Sampler(rows, seed=seed)
             sampler.add(block.take(slice(start, stop)))
         rows_before += block.n
-    if sampler is not None:
+    if sampler is not None and key is not None:
         yield Span(key, first, sampler.sample)

@@ -4,18 +4,24 @@ The released script (saurabhgarg1996/ATC_code @ 6f1e336) fits a temperature and 
 unless `calibrate` is False. Entropies are natural, which changes the threshold and never the estimate.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from openworld.core.types import checked
-from openworld.estimators.engine.fitted import FittedEstimator, RawEstimate, SourceSummary, look_at
+from openworld.estimators.engine.fitted import Estimator, FittedEstimator, RawEstimate, SourceSummary, look_at
 from openworld.estimators.engine.outputs import Outputs
 from openworld.estimators.engine.temperature import confidences_of, negative_entropies_of
 from openworld.estimators.engine.threshold import Cut, Rule
 
 
-class _Thresholded:
+@dataclass(frozen=True)
+class _Thresholded(Estimator):
     """An estimator with a threshold on `scores_of(outputs, temperature)`, its sample scores."""
+
+    rule: Rule = "midpoint"
+    calibrate: bool = True
+    scores_of: ClassVar[Callable[..., Any]]
 
     def fit(self, source: Outputs) -> FittedEstimator:
         """Fit the temperature and the threshold."""
@@ -42,9 +48,6 @@ class ATCMaxConfidence(_Thresholded):
     0.5
     """
 
-    rule: Rule = "midpoint"
-    calibrate: bool = True
-
     name: ClassVar[str] = "ATC-MC"
     paper: ClassVar[str] = "Garg et al., 2022"
     summary: ClassVar[str] = "share of confidences above a threshold"
@@ -66,9 +69,6 @@ class ATCNegativeEntropy(_Thresholded):
     >>> ATCNegativeEntropy().fit(source).estimate(Outputs([[1.1, 0.0], [3.0, 0.0]])).error  # as for two classes ATC-MC
     0.5
     """
-
-    rule: Rule = "midpoint"
-    calibrate: bool = True
 
     name: ClassVar[str] = "ATC-NE"
     paper: ClassVar[str] = "Garg et al., 2022"

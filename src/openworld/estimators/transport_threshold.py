@@ -57,10 +57,10 @@ class COTT:
 
     def fit(self, source: Outputs) -> FittedEstimator:
         """Fit the temperature, label the source in its own shares, and find the threshold."""
-        known = look_at(source, self, self.calibrate)
-        plan = plan_of(source, known.temperature, marginal_shares("source_labels", source.labels, known.classes))
+        known, labels = look_at(source, self, self.calibrate), source.array("labels")
+        plan = plan_of(source, known.temperature, marginal_shares("source_labels", labels, known.classes))
         cut = Cut.between(plan.given, source.wrong, self.rule)
-        return FittedEstimator(self, known, (cut, marginal_shares(self.marginal, source.labels, known.classes)))
+        return FittedEstimator(self, known, (cut, marginal_shares(self.marginal, labels, known.classes)))
 
     def read(self, known: SourceSummary, state: tuple[Cut, np.ndarray], target: Outputs) -> RawEstimate:
         """Sample scores: probabilities of the labels that the images are given."""

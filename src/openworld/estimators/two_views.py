@@ -46,11 +46,11 @@ class TwoViews:
     def fit(self, source: Outputs) -> FittedEstimator:
         """Fit the reference's temperature; look at agreement, accuracies and confidence on the source."""
         known, check = look_at(source, self), check_reference(source)
-        scale = float(source.reference.std(axis=1).mean()) or 1.0  # cosines differ by hundredths, logits by tens
-        temperature = scale * source_temperature(source.reference / scale, source.labels).value
+        similar, labels = source.array("reference"), source.array("labels")
+        scale = float(similar.std(axis=1).mean()) or 1.0  # cosines differ by hundredths, logits by tens
+        temperature = scale * source_temperature(similar / scale, labels).value
         counted = check.known[source.predictions]
-        answers = source.reference.argmax(axis=1)
-        right = np.c_[~source.wrong, counted & ~source.wrong, counted & (answers == source.labels)]
+        right = np.c_[~source.wrong, counted & ~source.wrong, counted & (similar.argmax(axis=1) == labels)]
         images = np.c_[_agreements(source, check.known, temperature), right]
         return FittedEstimator(self, known, (check, temperature, images))
 
@@ -76,7 +76,7 @@ class TwoViews:
             replicates,
             "source and target images, the reference's temperature and classes kept",
             {"reference_accuracy": float(reference), "counted": int(images[:, 0].sum())},
-            (target.predictions == target.reference.argmax(axis=1)).astype(np.float64),
+            (target.predictions == target.array("reference").argmax(axis=1)).astype(np.float64),
             check.warnings,
         )
 
@@ -84,8 +84,8 @@ class TwoViews:
 def _agreements(outputs: Outputs, known: np.ndarray, temperature: float) -> np.ndarray:
     """Return float64[n, 3]: whether an image counts; if so, whether both agree, and the reference's confidence."""
     counted = known[outputs.predictions]  # bool[C], classes that the reference knows
-    agree = outputs.predictions == outputs.reference.argmax(axis=1)
-    return np.c_[counted, counted & agree, counted * confidences(outputs.reference, temperature)]
+    agree = outputs.predictions == outputs.array("reference").argmax(axis=1)
+    return np.c_[counted, counted & agree, counted * confidences(outputs.array("reference"), temperature)]
 
 
 def _accuracy(source: np.ndarray, target: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

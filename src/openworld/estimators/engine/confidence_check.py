@@ -43,7 +43,7 @@ class ConfidenceCheck:
         """Why not, without a full stop; empty where they may."""
         if self.tells:
             return ""
-        if self.gap > GAP:
+        if self.gap > GAP or self.area is None:
             return (
                 f"the model's confidence cannot be calibrated: on the source it is {100 * self.gap:.0f} points from "
                 "the accuracy at the best temperature, so that what is lost does not show in it"

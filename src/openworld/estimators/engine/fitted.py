@@ -67,6 +67,12 @@ class Estimate:
             f"Estimated accuracy {notebook.percent(self.accuracy, self.interval)}", [*details, *warnings]
         )
 
+    def require(self, name: str) -> float:
+        """Return the accuracy that an estimator of this name gives, which must be there."""
+        if self.accuracy is None:
+            raise OpenworldError(f"{name} gives no accuracy: {'; '.join(self.warnings)}.")
+        return self.accuracy
+
     @classmethod
     def of(cls, raw_error: float | None, **rest: Any) -> "Estimate":
         """Return the estimate of an error that may lie outside [0, 1], or None."""
@@ -91,6 +97,8 @@ class SourceSummary:
     @property
     def error(self) -> float:
         """Source error k / n."""
+        if self.mistakes is None:
+            raise OpenworldError("the source has no labels, so that its error is not known.")
         return self.mistakes / self.n
 
 
@@ -125,7 +133,7 @@ class Estimator(Protocol):
 class FittedEstimator:
     """An estimator fitted on a source set: its settings, what is `known` of the source, and what it keeps of it."""
 
-    estimator: Estimator
+    estimator: Any  # settings with name, needs and `read(known, state, target) -> RawEstimate`
     known: SourceSummary
     state: Any = None
 
@@ -149,10 +157,10 @@ class FittedEstimator:
                 "estimate with the same class names in the same order."
             )
         target.require(tuple(need for need in self.estimator.needs if need != "labels"), name)
-        reading = self.estimator.read(known, self.state, target)
-        resample = interval and reading.raw_error is not None
-        drawn = reading.replicates(resamples, np.random.default_rng(seed)) if resample else None
-        details = {"n_source": known.n, "n_target": target.n, "mistakes": known.mistakes}
+        reading: RawEstimate = self.estimator.read(known, self.state, target)
+        replicates = reading.replicates if interval and reading.raw_error is not None else None
+        drawn = None if replicates is None else replicates(resamples, np.random.default_rng(seed))
+        details: dict[str, Any] = {"n_source": known.n, "n_target": target.n, "mistakes": known.mistakes}
         details |= {"temperature": known.temperature} | reading.details
         if drawn is not None:
             details |= {"resampled": reading.resampled, "resamples": resamples}

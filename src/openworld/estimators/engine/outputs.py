@@ -10,7 +10,7 @@ from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
-from openworld.core.arrays import as_labels, as_table, require_size
+from openworld.core.arrays import array_of, as_labels, as_table, require_size
 from openworld.core.errors import OpenworldError
 from openworld.core.representation import short_repr
 from openworld.core.types import checked
@@ -58,7 +58,8 @@ class Outputs:
         logits = require_size(as_table(self.logits, "logits", (2,)), "logits")
         if logits.shape[0] == 0 or logits.shape[1] < 2:
             raise OpenworldError(f"logits has shape {logits.shape}, expected at least one image and two classes.")
-        (n, classes), arrays = logits.shape, {"logits": logits}
+        n, classes = logits.shape
+        arrays: dict[str, Any] = {"logits": logits}
         if self.labels is not None:
             arrays["labels"] = labels = as_labels(self.labels, "labels", n)
             if labels.max() >= classes:
@@ -122,6 +123,8 @@ class Outputs:
             if value is None or len(value) == 0:
                 raise OpenworldError(f"{what} needs {need}, and these outputs have none: pass {need}=... to Outputs.")
 
+    array = array_of
+
     def once(self, what: Hashable, find: Callable[[], Found]) -> Found:
         """`find()`, kept under the name `what` as long as these outputs live: several estimators need the same of them.
 
@@ -168,7 +171,7 @@ class Outputs:
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     @cached_property
-    def _found(self) -> dict[Hashable, object]:
+    def _found(self) -> dict[Hashable, Any]:
         return {}
 
     def take(self, rows: Any, *, copy_logits: bool = True) -> "Outputs":

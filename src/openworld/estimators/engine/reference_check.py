@@ -24,6 +24,7 @@ under a shift, so that a quote holds it against transport, too (`quote.decision`
 """
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -117,15 +118,15 @@ def check_reference(source: Outputs) -> ReferenceCheck:
 
 
 def _check(source: Outputs) -> ReferenceCheck:
-    named, labels = source.reference.argmax(axis=1), source.labels
+    named, labels = source.array("reference").argmax(axis=1), source.array("labels")
     right = named == labels
     present = np.bincount(labels[right], minlength=source.classes) > 0
-    facts = {"accuracy": float(right.mean()), "known": present}
+    facts: dict[str, Any] = {"accuracy": float(right.mean()), "known": present}
     if not present.any():
         nothing = dict.fromkeys(("known_accuracy", "model_accuracy", "beyond_chance"), 0.0)
         return ReferenceCheck(**facts, **nothing, repeated=None)
     concerned, images = present[labels] | present[named], present[labels]
-    scores = source.logits[images], source.reference[images]
+    scores = source.logits[images], source.array("reference")[images]
     shares = (_repeated_share(*pair, labels[images]) for pair in (scores, scores[::-1]))
     answers = [np.bincount(row[concerned], minlength=source.classes) / concerned.sum() for row in (named, labels)]
     agreed, chance = float(right[concerned].mean()), float(answers[0] @ answers[1])  # Cohen's kappa (1960)

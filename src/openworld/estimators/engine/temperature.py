@@ -55,7 +55,7 @@ def source_temperature(logits: np.ndarray, labels: np.ndarray) -> Temperature:
 
 def temperature_of(source: Outputs) -> Temperature:
     """Return `source_temperature` of labelled outputs, found once."""
-    return source.once("temperature", lambda: source_temperature(source.logits, source.labels))
+    return source.once("temperature", lambda: source_temperature(source.logits, source.array("labels")))
 
 
 _FAULTLESS = "no source image is named wrong, so no temperature can be fitted; 1 is used"

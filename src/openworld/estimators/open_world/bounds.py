@@ -84,7 +84,7 @@ class TwoShares:
     def signs(self) -> tuple[str, ...]:
         """What the alarm is about, out of "shares" and "confidence"."""
         moved = self.confidence_moved is not None and (
-            abs(self.confidence_moved) > max(LARGEST_MOVE, SURE * self.confidence_error)
+            abs(self.confidence_moved) > max(LARGEST_MOVE, SURE * (self.confidence_error or 0))
         )
         return ("shares",) * (self.gap > self.largest_gap) + ("confidence",) * moved
 
@@ -114,12 +114,12 @@ def two_shares(validation: OpenWorldOutputs, stream: OpenWorldOutputs) -> TwoSha
     stream.require(("logits",), "the share by posteriors")
     of_reference = validation.reference is not None and stream.reference is not None
     rule = learn_reference(validation) if of_reference else NameRule.learned(validation, "calibrated")
-    mass = rule.base(stream.reference if of_reference else stream.logits, stream.n_base)
-    shares = 1 - posterior_share(mass), 1 - best_bin_share(validation.scores, stream.scores)
+    mass = rule.base(stream.array("reference" if of_reference else "logits"), stream.base_names)
+    shares = 1 - posterior_share(mass), 1 - best_bin_share(validation.array("scores"), stream.array("scores"))
     largest = max(LARGEST_GAP, FEW / sqrt(min(validation.n, stream.n)))
     if not of_reference:
         return TwoShares(*shares, "own", largest_gap=largest)
-    confident = [rule.right(outputs.reference) for outputs in (stream, validation)]
+    confident = [rule.right(outputs.array("reference")) for outputs in (stream, validation)]
     moved = float(confident[0].mean() - confident[1].mean())
     error = sqrt(sum(np.var(part) / len(part) for part in confident))
     return TwoShares(*shares, "reference", moved, error, largest)
@@ -171,13 +171,13 @@ def stream_bounds(
     shares = two_shares(validation, stream)
     ends = sorted((shares.by_posterior, shares.by_best_bin))
     interval = max(0.0, ends[0] - SHARE_MARGIN), min(1.0, ends[1] + SHARE_MARGIN)
-    if "confidence" in shares.signs and shares.confidence_moved > 0:
-        surer = f"zero-shot is {100 * shares.confidence_moved:.0f} points surer here than at home"
+    if "confidence" in shares.signs and (moved := shares.confidence_moved or 0.0) > 0:
+        surer = f"zero-shot is {100 * moved:.0f} points surer here than at home"
         return StreamBounds(
             None, "", interval, f"{surer}, so that these images may be easier, and nothing bounds it", shares
         )
 
-    at_home = wilson_interval(float(validation.base_right.mean()), validation.n)[1]
+    at_home = wilson_interval(float(validation.array("base_right").mean()), validation.n)[1]
     estimate = PositiveUnlabelled().fit(validation).estimate(stream, new_share).openworld_auc
     if estimate is None or estimate + BOUND_MARGIN >= at_home:
         return StreamBounds(at_home, BASE_ACCURACY, interval, shares=shares)

@@ -45,11 +45,11 @@ class Mixture:
 
     def read(self, known: np.ndarray, stream: OpenWorldOutputs, new_share: float | None) -> OpenWorldEstimate:
         """Find p, and take the base images out of the AUROC."""
-        share = best_bin_share(known, stream.scores) if new_share is None else 1 - new_share
+        share = best_bin_share(known, stream.array("scores")) if new_share is None else 1 - new_share
         if share == 1:
             return OpenWorldEstimate(new_share=0.0)
-        against = auroc(known, stream.scores).value
-        area = (against - share / 2) / (1 - share)
+        against = auroc(known, stream.array("scores")).value
+        area = None if against is None else (against - share / 2) / (1 - share)
         return OpenWorldEstimate(auroc=area, new_share=1 - share, details={"auroc_against_stream": against})
 
 
@@ -90,10 +90,10 @@ class Hybrid:
         self, known: tuple[np.ndarray, NameRule], stream: OpenWorldOutputs, new_share: float | None
     ) -> OpenWorldEstimate:
         """Join P(base | score) and the names."""
-        scores, rule = known
-        share = best_bin_share(scores, stream.scores) if new_share is None else 1 - new_share
-        base = base_by_score(scores, stream.scores, share, self.bins)
-        rights = base * rule.right(stream.base_logits), (1 - base) * rule.right(stream.new_logits)
+        (scores, rule), of_stream = known, stream.array("scores")
+        share = best_bin_share(scores, of_stream) if new_share is None else 1 - new_share
+        base = base_by_score(scores, of_stream, share, self.bins)
+        rights = base * rule.right(stream.array("base_logits")), (1 - base) * rule.right(stream.array("new_logits"))
         details = {"temperature": rule.temperature, "threshold": finite(rule.least)}
         details["share_by_bins"] = 1 - float(base.mean())
         return of_proxies(stream, *rights, base, share=share, details=details, warnings=rule.warnings)

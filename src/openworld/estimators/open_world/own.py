@@ -47,10 +47,10 @@ class OwnNames:
 
     def read(self, known: NameRule, stream: OpenWorldOutputs, new_share: float | None) -> OpenWorldEstimate:
         """Join calibrated probabilities of sides and of names."""
-        mass = known.base(stream.logits, stream.n_base)
+        mass = known.base(stream.array("logits"), stream.base_names)
         share = posterior_share(mass, self.prior) if new_share is None else 1 - new_share
         base = at_share(mass, share)
-        rights = base * known.right(stream.base_logits), (1 - base) * known.right(stream.new_logits)
+        rights = base * known.right(stream.array("base_logits")), (1 - base) * known.right(stream.array("new_logits"))
         return of_proxies(stream, *rights, base, details={"temperature": known.temperature}, warnings=known.warnings)
 
 
@@ -82,8 +82,8 @@ class Thresholded:
 
     def read(self, known: NameRule, stream: OpenWorldOutputs, new_share: float | None) -> OpenWorldEstimate:
         """Join the base mass and the thresholded names."""
-        base = known.base(stream.logits, stream.n_base)
+        base = known.base(stream.array("logits"), stream.base_names)
         base = base if new_share is None else at_share(base, 1 - new_share)
-        rights = base * known.right(stream.base_logits), (1 - base) * known.right(stream.new_logits)
+        rights = base * known.right(stream.array("base_logits")), (1 - base) * known.right(stream.array("new_logits"))
         details = {"temperature": known.temperature, "threshold": finite(known.least)}
         return of_proxies(stream, *rights, base, details=details, warnings=known.warnings)

@@ -42,14 +42,15 @@ class Known:
 
     def base_mass(self, outputs: OpenWorldOutputs) -> np.ndarray:
         """P(base) by the reference, for the share."""
-        return self.reference.base(outputs.reference, outputs.n_base)
+        return (self.reference or learn_reference(self.validation)).base(outputs.array("reference"), outputs.base_names)
 
     def new_right(self, outputs: OpenWorldOutputs, names: str) -> np.ndarray:
         """P(the new name is right), if the image is new."""
         if names != "reference":
-            return self.own.right(outputs.new_logits)
-        among = outputs.reference[:, outputs.n_base :]
-        return self.reference.right_of(among, outputs.new_prediction - outputs.n_base)
+            return self.own.right(outputs.array("new_logits"))
+        rule = self.reference or learn_reference(self.validation)
+        among = outputs.array("reference")[:, outputs.base_names :]
+        return rule.right_of(among, outputs.new_prediction - outputs.base_names)
 
 
 @checked
@@ -98,17 +99,17 @@ class PositiveUnlabelled:
 
     def read(self, known: Known, stream: OpenWorldOutputs, new_share: float | None) -> OpenWorldEstimate:
         """Take the base images out of the stream, number by number."""
-        base, right = known.validation, known.validation.base_right.astype(np.float64)
+        base, right = known.validation, known.validation.array("base_right").astype(np.float64)
         if new_share is not None:
             share = 1 - new_share
         elif self.share == "best-bin":
-            share = best_bin_share(base.scores, stream.scores)
+            share = best_bin_share(base.array("scores"), stream.array("scores"))
         else:
             share = posterior_share(known.base_mass(stream))
         if share >= 1:
             none = OpenWorldEstimate(new_share=0.0, base_accuracy=float(right.mean()))
             return none.without(("overall_accuracy",), "no image of the stream looks new")
-        rights = tuple(known.new_right(outputs, self.names) for outputs in (stream, base))
+        rights = known.new_right(stream, self.names), known.new_right(base, self.names)
         everything = np.ones(stream.n), np.ones(base.n)
         joint = tuple(
             weights * (outputs.joint_prediction == outputs.new_prediction)
@@ -130,10 +131,10 @@ class PositiveUnlabelled:
 
     def _proxies(self, known: Known, stream: OpenWorldOutputs, share: float, new_right: np.ndarray):
         """Expected outcomes of single images: sides by score and, where there is one, by the reference."""
-        base = base_by_score(known.validation.scores, stream.scores, share, BINS)
+        base = base_by_score(known.validation.array("scores"), stream.array("scores"), share, BINS)
         if known.reference is not None:
             base = at_share((base + at_share(known.base_mass(stream), share)) / 2, share)
-        a, b = base * known.own.right(stream.base_logits), (1 - base) * new_right
+        a, b = base * known.own.right(stream.array("base_logits")), (1 - base) * new_right
         joint = stream.joint_prediction
         right = a * (joint == stream.base_prediction) + b * (joint == stream.new_prediction)
         return outcomes(a, b, base, right=right)

@@ -48,13 +48,14 @@ class ThirdModel:
 
     def read(self, known: NameRule, stream: OpenWorldOutputs, new_share: float | None) -> OpenWorldEstimate:
         """Read all off the third model's posterior."""
-        base = known.base(stream.reference, stream.n_base)
+        reference = stream.array("reference")
+        base = known.base(reference, stream.base_names)
         moved = base if new_share is None else at_share(base, 1 - new_share)
-        right = known.right_of(stream.reference, stream.base_prediction) * moved / base.clip(TINY)
-        new_right = known.right_of(stream.reference, stream.new_prediction) * (1 - moved) / (1 - base).clip(TINY)
+        right = known.right_of(reference, stream.base_prediction) * moved / base.clip(TINY)
+        new_right = known.right_of(reference, stream.new_prediction) * (1 - moved) / (1 - base).clip(TINY)
         return of_proxies(stream, right, new_right, moved, details={"reference_temperature": known.temperature})
 
 
 def learn_reference(validation: OpenWorldOutputs) -> NameRule:
     """Fit the temperature of the reference on labelled base images, among base names."""
-    return NameRule.of(validation.reference[:, : validation.n_base], validation.labels)
+    return NameRule.of(validation.array("reference")[:, : validation.n_base], validation.array("labels"))

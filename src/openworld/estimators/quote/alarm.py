@@ -195,7 +195,7 @@ def _deviation(within: float, null_n: int, n: int) -> float:
 
 def _steps(z: np.ndarray | float, allowances: np.ndarray | float, *, jumps: bool) -> np.ndarray:
     """Return what chunks add to S."""
-    beyond = z - allowances
+    beyond = np.subtract(z, allowances)
     return np.where(z > ALONE, beyond, np.minimum(beyond, MOST)) if jumps else beyond
 
 

@@ -130,18 +130,18 @@ class CauseReader:
             raise OpenworldError(f"the period has {period.classes} classes and the source {len(self.means)}.")
         if self.source.features is None:
             return _other_logits(period)
-        period.require(("features",), "a period whose source has features")
-        if period.features.shape[1] != self.moving.shape[1]:
+        features = period.array("features", "a period whose source has features")
+        if features.shape[1] != self.moving.shape[1]:
             raise OpenworldError(
-                f"features of the period have {period.features.shape[1]} numbers and those of the source "
+                f"features of the period have {features.shape[1]} numbers and those of the source "
                 f"{self.moving.shape[1]}; take them from one model."
             )
-        return period.features
+        return features
 
     def _counts(self, period: Outputs) -> tuple[np.ndarray, np.ndarray]:
         """Return how many images are given each class, int64[C], on the source and in the period."""
-        sides = self.source, period
-        return tuple(np.bincount(side.predictions, minlength=period.classes) for side in sides)
+        here, there = (np.bincount(side.predictions, minlength=period.classes) for side in (self.source, period))
+        return here, there
 
     def _compare(self, period: Outputs, view: np.ndarray, far: np.ndarray, pulls: np.ndarray) -> CauseSigns:
         before, now = self._counts(period)

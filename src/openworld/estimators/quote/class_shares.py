@@ -48,26 +48,27 @@ def explain_by_shares(source: Outputs, target: Outputs, *, seed: int = 0) -> Sha
     temperature = temperature_of(source).value
     generator = np.random.default_rng(seed)
     source, target = (sample(side, generator) for side in (source, target))
+    labels = source.array("labels")
     p, confidence = probabilities(source.logits, temperature), confidences(source.logits, temperature)
-    by_class = class_weights(source.labels, probabilities(target.logits, temperature))
-    weights = by_class[source.labels] / by_class[source.labels].sum()
+    by_class = class_weights(labels, probabilities(target.logits, temperature))
+    weights = by_class[labels] / by_class[labels].sum()
     source_vectors, other = vectors_of(source, temperature), vectors_of(target, temperature)
     between = pairwise(np.concatenate([source_vectors[OUTPUTS], other[OUTPUTS]]))
     uniform, of_target = np.full(source.n, 1 / source.n), np.full(target.n, 1 / target.n)
-    before, after = energy(between, np.float32([np.r_[first, -of_target] for first in (uniform, weights)]))
+    before, after = energy(between, np.array([np.r_[first, -of_target] for first in (uniform, weights)], np.float32))
 
     residual = ~source.wrong - confidence
     draws = int(np.clip(WORK / (source.n * source.classes * ANEW), FEWEST, DRAWS))
     first = generator.multinomial(source.n, uniform, draws) / source.n
     second = generator.multinomial(target.n, weights, draws) / target.n
-    before_anew = np.stack([np.bincount(source.labels, drawn, source.classes) for drawn in first]) + FLOOR / source.n
+    before_anew = np.stack([np.bincount(labels, drawn, source.classes) for drawn in first]) + FLOOR / source.n
     ratios = _maximise(p, second, before_anew, np.tile(by_class, (draws, 1)), ANEW)
-    anew = first * ratios[:, source.labels]
+    anew = first * ratios[:, labels]
     anew /= anew.sum(axis=1, keepdims=True)
     left = energy(between[: source.n, : source.n], (anew - second).astype(np.float32))
     errors = (anew - second) @ residual
     beyond = before - np.mean(left)
-    shares = np.bincount(source.labels, minlength=source.classes) / source.n
+    shares = np.bincount(labels, minlength=source.classes) / source.n
     less = []
     for name in (name for name in source_vectors if name in other and name.startswith((REFERENCE, PARTNER))):
         # standard deviations by which the share of ones is lower than among weighted ones
@@ -79,7 +80,7 @@ def explain_by_shares(source: Outputs, target: Outputs, *, seed: int = 0) -> Sha
         spread=float(np.sqrt(np.mean(np.square(errors)))),
         p=float(1 + np.sum(left >= after)) / (1 + len(left)),
         taken=float((before - after) / beyond) if beyond > 0 else 0.0,
-        distance=float(np.abs(np.bincount(source.labels, weights, source.classes) - shares).sum() / 2),
+        distance=float(np.abs(np.bincount(labels, weights, source.classes) - shares).sum() / 2),
         less_agreement=max(less, default=0.0),
     )
 

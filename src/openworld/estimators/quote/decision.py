@@ -117,8 +117,9 @@ def evidence(
 
 def readings(source: float, estimates: Mapping[str, Estimate], nulls: Mapping[str, Null]) -> dict[str, float]:
     """Return what each of `ALONE` says of a target, less what it is off on source-like sets, in [0, 1]."""
-    by_confidence = {name: held(estimates[name].accuracy - nulls[name].bias) for name in ("DoC", "ATC-MC")}
-    return by_confidence | {"COT": held(source * (estimates["COT"].accuracy / max(nulls["COT"].mean, 1e-9)) ** POWER)}
+    by_confidence = {name: held(estimates[name].require(name) - nulls[name].bias) for name in ("DoC", "ATC-MC")}
+    transported = estimates["COT"].require("COT") / max(nulls["COT"].mean, 1e-9)
+    return by_confidence | {"COT": held(source * transported**POWER)}
 
 
 def confidence_spread(source: Outputs, n: int) -> float:
@@ -135,7 +136,7 @@ def _apart(estimates: Mapping[str, Estimate], nulls: Mapping[str, Null]) -> Shif
     """Return how far DoC lies above COT, against source-like sets: one-sided Student's t of as many draws."""
     # COT above what it says there comes of classes in evener shares than chance makes them, as benchmarks have.
     apart = nulls["DoC"].estimates - nulls["COT"].estimates
-    beyond = estimates["DoC"].accuracy - estimates["COT"].accuracy - float(apart.mean())
+    beyond = estimates["DoC"].require("DoC") - estimates["COT"].require("COT") - float(apart.mean())
     t = beyond / max(float(apart.std(ddof=1)), 1e-9)
     return ShiftSign(METHODS, max(float(stdtr(len(apart) - 1, -t)), 0.001), beyond)
 
@@ -249,13 +250,13 @@ def _decide(evidence: Evidence, limits: Limits) -> Quote:
         why = _VOUCHED if evidence.vouched == "other" else _SHARES
         return _number(CLASS_SHARES, "class shares", shares.accuracy, shares.spread, limits, why.format(shares.p))
     if evidence.views is not None and not evidence.distrust:
-        return _by_views(evidence, limits)
+        return _by_views(evidence, evidence.views, limits)
     return _by_readings(evidence, limits)
 
 
-def _by_views(evidence: Evidence, limits: Limits) -> Quote:
+def _by_views(evidence: Evidence, views: float, limits: Limits) -> Quote:
     """Quote the lesser of two views and transport, where they agree on a loss that is not too great."""
-    views, cot, reason = evidence.views, evidence.readings["COT"], _spoken(evidence)
+    cot, reason = evidence.readings["COT"], _spoken(evidence)
     least, name = min((views, "two-views"), (cot, "COT"))
     less_sure = evidence.readings["DoC"] < evidence.source
     if abs(views - cot) <= limits.views and evidence.source - least <= limits.known_loss and less_sure:
@@ -273,9 +274,10 @@ def _by_readings(evidence: Evidence, limits: Limits) -> Quote:
     least, name = min((accuracy, name) for name, accuracy in evidence.readings.items())
     apart = max(evidence.readings["DoC"], evidence.readings["ATC-MC"]) - least  # COT may be high (`_apart`)
     lost = evidence.source - least
-    less_sure = evidence.readings["DoC"] < evidence.source and evidence.signs[CONFIDENCES].p < limits.sure
+    surer = evidence.signs[CONFIDENCES]
+    less_sure = evidence.readings["DoC"] < evidence.source and surer is not None and surer.p < limits.sure
     little = apart <= limits.apart and lost <= limits.lost and evidence.signs.unseen <= limits.seen
-    falls = (-sign.change for sign in evidence.signs.speaking if sign.name.startswith((REFERENCE, PARTNER)))
+    falls = (-(sign.change or 0) for sign in evidence.signs.speaking if sign.name.startswith((REFERENCE, PARTNER)))
     if little and less_sure and max(falls, default=0.0) <= lost + limits.agreeing:
         return _number(MILD, name, least, evidence.spreads[name], limits, f"{reasons[0]}; {_LEAST}")
     span = f"DoC, ATC-MC and COT say {100 * least:.0f} to {100 * (least + apart):.0f} %"

@@ -107,8 +107,9 @@ def read_shifts(
         accuracy = float(np.mean([1 - outputs.mistakes / outputs.n for outputs in drawn]))
         relative = {}
         for name, fit in fitted.items():
-            answers = [fit.estimate(outputs, interval=False).accuracy for outputs in drawn]
-            relative[name] = nan if None in answers else float(np.mean(answers)) / centre(nulls[name])
+            every = [fit.estimate(outputs, interval=False).accuracy for outputs in drawn]
+            answers = [answer for answer in every if answer is not None]
+            relative[name] = float(np.mean(answers)) / centre(nulls[name]) if len(answers) == len(every) else nan
         readings.append(ShiftReading(shift.name, shift.family, shift.outputs.n, accuracy, relative, shift.artificial))
         if progress:
             progress(place)
@@ -122,7 +123,7 @@ def centre(null: Null) -> float:
 
 def _weights(outputs: Outputs, source: Outputs) -> np.ndarray:
     """Return how likely each image of a labelled set is drawn, float64[n]: classes as often as on the source."""
-    counts, others = (np.bincount(labelled.labels, minlength=source.classes) for labelled in (outputs, source))
+    counts, others = (np.bincount(labelled.array("labels"), minlength=source.classes) for labelled in (outputs, source))
     both = np.stack([counts, others])[:, counts + others > 0].astype(np.float64)
     expected = both.sum(axis=1, keepdims=True) * both.sum(axis=0) / both.sum()
     chi_squared = ((both - expected) ** 2 / expected).sum()
@@ -202,9 +203,9 @@ class LearnedShifts:
             if name not in estimates:
                 raise OpenworldError(f"{name} is missing; give estimates of {', '.join(self.powers)}.")
         answers = {
-            name: float(_correct(self.source, estimates[name].accuracy / self.means[name], power))
+            name: float(_correct(self.source, accuracy / self.means[name], power))
             for name, power in self.powers.items()
-            if estimates[name].accuracy is not None
+            if (accuracy := estimates[name].accuracy) is not None
         }
         if self.estimator not in answers:
             return Quote(None, None, 0.0, 1.0, f"{self.estimator}, chosen on them, can say nothing of this target")
@@ -239,7 +240,7 @@ class LearnedShifts:
     def _doubt(self, answers: Mapping[str, float], off: np.ndarray, half: float) -> str:
         """Return why the number cannot be relied on; empty where it can."""
         answer, lowest = answers[self.estimator], min(shift.estimated for shift in self.left_out)
-        least, most = (pick(answers, key=answers.get) for pick in (min, max))
+        least, most = (pick(answers, key=lambda name: answers[name]) for pick in (min, max))
         if answer < lowest - WITHIN:
             return f"it reads {100 * answer:.0f} %, and the lowest labelled set {100 * lowest:.0f} %: none is as bad"
         if answers[most] - answers[least] > WITHIN:

@@ -66,7 +66,8 @@ class ShiftSigns:
     @property
     def adjusted(self) -> dict[str, float]:
         """p-values after Holm's correction (1979), by name."""
-        return dict(zip((sign.name for sign in self.signs), holm([sign.p for sign in self.signs]), strict=True))
+        corrected = zip(self.signs, holm([sign.p for sign in self.signs]), strict=True)
+        return {sign.name: p for sign, p in corrected if p is not None}
 
     @property
     def speaking(self) -> tuple[ShiftSign, ...]:
@@ -87,7 +88,7 @@ def shift_signs(source: Outputs, target: Outputs, *, deals: int = DEALS, seed: i
     generator = np.random.default_rng(seed)
     source, target = (sample(side, generator) for side in (source, target))
     here, other = vectors_of(source, temperature), vectors_of(target, temperature)
-    weights = np.repeat(np.float32([1 / source.n, -1 / target.n]), [source.n, target.n])
+    weights = np.repeat(np.array([1 / source.n, -1 / target.n], np.float32), [source.n, target.n])
     dealt = np.stack([weights, *(generator.permutation(weights) for _ in range(deals))])
     signs, distances, limits = [], {}, {}
     for name in [name for name in here if name in other]:

@@ -139,7 +139,7 @@ def require_validation(validation: OpenWorldOutputs, name: str, needs: tuple[str
     if validation.labels is not None and validation.n_base and validation.labels.max() >= validation.n_base:
         new = int((validation.labels >= validation.n_base).sum())
         raise OpenworldError(f"{new} validation image(s) are of new classes; give images of base classes alone.")
-    if "logits" in needs and validation.n_base < 2:
+    if "logits" in needs and validation.base_names < 2:
         raise OpenworldError("there is one base name, which is right for every base image; give two or more.")
 
 
@@ -154,8 +154,9 @@ def of_proxies(
     joint = stream.joint_prediction
     right = base_right * (joint == stream.base_prediction) + new_right * (joint == stream.new_prediction)
     proxies = outcomes(base_right, new_right, base, right=right)
-    soft = soft_openworld_auc(stream.scores, base_right, new_right, base, right=right)
-    new_share = 1 - (soft.base_share if share is None else share)
+    soft = soft_openworld_auc(stream.array("scores"), base_right, new_right, base, right=right)
+    share = soft.base_share if share is None else share
+    new_share = None if share is None else 1 - share
     estimate = OpenWorldEstimate(
         soft.value, soft.base_accuracy, soft.new_accuracy, soft.auroc, new_share, soft.overall_accuracy
     )
@@ -165,12 +166,12 @@ def of_proxies(
 def true_numbers(stream: OpenWorldOutputs) -> dict[str, float | None]:
     """Return every number of `NUMBERS` of a stream whose labels are known."""
     stream.require(("labels", "logits"), "a true number")
-    base = (stream.labels < stream.n_base).astype(np.float64)
+    base = (stream.array("labels") < stream.base_names).astype(np.float64)
     right = stream.joint_prediction == stream.labels
     rights = base * (stream.base_prediction == stream.labels), (1 - base) * (stream.new_prediction == stream.labels)
-    soft = soft_openworld_auc(stream.scores, *rights, base, right=right)
+    soft = soft_openworld_auc(stream.array("scores"), *rights, base, right=right)
     numbers = {name: soft.value_of(name) for name in NUMBERS if name != "new_share"}
-    return numbers | {"new_share": 1 - soft.base_share}
+    return numbers | {"new_share": None if soft.base_share is None else 1 - soft.base_share}
 
 
 def _refused(found: OpenWorldEstimate, stream: OpenWorldOutputs, estimator: OpenWorldEstimator) -> OpenWorldEstimate:

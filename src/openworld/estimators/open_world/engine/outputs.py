@@ -5,7 +5,7 @@ from typing import Literal
 
 import numpy as np
 
-from openworld.core.arrays import as_correct, as_labels, as_scores, as_table, require_length, require_size
+from openworld.core.arrays import array_of, as_correct, as_labels, as_scores, as_table, require_length, require_size
 from openworld.core.errors import OpenworldError
 from openworld.core.representation import short_repr
 from openworld.core.types import checked
@@ -56,7 +56,7 @@ class OpenWorldOutputs:
         if self.logits is None and (self.base_logits is None) != (self.new_logits is None):
             raise OpenworldError("base_logits and new_logits belong together; give both, or logits with n_base.")
         if self.logits is None and self.base_logits is not None:
-            require_length(self.new_logits, "new_logits", len(self.base_logits))
+            require_length(self.array("new_logits"), "new_logits", len(self.base_logits))
             self._set("logits", np.concatenate([self.base_logits, self.new_logits], axis=1))
         if self.logits is not None:
             self._split_logits()
@@ -64,7 +64,7 @@ class OpenWorldOutputs:
             raise OpenworldError("neither scores nor logits are given; pass scores=..., or logits=... with n_base=....")
         scores = self.scores
         if scores is None:
-            shifted = self.logits - self.logits.max(axis=1, keepdims=True)
+            shifted = self.array("logits") - self.array("logits").max(axis=1, keepdims=True)
             scores = shifted[:, : self.n_base].max(axis=1) - np.log(np.exp(shifted).sum(axis=1))
         self._set("scores", require_size(as_scores(scores, "scores"), "scores"))
         for name in ("base_logits", "new_logits", "logits", "reference"):
@@ -82,15 +82,16 @@ class OpenWorldOutputs:
             self._set("base_right", self.base_prediction == self.labels)
 
     def _split_logits(self) -> None:
-        names, n_base = self.logits.shape[1], self.n_base
+        logits, n_base = self.array("logits"), self.n_base
+        names = logits.shape[1]
         if n_base is None or not 0 < n_base < names:
             raise OpenworldError(
                 f"n_base is {n_base} of {names} names; say how many of them are base names, at least one and not all."
             )
-        for name, part in (("base_logits", self.logits[:, :n_base]), ("new_logits", self.logits[:, n_base:])):
+        for name, part in (("base_logits", logits[:, :n_base]), ("new_logits", logits[:, n_base:])):
             if getattr(self, name) is None:
                 self._set(name, part)
-        base, new = self.base_logits.shape[1], self.new_logits.shape[1]
+        base, new = self.base_names, self.array("new_logits").shape[1]
         if base + new != names:
             raise OpenworldError(f"{base} base and {new} new names are not the {names} of logits.")
 
@@ -100,28 +101,35 @@ class OpenWorldOutputs:
     @property
     def n(self) -> int:
         """Number of images."""
-        return len(self.scores)
+        return len(self.array("scores"))
 
     @property
     def base_prediction(self) -> np.ndarray:
         """int64[n], the name as a base image, a place in all names."""
-        return self.base_logits.argmax(axis=1)
+        return self.array("base_logits").argmax(axis=1)
 
     @property
     def new_prediction(self) -> np.ndarray:
         """int64[n], the name as a new image, a place in all names."""
-        return self.n_base + self.new_logits.argmax(axis=1)
+        return self.base_names + self.array("new_logits").argmax(axis=1)
 
     @property
     def joint_prediction(self) -> np.ndarray:
         """int64[n], the name among all."""
-        return self.logits.argmax(axis=1)
+        return self.array("logits").argmax(axis=1)
 
     def require(self, needs: tuple[str, ...], what: str) -> None:
         """Raise unless all of `needs` ("labels", "logits", "reference") are there; `what` says what for."""
         for need in needs:
             if getattr(self, need) is None:
                 raise OpenworldError(f"{what} needs {need}; pass {need}=... to OpenWorldOutputs.")
+
+    array = array_of
+
+    @property
+    def base_names(self) -> int:
+        """Number of base names, Cb, which must be known."""
+        return self.array("base_logits").shape[1]
 
     def rows(self, chosen: np.ndarray) -> "OpenWorldOutputs":
         """Return the outputs of some images: a mask bool[n], or places int[m]."""

@@ -38,7 +38,7 @@ class NameRule:
     @classmethod
     def learned(cls, validation: OpenWorldOutputs, names: str) -> "NameRule":
         """Learn it from labelled base images."""
-        return cls.of(validation.base_logits, validation.labels, names)
+        return cls.of(validation.array("base_logits"), validation.array("labels"), names)
 
     @classmethod
     def of(cls, logits: np.ndarray, labels: np.ndarray, names: str = "calibrated") -> "NameRule":
