@@ -43,7 +43,7 @@ LINES = {
 """Room -> the most lines of Python that it may have."""
 MOST = {
     "files": 686,
-    "classes": 811,
+    "classes": 812,
     "small files of one user": 9,
     "short functions called once": 167,
     "participles as names": 615,

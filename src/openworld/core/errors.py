@@ -5,7 +5,9 @@ from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 from difflib import SequenceMatcher, get_close_matches
 from functools import cache
+from typing import TypeVar
 
+T = TypeVar("T")
 _MOST_SHOWN, _NEAREST = 60, 8
 EXTRA = "models"
 IN_EXTRA = ("torch", "tokenizers", "huggingface_hub")
@@ -47,6 +49,15 @@ def unknown_name(kind: str, name: str, known: Iterable[str]) -> OpenworldError:
     close = get_close_matches(name.casefold(), folded, n=1)
     hint = f"; did you mean {folded[close[0]]!r}?" if close else "."
     return OpenworldError(f"unknown {kind} {name!r}{hint} Known: {listed}.")
+
+
+def present(part: T | None, what: str) -> T:
+    """Return what is None in other cases, and never here; refuse None, which is a fault of whoever made it."""
+    if part is None:
+        raise OpenworldError(
+            f"{what} is not there, expected beside all else that came; say in an issue how to get here."
+        )
+    return part
 
 
 @cache
