@@ -16,7 +16,7 @@ import torch
 from safetensors.numpy import load, save
 
 from openworld import detectors
-from openworld.core.errors import OpenworldError
+from openworld.core.errors import OpenworldError, present
 from openworld.core.plain_files import parse_json
 from openworld.detectors import FitStatistics, FittedDetector, load_gathered, load_together, save_together
 from openworld.detectors.engine.fit_statistics import statistics_of
@@ -228,7 +228,8 @@ class DetectorShard:
         # By number: any text may be a label.
         labels = [entry.label for entry in self.of.detectors]
         arrays = {str(labels.index(label)): scores for label, scores in answers.scores.items()}
-        write_with_checksum(self.path(machine), save(arrays | {_PREDICTED: answers.prediction}))
+        prediction = present(answers.prediction, "the prediction")
+        write_with_checksum(self.path(machine), save(arrays | {_PREDICTED: prediction}))
 
 
 def fitted_of(

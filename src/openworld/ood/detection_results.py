@@ -22,7 +22,7 @@ from openworld.results.comparison import Comparison, comparison_of, correct_for_
 from openworld.results.metrics import METRICS
 from openworld.results.results import Result, Results
 from openworld.results.standing import SAME_DIGITS, against_chance
-from openworld.results.value import Interval, Metric, Value, interval_of
+from openworld.results.value import Metric, Value, interval_of
 
 SHIFT_SEEN = Metric("shift_seen", "shift seen", better=0)
 """AUROC of in-distribution test images against images of the same classes in another appearance."""
@@ -154,13 +154,12 @@ def tests_of_best(
     values: Mapping[Any, float | None], compare: Callable[[Any, Any], Comparison]
 ) -> Iterable[Comparison]:
     """Return the tests of the best of several against every other, corrected as some of all pairs."""
-    measured = [each for each in values if values[each] is not None]
-    ranked = sorted(measured, key=lambda each: -round(values[each], SAME_DIGITS))
+    measured = {each: value for each, value in values.items() if value is not None}
+    ranked = sorted(measured, key=lambda each: -round(measured[each], SAME_DIGITS))
     return correct_for_many((compare(ranked[0], other) for other in ranked[1:]), among=comb(len(measured), 2))
 
 
-def _value(number: float | None, ends: Sequence[float] | None) -> Value:
+def _value(number: float | None, ends: tuple[float, float] | None) -> Value:
     if number is None:
         return Value(None, reason="a side has no image")
-    intervals: tuple[Interval, ...] = interval_of(ends, "images")
-    return Value(float(number), intervals)
+    return Value(float(number), interval_of(ends, "images"))

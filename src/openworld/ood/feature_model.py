@@ -106,9 +106,8 @@ class FeatureModel(JudgedModel):
         columns = columns_of(images)
         if columns is None:
             raise OpenworldError(f"{images.name} are images; where the others are features, give features of them too.")
-        places = {"features": "features", "logits": "outputs"}
-        parts = {part: torch.from_numpy(columns[name]) for name, part in places.items() if name in columns}
-        return Activations(**parts, head=self.head)
+        parts = {name: torch.from_numpy(columns[name]) for name in ("features", "logits") if name in columns}
+        return Activations(parts.get("features"), self.head, parts.get("logits"))
 
 
 def are_features(where: Any) -> bool:
@@ -141,7 +140,7 @@ def feature_images(file: ScoreFile) -> ImageSet:
 
 
 def part_of_features(images: ImageSet, part: str) -> ImageSet | None:
-    columns = columns_of(images)
+    columns = columns_of(images) or {}
     if "part" not in columns:
         return images if part == "test" else None
     kept = np.flatnonzero([str(own) in (part, part[:3]) for own in columns["part"].tolist()])

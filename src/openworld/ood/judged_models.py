@@ -8,11 +8,12 @@ learner answers among the in-distribution names alone.
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 
 from openworld.core.errors import OpenworldError
+from openworld.core.types import Declared
 from openworld.datasets import ImageSet, templates
 from openworld.datasets.names.forms import are_numbered
 from openworld.detectors import origin
@@ -23,8 +24,9 @@ from openworld.evaluations.classifiers import Checkpoint, Training, in_folder
 from openworld.evaluations.entries import require_distinct
 from openworld.evaluations.evaluation import ClassList, Spec, entry_of
 from openworld.evaluations.held import held, is_held
-from openworld.evaluations.image_selection import ImageSelection, cached_here
+from openworld.evaluations.image_selection import DatasetSpec, ImageSelection, cached_here
 from openworld.evaluations.runtime import Machine, backbone
+from openworld.evaluations.shift_images import ShiftGround
 from openworld.features import Encoding, encode
 from openworld.features.encoding import usual_crop_scale
 from openworld.learners import FittedLearner, configure, encoding_for, find_learner, load
@@ -121,17 +123,24 @@ class ModelsSpec(Spec):
     """
 
     model = entry_of("models")
-    validation: ImagesToScore | None = None
-    """In-distribution images that are scored for thresholds or a search; None for none."""
-    strange: tuple[ImagesToScore, ...] = ()
-    """Others on which settings are searched; none for no search."""
     one_stream = False
     """Whether detectors that look at the stream get all sets in one, or each in one of its own."""
 
-    encoded_by: tuple[str, ...] = ()
-    """Backbones that encode the images before; of none every image is read."""
-
-    others: tuple[ImagesToScore, ...]
+    if TYPE_CHECKING:  # while it runs, what is declared would be the default of a field of this name
+        protocol = Declared[str]()
+        sources = Declared[tuple[DatasetSpec, ...]]()
+        models = Declared[tuple[JudgedSpec, ...]]()
+        seeds = Declared[tuple[int, ...]]()
+        threads = Declared[int]()
+        train_part = Declared[str]()
+        id_part = Declared[str]()
+        ground = Declared[ShiftGround]()
+        others = Declared[tuple[ImagesToScore, ...]]()
+        validation = Declared[ImagesToScore | None]()  # scored for thresholds or a search, in distribution
+        strange = Declared[tuple[ImagesToScore, ...]]()  # others on which settings are searched
+        encoded_by = Declared[tuple[str, ...]]()  # backbones that encode the images before; of none all are read
+    else:
+        validation, strange, encoded_by = None, (), ()
 
     @property
     def training(self) -> ImagesToScore:

@@ -163,7 +163,8 @@ class JudgedSpec:
     def encoding(self) -> Encoding:
         """What is encoded of test images, where it is a two-tower model or a learner that is trained here."""
         trained = self.learner and not is_saved(self.learner)
-        encoding = encoding_for(find_learner(self.learner)) if trained else Encoding()
+        learner: Any = find_learner(self.learner) if trained else None
+        encoding = encoding_for(learner) if trained else Encoding()
         patches = any("patches" in detector.needs for detector in self.build().values())
         return replace(encoding, patches=encoding.patches or patches)
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Self
 
+from openworld.core.errors import present
 from openworld.evaluations.rows import read_rows
 from openworld.report.learner_facts import LearnerFacts
 from openworld.results import METRICS, Result, Results, RunFolder
@@ -23,6 +24,11 @@ class ModelUnit:
     @property
     def model(self) -> str:
         return self.facts["model"]
+
+    @property
+    def record(self) -> Record:
+        """Its record; refuse a unit of scores alone."""
+        return present(self.stored, f"the record of {self.model}")
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,7 +8,7 @@ import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -17,6 +17,7 @@ from openworld import detectors
 from openworld.classifiers import Classifier
 from openworld.classifiers.exported import ExportedModule
 from openworld.core.errors import OpenworldError
+from openworld.core.types import Declared
 from openworld.datasets import ImageSet
 from openworld.datasets.formats.numbered_list import UNLABELLED
 from openworld.datasets.names.forms import are_numbered, readable_class_name
@@ -62,14 +63,17 @@ class ImageAnswers:
 class JudgedModel:
     """What every kind offers, and what most say alike."""
 
-    kind: str
-    name: str
-    fingerprint: str
-    classnames: tuple[str, ...]
-    offers: frozenset[str]
-    usual: tuple[str, ...]  # names of the detectors to start from
-    notes: tuple[str, ...] = ()
-    facts: LearnerFacts | None = None  # of the training of a learner
+    if TYPE_CHECKING:  # while it runs, what is declared would be the default of a field of this name
+        kind = Declared[str]()
+        name = Declared[str]()
+        fingerprint = Declared[str]()
+        classnames = Declared[tuple[str, ...]]()
+        offers = Declared[frozenset[str]]()
+        usual = Declared[tuple[str, ...]]()  # names of the detectors to start from
+        notes = Declared[tuple[str, ...]]()
+        facts = Declared[LearnerFacts | None]()  # of the training of a learner
+    else:
+        notes, facts = (), None
 
     def lacks(self, detector: Any) -> str:
         """Why a detector cannot be used, as the end of a sentence; "" where it can."""
@@ -205,7 +209,7 @@ class ClassifierModel(JudgedModel):
         """Softmax float64[n, C] of some images."""
         batches = self._batches(images, rows, "looking again")
         parts = self._logits(batches) if self.watched is None else (self.watched.see(own) for own, _ in batches)
-        return np.concatenate([softmax_of(part.logits) for part in parts])
+        return np.concatenate([softmax(part.logits) for part in parts])
 
     def _labels(self, images: ImageSet) -> np.ndarray:
         names = tuple(map(readable_class_name, self.classnames))
@@ -264,6 +268,6 @@ def readable(images: ImageSet, allow_corrupt: int) -> np.ndarray:
     return np.array(rows, np.int64)
 
 
-def softmax_of(logits: torch.Tensor) -> np.ndarray:
+def softmax(logits: torch.Tensor) -> np.ndarray:
     """Return float64[n, C] of logits [n, C]."""
     return logits.detach().double().softmax(dim=1).cpu().numpy()

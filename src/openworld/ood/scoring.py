@@ -12,6 +12,7 @@ import numpy as np
 import torch
 
 from openworld import detectors
+from openworld.core.errors import present
 from openworld.detectors import Activations, FittedDetector
 from openworld.detectors.engine.fitted import plain_scores
 from openworld.evaluations.artifacts import Stage
@@ -96,9 +97,10 @@ def score(task: ModelsSpec, machine: Machine) -> ModelScores:
         left_out = tried.unable(refused)
         if tried.trials:
             every = tried.searched(fitted)
-            validation = _alone(fitted, answers_of(task.validation, fitted))
+            known = present(task.validation, "the validation images")
+            validation = _alone(fitted, answers_of(known, fitted))
             strange = [_alone(every, answers_of(images, every)) for images in task.strange]
-            sides = zip((task.validation, *task.strange), (validation, *strange), strict=True)
+            sides = zip((known, *task.strange), (validation, *strange), strict=True)
             groups = [images.image_set.groups[answers.rows] for images, answers in sides]
             # Groups of one set are no groups of another.
             starts = np.cumsum([0, *(int(own.max(initial=-1)) + 1 for own in groups)])
@@ -127,7 +129,8 @@ def _joined(parts: Sequence[ImageAnswers], sizes: Sequence[int]) -> ImageAnswers
         return parts[0]
     starts = np.cumsum([0, *sizes])
     ends = np.cumsum([len(part.rows) for part in parts])
-    first, streams = parts[0], [part.stream for part in parts]
+    first, streams = parts[0], [part.stream for part in parts if part.stream is not None]
+    features = [stream.features for stream in streams if stream.features is not None]
 
     def probabilities(places: np.ndarray) -> np.ndarray:
         of_part = np.searchsorted(ends, places, side="right")
@@ -142,7 +145,7 @@ def _joined(parts: Sequence[ImageAnswers], sizes: Sequence[int]) -> ImageAnswers
         np.concatenate([start + part.rows for start, part in zip(starts, parts, strict=False)]),
         {label: np.concatenate([part.scores[label] for part in parts]) for label in first.scores},
         None if first.prediction is None else np.concatenate([part.prediction for part in parts]),
-        None if None in streams else Activations(torch.cat([stream.features for stream in streams])),
+        Activations(torch.cat(features)) if len(features) == len(parts) else None,
         probabilities,
     )
 
@@ -155,7 +158,7 @@ def _alone(fitted: Mapping[str, FittedDetector], answers: ImageAnswers) -> Image
     """Answers of one set, which is a stream of its own, with scores in the order of the detectors."""
     every = dict(answers.scores)
     if sequential := _sequential(fitted):
-        every |= plain_scores(detectors.score_together(sequential, answers.stream))
+        every |= plain_scores(detectors.score_together(sequential, present(answers.stream, "the stream")))
     return replace(answers, scores={label: every[label] for label in fitted})
 
 
@@ -165,7 +168,7 @@ def _with_streams(
     """Answers of test images and sets with all scores, and beside every set those of test images in its stream."""
     sequential, of_sets, inside = _sequential(fitted), [{} for _ in sets], [{} for _ in sets[1:]]
     if sequential:
-        test, *others = (answers.stream for answers in sets)
+        test, *others = (present(answers.stream, "the stream") for answers in sets)
         if one_stream:
             of_sets = detectors.score_stream(sequential, [test, *others])
         else:

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 from openworld import detectors
-from openworld.core.errors import OpenworldError
+from openworld.core.errors import OpenworldError, present
 from openworld.datasets import ImageSet
 from openworld.datasets.names.word_lists import WordList
 from openworld.detectors import Activations, FitStatistics, Head, Texts
@@ -29,16 +29,7 @@ from openworld.evaluations.runtime import Machine
 from openworld.features import Encoding, encode
 from openworld.learners import FittedLearner, encoding_for
 from openworld.ood.feature_model import has_pixels
-from openworld.ood.models import (
-    Detectors,
-    Fitted,
-    ImageAnswers,
-    JudgedModel,
-    Progress,
-    are_labelled,
-    softmax_of,
-    unheard,
-)
+from openworld.ood.models import Detectors, Fitted, ImageAnswers, JudgedModel, Progress, are_labelled, softmax, unheard
 from openworld.own_data.images import labels_among
 from openworld.report.learner_facts import LearnerFacts
 
@@ -109,7 +100,7 @@ class TowerModel(JudgedModel):
     @cached_property
     def bank(self) -> Any:
         """The names of a learner, encoded."""
-        return self.learner.text_bank(self.classnames)
+        return present(self.learner, "the learner").text_bank(self.classnames)
 
     @cached_property
     def names_alone(self) -> Texts | None:
@@ -137,8 +128,9 @@ class TowerModel(JudgedModel):
         if images is None and self.learner:
             return detectors.gather(read, [Activations(texts=self.texts)])
         if images is None:
-            head = Head.of_texts(self.texts.own.float(), self.clip.logit_scale.detach().float())
-            no_image = torch.zeros(0, self.texts.own.shape[1], device=self.clip.device)
+            names = present(self.texts, "the texts of the class names").own
+            head = Head.of_texts(names.float(), self.clip.logit_scale.detach().float())
+            no_image = torch.zeros(0, names.shape[1], device=self.clip.device)
             return detectors.gather(read, [Activations(no_image, head, texts=self.texts)])
         rows, seen = self._see(images, read.values(), machine, "learning from training images", own=False)
         labels = torch.from_numpy(labels_among(images, self.classnames)[rows]) if are_labelled(images) else None
@@ -155,7 +147,7 @@ class TowerModel(JudgedModel):
             plain_scores(detectors.score_together(own, seen)),
             seen.predictions.cpu().numpy(),
             stream,
-            lambda places: softmax_of(seen.logits[torch.from_numpy(places)]),
+            lambda places: softmax(seen.logits[torch.from_numpy(places)]),
         )
 
     def _as_read(self, chosen: Detectors) -> dict[str, Any]:
@@ -178,7 +170,8 @@ class TowerModel(JudgedModel):
         if self.learner:
             seen = activations_of_learner(self.learner, features, bank=self.bank, own=own)
         else:
-            seen = detectors.activations_of(self.clip, features, self.names_alone)
+            texts = present(self.names_alone, "the texts of the class names")
+            seen = detectors.activations_of(self.clip, features, texts)
         # Classes of other images are not those of the texts, and no score may look at them; fitted detectors bring
         # texts, with the negative names of their fit.
         return np.array(features.rows), replace(seen, labels=None, texts=None)

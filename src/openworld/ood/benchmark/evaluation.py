@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from openworld.core.errors import present
 from openworld.datasets import ImageSet
 from openworld.evaluations.artifacts import Stage
 from openworld.evaluations.evaluation import Evaluation
@@ -47,7 +48,8 @@ def evaluate(task: OODBenchmarkSpec, machine: Machine) -> UnitResult:
     _, images, read = examples[0]
     # A model of this process may count its classes otherwise.
     if not task.model.own or tuple(scores.model.classnames) == images.classnames:
-        right = accuracy(scores.test.prediction == images.labels[read], groups=images.groups[read])
+        prediction = present(scores.test.prediction, "the prediction")
+        right = accuracy(np.equal(prediction, images.labels[read]), groups=images.groups[read])
         value = Value(right.value, interval_of(right.interval, "images", len(test)))
         rows.insert(0, Result(task.model.label, METRICS["accuracy"], value))
     attachments = dict(_thumbnails(examples))
@@ -80,7 +82,8 @@ def _shown(task: OODBenchmarkSpec, scores: ModelScores) -> Iterator[Shown]:
 
     yield of("test", "id", task.test.image_set, scores.test, {})
     if task.tells_validation:
-        yield of("validation", "id", task.validation.image_set, scores.validation, {})
+        images = present(task.validation, "the validation images").image_set
+        yield of("validation", "id", images, present(scores.validation, "the scores of these"), {})
     for entry, images, answers, inside in zip(task.sets, task.others, scores.sets, scores.inside, strict=True):
         yield of(entry.name, entry.group, images.image_set, answers, inside)
 

@@ -47,7 +47,7 @@ def units_of(run: RunFolder) -> ModelRun:
 
 def _sets(run: ModelRun) -> ScoredSets:
     """The scores of all models, of the first seed of each."""
-    tables = {model: units[0].stored.table("images") for model, units in run.models.items()}
+    tables = {model: units[0].record.table("images") for model, units in run.models.items()}
     common = next(iter(tables.values()))
     names, scores, streams = common["set"].astype(str).tolist(), {}, {}
     for model, table in tables.items():
@@ -59,7 +59,7 @@ def _sets(run: ModelRun) -> ScoredSets:
             for name in dict.fromkeys(names):
                 if (column := stream_column(label, name)) in table:
                     streams[stream_column(title, name)] = np.asarray(table[column])
-    records = [unit.stored for unit in run.units]
+    records = [unit.record for unit in run.units]
     return sets_of_rows(
         zip(common["group"].astype(str).tolist(), names, strict=True),
         common["image"],

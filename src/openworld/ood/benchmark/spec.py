@@ -55,11 +55,12 @@ class OODSetSpec(PoolSpec):
         settle(self, name=self.name or (self.style if self.style.startswith(place) else f"{place} {self.style}"))
 
     def _settle_known(self, benchmark: DatasetCard) -> None:
-        if self.domain not in benchmark.sets:
+        domain = self.domain or ""
+        if domain not in benchmark.sets:
             sets = ", ".join(benchmark.sets)
             raise OpenworldError(f"{self.dataset} is in distribution; give one of its sets as domain: {sets}.")
-        benchmark_set = benchmark.sets[self.domain]
-        corrupted = self.style.removeprefix(self.domain) if self.corruption else ""
+        benchmark_set = benchmark.sets[domain]
+        corrupted = self.style.removeprefix(domain) if self.corruption else ""
         settle(self, group=self.group or benchmark_set.group, name=self.name or benchmark_set.title + corrupted)
 
 
@@ -128,10 +129,10 @@ class OODBenchmarkSpec(ModelsSpec):
                 f"validation_part is {self.validation_part!r}, which is "
                 f"{'learned from' if self.validation_part == self.train_part else 'tested'}; give another part."
             )
-        tested = {_images(each): each.name for each in self.sets}
+        tested = {_images(each, each.part): each.name for each in self.sets}
         tested |= {_images(source, self.id_part): "in distribution" for source in self.sources}
         for entry in self.validation_sets:
-            if name := tested.get(_images(entry)):
+            if name := tested.get(_images(entry, entry.part)):
                 raise OpenworldError(
                     f"{entry.dataset} {entry.domain or ''}, part {entry.part}, is searched on and tested ({name}); "
                     "search settings on images that no set shows."
@@ -186,6 +187,6 @@ def images_of(entry: PoolSpec, ground: ShiftGround) -> ImageSelection:
     return replace(whole, classes=places) if len(places) < len(names) else whole
 
 
-def _images(entry: DatasetSpec, part: str = "") -> tuple:
+def _images(entry: DatasetSpec, part: str) -> tuple:
     """What says which images an entry shows, however they are corrupted."""
-    return entry.dataset, entry.domain, part or entry.part
+    return entry.dataset, entry.domain, part

@@ -9,6 +9,7 @@ import re
 import numpy as np
 from PIL import Image
 
+from openworld.core.errors import present
 from openworld.ood.by_shift.metrics import CONFIDENCE, SCORE, THUMBNAILS
 from openworld.ood.by_shift.results import DetectionRun
 from openworld.report.charts import CellChart, CellImage, ChartCell
@@ -51,9 +52,10 @@ def example_images(run: DetectionRun, room: int, *, small: bool = True) -> dict[
     """Return up to four images of every cell, with what each shows: the thumbnails of the first unit."""
     # Where they have no room together, bytes, every cell keeps its first image before any has its second, the
     # lightest first.
-    stored = run.units[0].stored
+    if (stored := run.units[0].stored) is None:
+        return {}
     images_of: dict[Place, list[tuple[int, str]]] = {}
-    for name in sorted(stored.attachments) if stored else ():
+    for name in sorted(stored.attachments):
         if place := _IMAGE.fullmatch(name):
             png = stored.attachment(name)
             address = data_address("image/png", png)
@@ -88,16 +90,17 @@ def marginal_figure(run: DetectionRun) -> Figure | None:
         cells, labels = {}, []
         scores = {row.where["image"]: row.value.value for row in unit.rows.where(metric=SCORE.key)}
         for column, row in enumerate(unit.rows.where(metric=CONFIDENCE.key)):
-            confidence, label, taken_for = row.value.value, row.where["class"], row.where["taken_for"]
-            known = {"class": label, "taken_for": taken_for, "confidence": confidence}
+            confidence, label = present(row.value.value, CONFIDENCE.title), row.where["class"]
+            taken_for = row.where["taken_for"]
+            known: dict[str, str | float | None] = {"class": label, "taken_for": taken_for, "confidence": confidence}
             known |= {"score": scores[row.where["image"]], "row": ROWS[0]}
             cells[0, column] = ChartCell(CONFIDENCE.write(confidence), 0.9 * confidence, row=known)
             labels.append(f"{label}\nas {taken_for}")
             names = {1: f"{row.where['image']}", 2: f"known-{row.where.get('known')}"}
             texts = {1: f"{label}, taken for {taken_for}", 2: f"{taken_for}, a known class"}
             for place, name in names.items():
-                if f"{THUMBNAILS}/{name}.png" in unit.stored.attachments:
-                    address = data_address("image/png", unit.stored.attachment(f"{THUMBNAILS}/{name}.png"))
+                if f"{THUMBNAILS}/{name}.png" in unit.record.attachments:
+                    address = data_address("image/png", unit.record.attachment(f"{THUMBNAILS}/{name}.png"))
                     images = (CellImage(address, texts[place]),)
                     cells[place, column] = ChartCell(images=images, row={"row": ROWS[place]})
         if any(cell.images for cell in cells.values()):

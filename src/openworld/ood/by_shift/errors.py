@@ -59,7 +59,7 @@ Errors = dict[str, JointErrors]
 """By `errors_key`."""
 
 
-def errors_key(metric: Metric, where: Mapping[str, str]) -> str:
+def errors_key(metric: Metric, where: Mapping[str, str | float]) -> str:
     """Return how a number is called in tables of errors, whose it is aside."""
     return json.dumps({"metric": metric.key, **dict(sorted(where.items()))})
 
@@ -90,7 +90,7 @@ def with_error(
 ) -> tuple[Value, float | None]:
     """Return a number with Student's interval, cut at the metric's bounds, and the p-value of its being 0."""
     quantile = student_quantile(LEVEL, error.degrees_of_freedom)
-    if quantile is None:
+    if quantile is None or error.standard_error is None or error.degrees_of_freedom is None:
         return Value(number, deviation=deviation), None
     half, (least, most) = quantile * error.standard_error, metric.bounds
     low = max(-inf if least is None else least, number - half)
@@ -104,17 +104,19 @@ def seed_mean(
 ) -> tuple[Value, float | None]:
     """Return the mean over seeds with its interval, and the p-value of its being 0."""
     # Where the error of any seed over images is unknown, several seeds have an error over seeds alone.
-    if not values or None in values or not np.isfinite(values).all():
+    numbers = [value for value in values if value is not None]
+    if not values or len(numbers) < len(values) or not np.isfinite(numbers).all():
         return Value(None, reason=reason or "it is not defined for every seed"), None
-    mean, count = float(np.mean(values)), len(values)
-    have_errors = bool(over_images) and all(error.standard_error for error in over_images)
+    mean, count = float(np.mean(numbers)), len(numbers)
+    errors = [(each.standard_error, each.degrees_of_freedom) for each in over_images if each.standard_error]
+    have_errors = bool(over_images) and len(errors) == len(over_images)
     if count == 1:
         return with_error(mean, over_images[0] if have_errors else UNKNOWN, metric, "images")
-    variance = float(np.var(values, ddof=1))
-    variances, over, n = [(variance / count, count - 1)], "seeds", count
+    variance = float(np.var(numbers, ddof=1))
+    variances, over, n = [(variance / count, count - 1.0)], "seeds", count
     if have_errors:
-        error = float(np.mean([error.standard_error for error in over_images]))
-        variances.append((error**2, min(error.degrees_of_freedom for error in over_images)))
+        error = float(np.mean([error for error, _ in errors]))
+        variances.append((error**2, min(degrees for _, degrees in errors if degrees is not None)))
         over, n = "seeds and images", None
     total, spread = sum(each for each, _ in variances), UNKNOWN
     if sqrt(total) > ROUNDING:  # Welch and Satterthwaite's degrees of freedom

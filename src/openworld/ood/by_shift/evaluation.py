@@ -16,7 +16,7 @@ import numpy as np
 import torch
 
 from openworld import classifiers, detectors
-from openworld.core.errors import OpenworldError
+from openworld.core.errors import OpenworldError, present
 from openworld.detectors import is_sequential
 from openworld.evaluations.evaluation import Evaluation
 from openworld.evaluations.record_images import thumbnail, with_names
@@ -31,6 +31,7 @@ from openworld.ood.by_shift.spec import OODDetectionSpec, inputs, preparations
 from openworld.ood.images_to_score import ReadableImages
 from openworld.ood.judged_models import class_lists
 from openworld.ood.model_entries import JudgedSpec
+from openworld.ood.models import ClassifierModel
 from openworld.ood.scored_sets import SCORE_COLUMN
 from openworld.ood.scoring import ModelScores, score
 from openworld.results import METRICS, Result, Value
@@ -77,7 +78,7 @@ def evaluate(task: OODDetectionSpec, machine: Machine) -> UnitResult:
         "left_out": len(task.ground.left_out),
     }
     degrees = test_degrees(task, machine)
-    of_test = {"prediction": scores.test.prediction.astype(np.int32)}
+    of_test = {"prediction": present(scores.test.prediction, "the prediction").astype(np.int32)}
     of_test |= {} if degrees is None else {half: getattr(degrees, half) for half in HALVES}
     of_pool = {"style": divided.pool.style[divided.rows].astype(np.int16), "known": pool.known}
     of_pool |= divided.degrees or {}
@@ -113,7 +114,8 @@ def _marginal_rows(
     surest = near[np.argsort(-score[near], kind="stable")]
     _, first = np.unique(pool.groups[divided.rows[surest]], return_index=True)
     chosen = surest[np.sort(first)[:SHOWN]]
-    for spot, probabilities in zip(chosen.tolist(), answers.probabilities(chosen), strict=True):
+    confidences = present(answers.probabilities, "what gives probabilities")(chosen)
+    for spot, probabilities in zip(chosen.tolist(), confidences, strict=True):
         image, taken = int(divided.rows[spot]), int(probabilities.argmax())
         name = test.images.classnames[taken]
         place = {"class": pool.classnames[pool.labels[image]], "taken_for": name, "image": image}
@@ -133,9 +135,9 @@ def _marginal_thumbnails(
         return
     places = [row.where for row in rows if row.metric == CONFIDENCE]
     for place in places:
-        yield f"{THUMBNAILS}/{place['image']}.png", thumbnail(divided.pool.images.image(place["image"]))
+        yield f"{THUMBNAILS}/{place['image']}.png", thumbnail(divided.pool.images.image(int(place["image"])))
     if test.images.embeddings is None:
-        for known in sorted({place["known"] for place in places if "known" in place}):
+        for known in sorted({int(place["known"]) for place in places if "known" in place}):
             yield f"{THUMBNAILS}/known-{known}.png", thumbnail(test.images.image(known))
 
 
@@ -198,9 +200,10 @@ def _require_served(task: OODDetectionSpec, machine: Machine) -> None:
     if model.kind != "classifier":
         return
     if model.weights:
-        watched = task.load_model(machine).watched
+        loaded = task.load_model(machine)
+        watched = loaded.watched if isinstance(loaded, ClassifierModel) else None
     else:
-        side = task.classifier.training.recipe.side
+        side = model.trained_by(task.ground.sources[0].dataset).side
         with torch.random.fork_rng(devices=()):
             module = classifiers.build(model.architecture, len(task.ground.names), side).eval()
         watched = detectors.watch(module, torch.zeros(1, 3, side, side), pixel_std=ANY_STD)

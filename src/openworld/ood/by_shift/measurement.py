@@ -18,6 +18,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from openworld.core.errors import present
 from openworld.evaluations.shift_levels import PoolLevels
 from openworld.metrics import (
     CellRules,
@@ -99,7 +100,7 @@ class Measurements:
     shared: list[Result] = field(default_factory=list)
     errors: Errors = field(default_factory=dict)
 
-    def add_errors(self, metric: Metric, where: Mapping[str, str], joint: JointErrors | None) -> None:
+    def add_errors(self, metric: Metric, where: Mapping[str, str | float], joint: JointErrors | None) -> None:
         """Add how a number of all detectors errs over images, where that is known."""
         if joint is not None:
             self.errors[errors_key(metric, where)] = joint
@@ -256,7 +257,7 @@ class PoolSides:
     @classmethod
     def of(cls, pool: ScoredPool, *, id_kept: bool, least: int) -> "PoolSides":
         """The sides of a pool, whose images of in-distribution classes count or not; cells have `least` of each."""
-        levels, made = pool.levels, pool.generated
+        levels, made = pool.levels, present(pool.generated, "which images are generated")
         columns = levels.counts["semantic"]
         cell = levels.levels["covariate"] * columns + levels.levels["semantic"]
         counted = np.ones(len(made), bool) if id_kept else ~pool.known
@@ -278,12 +279,13 @@ class PoolSides:
         def influence() -> Influence:
             effects = [np.zeros(len(side)) for side in sides]
             for pair, found in zip(pairs, each, strict=True):
-                of_cell = (found.influence.base, found.influence.new)
+                cell = present(found.influence, "an influence")
+                of_cell = present(cell.base, "that of a side"), present(cell.new, "that of a side")
                 for effect, side, chosen, own_effect in zip(effects, sides, pair, of_cell, strict=True):
                     # An influence counts in units of its own sample: a cell's is scaled up to the whole.
                     scale = len(side) / len(chosen)
                     effect[np.searchsorted(side, chosen)] = own_effect * scale / len(cells)
-            return Influence(estimate(*sides).influence.design, *effects)
+            return Influence(present(estimate(*sides).influence, "an influence").design, *effects)
 
         return MetricEstimate(float(np.mean([found.value for found in each])), None, influence)
 
@@ -306,5 +308,5 @@ def _measure_generated(measured: Measurements, sides: PoolSides, counting: str) 
     for label, scores in pool.pool.items():
         own, test = scores[sides.places], pool.test[label]
         for made, images in enumerate(KINDS.values()):
-            areas = [auroc(test, own[(sides.cell == cell) & (sides.generated == made)]).value for cell in cells]
+            areas = [float(auroc(test, own[(sides.cell == cell) & (sides.generated == made)])) for cell in cells]
             measured.rows.append(Result(label, AUROC, Value(float(np.mean(areas))), {**where, "images": images}))

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from openworld.core.errors import OpenworldError
+from openworld.core.errors import OpenworldError, present
 from openworld.ood.by_shift.charts import cell_images, marginal_figure
 from openworld.ood.by_shift.metrics import (
     AGAINST,
@@ -177,12 +177,14 @@ def _axis_sentence(results: Results, run: DetectionRun, axis: str) -> str:
     """Whether shift along an axis raises or lowers AUROCs, and whether the mix of cells makes that."""
     tests = [test for test in results.comparisons if test.other == NO_SLOPE and test.where["axis"] == axis]
     first, other = f"{axis.capitalize()} shift ({AXES[axis]})", "column" if axis == "covariate" else "row"
-    if any(test.difference is None for test in tests):
+    slopes = [test.difference for test in tests if test.difference is not None]
+    if len(slopes) < len(tests):
         return f"{first}: fewer than two levels have a cell, so nothing can be said."
-    up, down = (sum(test.differs and sign * test.difference > 0 for test in tests) for sign in (1, -1))
+    differing = [slope for test, slope in zip(tests, slopes, strict=True) if test.differs]
+    up, down = (sum(sign * slope > 0 for slope in differing) for sign in (1, -1))
     moved = [f"{verb} the AUROC of {count}" for verb, count in (("raises", up), ("lowers", down)) if count]
     moves = " and ".join(moved) if moved else "is not shown to move the AUROC of any"
-    size = SLOPE.write(fmean(test.difference for test in tests))
+    size = SLOPE.write(fmean(slopes))
     text = f"{first} {moves} of {counted(len(tests), 'detector')} ({HOLM}); on average {size} points per level."
     if tests[0].where["cells"] != COMMON:
         return f"{text} No {other} is present at all levels, so the mix of cells may make this trend."
@@ -191,8 +193,9 @@ def _axis_sentence(results: Results, run: DetectionRun, axis: str) -> str:
     mixed = sum(is_mixed(value, test.difference) for value, test in zip(everything, tests, strict=True))
     if not mixed:
         return text
+    every_slope = [present(value.value, SLOPE.title) for value in everything]
     return (
-        f"{text} Over all cells it would be {SLOPE.write(fmean(value.value for value in everything))}, for {mixed} of "
+        f"{text} Over all cells it would be {SLOPE.write(fmean(every_slope))}, for {mixed} of "
         f"{counted(len(tests), 'detector')} a trend that the mix of cells makes, since some levels lack cells."
     )
 
@@ -200,7 +203,7 @@ def _axis_sentence(results: Results, run: DetectionRun, axis: str) -> str:
 def is_mixed(everything: Value, common: float | None) -> bool:
     """Whether the mix of cells makes a slope: it turns, or changes by a point per level, on the common levels."""
     slope = everything.value
-    if None in (slope, common):
+    if slope is None or common is None:
         return False
     apart = abs(slope - common)
     return apart >= POINT or (slope * common < 0 and apart >= POINT / 2)
@@ -221,12 +224,13 @@ def _counted(run: DetectionRun) -> str:
 def compare(first: Report, second: Report, metric: str) -> tuple[Pair, ...]:
     """Return detectors of one name and model paired: AUROC against the whole pool image by image, the rest by seed."""
     # Models of other names are paired where each run has a single one.
-    before, after = (DetectionRun.read(side.run_folder) for side in (first, second))
-    images = [{name: side.units[0].stored.unit.inputs.get(name) for name in SAME} for side in (before, after)]
+    folders = [present(side.run_folder, "the folder of a run") for side in (first, second)]
+    before, after = map(DetectionRun.read, folders)
+    images = [{name: side.units[0].record.unit.inputs.get(name) for name in SAME} for side in (before, after)]
     same_cells = np.array_equal(before.counts, after.counts) and before.counting == after.counting
     if images[0] != images[1] or not same_cells:
         raise OpenworldError(
-            f"{second.run_folder.folder} judges other images, or other cells, than {first.run_folder.folder}: their "
+            f"{folders[1].folder} judges other images, or other cells, than {folders[0].folder}: their "
             "difference would be one of images too. Give runs of one pool, one id_part, one division and one id_kept."
         )
     alone = len(before.models) == len(after.models) == 1
@@ -248,7 +252,8 @@ def compare(first: Report, second: Report, metric: str) -> tuple[Pair, ...]:
     for pair in pair_results(_at(ours, "auroc", means), _at(theirs, "auroc", means)):
         pairs.append(replace(pair, comparison=replace(pair.comparison, p=None, reason=WHOLE_ALONE)))
     for axis in AXES:
-        pairs += pair_results(*(_at(rows, "auroc_slope", slopes | {"axis": axis}) for rows in (ours, theirs)))
+        place = slopes | {"axis": axis}
+        pairs += pair_results(_at(ours, "auroc_slope", place), _at(theirs, "auroc_slope", place))
     return tuple(pairs)
 
 

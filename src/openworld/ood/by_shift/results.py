@@ -5,13 +5,14 @@ against each other image by image, from the scores that units keep; where these 
 images. Seeds are paired where both have the same ones.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
+from openworld.core.errors import present
 from openworld.metrics import MetricEstimate, auroc, paired_test
 from openworld.metrics.estimate import Spread, combine
 from openworld.ood.by_shift.errors import TABLE, UNKNOWN, errors_key, read_errors, seed_mean
@@ -34,6 +35,7 @@ from openworld.report.shift_axes import AXES, KEYS
 from openworld.results import Comparison, Metric, Result, Results, RunFolder, Value, correct_for_many, join_seeds
 from openworld.results.join import mean_ends
 from openworld.results.standing import CHANCE, SAME_DIGITS
+from openworld.runs import Record
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,13 +62,10 @@ class Detector:
         return {unit.facts["seed"]: unit.rows.value(self.label, AUROC.key).value for unit in self.units}
 
     def spreads(self, metric: Metric, where: Mapping[str, Any], other: str = "") -> list[Spread]:
-        """Return the errors over images of its number, or of its lead over another one of its model, by seed.
-
-        () where the units know none.
-        """
-        joint = [unit.errors.get(errors_key(metric, where)) for unit in self.units]
-        contrast = {self.label: 1} | ({other: -1} if other else {})
-        return [] if None in joint else [each.error(contrast) for each in joint]
+        """Return the errors over images, by seed, of its number or its lead over `other`; () where units know none."""
+        key, contrast = errors_key(metric, where), {self.label: 1} | ({other: -1} if other else {})
+        joint = [unit.errors[key] for unit in self.units if key in unit.errors]
+        return [each.error(contrast) for each in joint] if len(joint) == len(self.units) else []
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,8 +73,8 @@ class DetectionRun(ModelRun):
     """The units of a run; of scores that came without a model the spec is `least` and `id_kept` alone."""
 
     @classmethod
-    def read(cls, run: RunFolder) -> "DetectionRun":
-        return super().read(run, lambda record: read_errors(record.table(TABLE)))
+    def read(cls, run: RunFolder, errors_of: Callable[[Record], Mapping[str, Any]] | None = None) -> Self:
+        return super().read(run, errors_of or (lambda record: read_errors(record.table(TABLE))))
 
     @property
     def counting(self) -> str:
@@ -109,7 +108,7 @@ class DetectionRun(ModelRun):
 
     def size(self, **where: str) -> int:
         """How many images there are of a subset, {"images": ...}, or of a side."""
-        return self.units[0].rows.value("", "images", **where).value
+        return int(present(self.units[0].rows.value("", "images", **where).value, "a count of images"))
 
     def areas_of_cells(self, results: Results) -> dict[str, list[Result]]:
         """Return the AUROCs of every detector in the cells, row by row, as the run counts the pool."""
@@ -181,9 +180,9 @@ def _model_differences(run: DetectionRun, areas: Mapping[str, list[Result]]) -> 
         if each.model == model or each.label not in first:
             continue
         for old, new in zip(areas[first[each.label]], areas[each.title], strict=True):
-            before, after = old.value, new.value
-            missing = before.value is None
-            value = Value(None, reason=before.reason) if missing else Value(after.value - before.value)
+            value = Value(None, reason=old.value.reason or new.value.reason or "it is not defined")
+            if old.value.value is not None and new.value.value is not None:
+                value = Value(new.value.value - old.value.value)
             yield Result(f"{each.label}: {each.model} − {model}", DIFFERENCE, value, old.where)
 
 
@@ -212,8 +211,9 @@ def area_test(detector: Detector, other: Detector) -> Comparison:
 
 def difference(detector: Detector, other: Detector) -> tuple[Value, float | None]:
     """AUROC of the one minus that of the other, mean over the seeds, and its p-value."""
-    first, second = detector.areas, other.areas
-    if None in (*first.values(), *second.values()):
+    areas = detector.areas, other.areas
+    first, second = ({seed: area for seed, area in each.items() if area is not None} for each in areas)
+    if len(first) < len(areas[0]) or len(second) < len(areas[1]):
         return seed_mean([None], DIFFERENCE)
     if first.keys() != second.keys():
         if min(len(first), len(second)) > 1:

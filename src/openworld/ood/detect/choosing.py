@@ -106,7 +106,7 @@ class GivenModel:
             place = {"saved": self.model} if isinstance(self.model, str) else {}
             facts = training_facts(found, found.clip.name, **place)
         elif self.learner:
-            found, facts = self._tuned(found, known and known.train, progress)
+            found, facts = self._tuned(found, None if known is None else known.train, progress)
         else:
             names = names or getattr(found, "classnames", ())  # of class embeddings
             return TowerModel(found, tuple(names), self.template, *self._words(names), progress=progress)
@@ -151,7 +151,8 @@ class GivenModel:
         own = self.classnames or None
         how = {"device": find_device(self.device), "architectures": architectures, "backbone": self.backbone}
         model = find_model(given, own, **how)
-        return named_after(model, names) if isinstance(given, str | Path) and is_checkpoint(given) else model
+        lacks_names = isinstance(model, Classifier) and isinstance(given, str | Path) and is_checkpoint(given)
+        return named_after(model, names) if lacks_names else model
 
     def _words(self, names: Sequence[str]) -> tuple[WordList | None, str]:
         """Return the words of which negative names are chosen, None for none, and what their list is called."""
@@ -220,9 +221,8 @@ def choose_detectors(
                 entries.setdefault(name, _usual_entry(every[name], name, search))
             elif word == "all":
                 reasons.setdefault(reason, []).append(name)
-    return tuple(entries.values()), tuple(
-        f"Left out: {', '.join(names)}: {reason}." for reason, names in reasons.items()
-    )
+    left_out = (f"Left out: {', '.join(names)}: {reason}." for reason, names in reasons.items())
+    return tuple(entries.values()), tuple(left_out)
 
 
 def _named_entry(word: str, label: str, search: bool) -> DetectorSpec:
@@ -248,14 +248,14 @@ def _lacking(detector: Any, model: JudgedModel, known: KnownImages) -> str:
     """Why a detector cannot be used; "" where it can."""
     if reason := model.lacks(detector):
         return reason
-    if detector.name in OF_NEGATIVE_NAMES:
+    if detector.name in OF_NEGATIVE_NAMES and isinstance(model, TowerModel):
         try:
             require_words(detector, model.words, model.where, f"{detector.name}:groups")
         except OpenworldError as error:
             return str(error).removeprefix(f"{detector.name} ").removesuffix(".")
     if detector.gathers and known.train is None:
         return "learns from training images; give them with --train, or as a part train of --id"
-    if "labels" in detector.needs and not are_labelled(known.train):
+    if "labels" in detector.needs and known.train is not None and not are_labelled(known.train):
         return "learns from labels; give training images in folders named after their classes"
     if known.train is not None:
         try:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from openworld.core.errors import OpenworldError
+from openworld.core.errors import OpenworldError, present
 from openworld.core.progress import Observer
 from openworld.datasets import ImageSet
 from openworld.evaluations.entries import PoolSpec
@@ -39,6 +39,7 @@ from openworld.ood.model_entries import JudgedSpec
 from openworld.ood.models import JudgedModel
 from openworld.ood.scored_sets import ScoredSets, SetScores
 from openworld.ood.thresholds import FITTED, LEARNER, choose_thresholds, require_enough, write_saved
+from openworld.ood.tower_model import TowerModel
 from openworld.report.report import Report
 from openworld.results import Results, RunFolder
 from openworld.runs import RunStore, to_json
@@ -168,7 +169,7 @@ def _report(
     if out is None:
         return report
     report.write()
-    if comparison.named.learner:
+    if comparison.named.learner and isinstance(model, TowerModel) and model.learner:
         for name, content in model.learner.files().items():
             write_file(out / LEARNER / name, content)
     if saved is not None:
@@ -190,7 +191,7 @@ def _with_places(sets: ScoredSets, comparison: ComparedImages) -> ScoredSets:
         rows = np.array([row_of[path] for path in each.images.tolist()])
         return replace(each, images=image_names(shown, rows))
 
-    validation = sets.validation and placed(sets.validation, comparison.known.validation)
+    validation = sets.validation and placed(sets.validation, present(comparison.known.validation, "the validation set"))
     others = tuple(placed(each, images[each.name]) for each in sets.others)
     return replace(sets, test=placed(sets.test, comparison.known.test), others=others, validation=validation)
 
@@ -203,7 +204,7 @@ def _searched(results: Results, comparison: ComparedImages) -> tuple[str, ...]:
     if not searched:
         return ("No detector here has settings to search: the validation images out of distribution are not used.",)
     sets = " and ".join(f"{len(each.images):,} of {each.name}" for each in comparison.strange)
-    count = f"{len(comparison.known.validation):,} in-distribution validation images"
+    count = f"{len(comparison.known.validation or ()):,} in-distribution validation images"
     return (
         f"Settings of {len(searched)} detector(s) were searched on {count} and {sets}; no tested image had a say. Each "
         "image was looked at once, by all settings.",

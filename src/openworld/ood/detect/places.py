@@ -52,7 +52,7 @@ def known_images(where: Any, train: Any = "", validation: Any = "", root: str = 
         if "test" not in found:
             name = getattr(where, "path", where)
             raise OpenworldError(f"{name} has no row whose split is test; give test images of the classes.")
-        return KnownImages(**found, **by_part)
+        return KnownImages(**found, **by_part, notes=())
     if isinstance(where, str | Path) and not are_features(where):
         wanted, absent = [part for part in PARTS if part not in by_part], {}
         for part in wanted if benchmark_of(where) else ():  # only its test images must be there
@@ -66,10 +66,10 @@ def known_images(where: Any, train: Any = "", validation: Any = "", root: str = 
     images = images_at(where, root)
     if columns_of(images) is not None:
         parts = {part: part_of_features(images, part) for part in PARTS if part not in by_part}
-        if parts["test"] is None:
+        if (test := parts.pop("test")) is None:
             raise OpenworldError(f"{images.name} has no row whose part is test; give test images of the classes.")
-        return KnownImages(**parts, **by_part)
-    return KnownImages(images, **by_part)
+        return KnownImages(test, **parts, **by_part, notes=())
+    return KnownImages(images, **by_part, notes=())
 
 
 def are_embeddings(where: Any) -> bool:
