@@ -151,7 +151,7 @@ class RunArrays:
             if row.value.value is not None:
                 key = row.entity, row.metric.key, str(row.where.get("calibration", ""))
                 values = arrays.setdefault(key, np.full((len(self.models), len(places)), np.nan))
-                values[model, places[row.where["condition"]]] = row.value.value
+                values[model, places[str(row.where["condition"])]] = row.value.value
         return arrays
 
     def read(self, entity: str, metric: Metric, calibration: str = "") -> np.ndarray:

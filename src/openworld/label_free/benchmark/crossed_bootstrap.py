@@ -92,7 +92,7 @@ class CrossedBootstrap:
         difference = sizes[0] - sizes[1]
         mean, freedom = self.mean(difference, line), self.degrees_of_freedom(line)
         p, reason = None, NO_ESTIMATE if mean is None else "" if freedom else NOTHING_TO_DRAW
-        if not reason:
+        if mean is not None and freedom:
             error = float(self.replicates(difference, line).std(ddof=1))
             reason = NO_VARIANCE if error <= ROUNDING else ""
             p = None if reason else student_p(mean, error, freedom)

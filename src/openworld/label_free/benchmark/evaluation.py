@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from openworld.classifiers import Recipe
+from openworld.core.errors import present
 from openworld.estimators import origin
 from openworld.evaluations.artifacts import Stage
 from openworld.evaluations.classifiers import Checkpoint, Training, in_folder, of_reference
@@ -86,7 +87,8 @@ class AccuracyTask:
     def outputs(self) -> Iterator[ModelOutputs]:
         yield self._outputs("source", self.spec.source, self.spec.references)
         for number, condition in enumerate(self.spec.conditions, 1):
-            yield self._outputs(f"condition {number}: {condition.name}", condition.images, self.spec.references)
+            images = present(condition.images, "its images")
+            yield self._outputs(f"condition {number}: {condition.name}", images, self.spec.references)
         for images in self.spec.labelled_shifts:
             yield self._outputs(f"source, {images.corruption} {images.severity}", images, self.score_references)
 
@@ -121,7 +123,8 @@ def inputs(task: AccuracyTask, machine: Machine) -> dict[str, str]:
     """Fingerprints of everything that a unit reads: a result depends on them."""
     spec = task.spec
     fingerprints = {"training images": spec.training.fingerprint, "source images": spec.source.fingerprint}
-    fingerprints["conditions"] = digest([condition.images.fingerprint for condition in spec.conditions])
+    images = [present(condition.images, "its images") for condition in spec.conditions]
+    fingerprints["conditions"] = digest([each.fingerprint for each in images])
     fingerprints |= {
         f"weights of {name}": backbone(name, machine.device).fingerprint for name in _backbones(spec.references)
     }
@@ -147,7 +150,7 @@ def summary(spec: AccuracyEstimationSpec) -> list[str]:
 def fingerprints(spec: AccuracyEstimationSpec) -> dict[str, str]:
     """Return a hash of every image set that the run reads."""
     sets = {"training": spec.training, "source": spec.source}
-    sets |= {condition.name: condition.images for condition in spec.conditions}
+    sets |= {condition.name: present(condition.images, "its images") for condition in spec.conditions}
     return {name: images.fingerprint for name, images in sets.items()}
 
 

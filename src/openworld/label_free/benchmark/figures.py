@@ -14,16 +14,7 @@ from openworld.label_free.benchmark.arrays import EXAMPLES, THUMBNAILS, Conditio
 from openworld.label_free.benchmark.cards import CALIBRATION, CLASSIFIERS, ERROR, FIXED, FUSED, TRUE_ACCURACY, TTC
 from openworld.label_free.benchmark.results import alignment_values
 from openworld.report.album import Album, AlbumImage, AlbumPart
-from openworld.report.charts import (
-    CellChart,
-    CellImage,
-    ChartCell,
-    Dots,
-    DotsChart,
-    IntervalChart,
-    Quantity,
-    Reference,
-)
+from openworld.report.charts import CellChart, CellImage, ChartCell, Dots, DotsChart, IntervalChart, Quantity, Reference
 from openworld.report.charts.dots import KINDS, dots_key
 from openworld.report.charts.intervals import IntervalRow
 from openworld.report.data_files import data_address
@@ -170,13 +161,14 @@ def temperature_chart(results: Results, reference: str, place: Mapping[str, str]
     errors = {tuple(row.where.items()): row.value for row in results.where(entity=reference, metric=CALIBRATION.key)}
     places = {kind: (*place.items(), ("calibration", kind)) for kind in TEMPERATURES}
     values = {kind: errors[place] for kind, place in places.items() if place in errors}
-    if len(values) < len(TEMPERATURES) or any(value.value is None for value in values.values()):
+    numbers = {kind: value.value for kind, value in values.items() if value.value is not None}
+    if len(numbers) < len(TEMPERATURES):
         return None
-    smallest, rows = min(value.value for value in values.values()), {}
+    smallest, rows = min(numbers.values()), {}
     for kind, value in values.items():
         interval = value.over()
         ends = (interval.low, interval.high) if interval else None
-        rows[kind] = IntervalRow(value.value, ends, ringed=value.value == smallest)
+        rows[kind] = IntervalRow(numbers[kind], ends, ringed=numbers[kind] == smallest)
     return IntervalChart(title, Quantity.of(CALIBRATION, covers=(0.0,)), rows)
 
 
@@ -275,7 +267,7 @@ def albums(brief: Brief) -> tuple[Album, ...]:
     thumbnails = _thumbnails(arrays)
     if not thumbnails:
         return ()
-    severities = sorted({condition.severity for condition in thumbnails} - {None})
+    severities = sorted({each.severity for each in thumbnails if each.severity is not None})
     ends = sorted({severities[0], severities[len(severities) // 2], severities[-1]}) if severities else []
     for chosen in (severities, ends, severities[-1:], []):
         visible = [condition for condition in thumbnails if condition.severity in (None, *chosen)]

@@ -208,13 +208,13 @@ def _facts(arrays: RunArrays) -> Iterator[tuple[str, str]]:
 def _sentences(results: Results, arrays: RunArrays) -> Iterator[str]:
     """Yield in which direction methods err, and how hard the conditions are."""
     pairs = [[results.value(label, key).value for key in ("absolute_error", "bias")] for label in arrays.labels]
-    complete = [(error, bias) for error, bias in pairs if error is not None]
+    complete = [(error, bias) for error, bias in pairs if error is not None and bias is not None]
     over = sum(bias > ONE_SIDED * error for error, bias in complete)
     under = sum(-bias > ONE_SIDED * error for error, bias in complete)
     if over + under:
         methods = counted(len(complete), "method")
         yield f"Of {methods} {none_or(over)} mostly overestimate and {none_or(under)} mostly underestimate."
-    sizes = [int(row.value.value) for _, row in arrays.single if row.metric == METRICS["images"]]
+    sizes = [int(row.value.value or 0) for _, row in arrays.single if row.metric == METRICS["images"]]
     natural, true = sum(condition.kind == "natural" for condition in arrays.conditions), finite(arrays.accuracy)
     low, high = (METRICS["accuracy"].write(float(end)) for end in (true.min(), true.max()))
     yield (

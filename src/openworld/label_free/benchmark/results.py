@@ -77,7 +77,7 @@ def read_results(run: RunFolder) -> tuple[Results, RunArrays]:
     return Results(NAME, tuple(rows), tuple(_tests(bootstrap, errors))), arrays
 
 
-def is_complete(results: Results, label: str, place: Mapping[str, str]) -> bool:
+def is_complete(results: Results, label: str, place: Mapping[str, str | float]) -> bool:
     """Return whether a method gave an estimate every time; only then can it be the best."""
     return results.value(label, GIVEN.key, **place).value == results.value("", EXPECTED.key, **place).value
 
@@ -86,7 +86,7 @@ def best(results: Results, arrays: RunArrays, line: str) -> tuple[str, ...]:
     """Return the methods of the smallest error in a line, among those that always gave an estimate; rounding aside."""
     place = arrays.place(line)
     labels = [label for label in arrays.labels if is_complete(results, label, place)]
-    ranking = standing({label: results.value(label, ERROR.key, **place).value for label in labels}, better=ERROR.better)
+    ranking = standing({label: results.value(label, ERROR.key, **place).value for label in labels}, better=-1)
     return ranking.names if ranking else ()
 
 
@@ -120,12 +120,13 @@ def _errors(bootstrap: CrossedBootstrap) -> Iterator[Result]:
 
 def _by_shift_and_severity(arrays: RunArrays) -> Iterator[Result]:
     """Yield errors and true accuracy under every shift, and at every severity of all corruptions; the rest pooled."""
-    of_shifts, severities = {cards.SHIFT_ERROR: _absolute(np.mean)}, {each.severity for each in arrays.conditions}
+    of_shifts = {cards.SHIFT_ERROR: _absolute(np.mean)}
+    severities = {each.severity for each in arrays.conditions if each.severity is not None}
     of_severities = {cards.SEVERITY_ERROR: _absolute(np.mean), cards.SEVERITY_BIAS: np.mean}
-    groups = [
+    groups: list[tuple[dict, dict, Mapping[Metric, Summary]]] = [
         ({"images": row, "shift": shift}, {"row": row, "shift": shift}, of_shifts) for row, shift in arrays.shifts
     ]
-    groups += [({"severity": one}, {"severity": one}, of_severities) for one in sorted(severities - {None})]
+    groups += [({"severity": one}, {"severity": one}, of_severities) for one in sorted(severities)]
     for where, facts, summaries in groups:
         chosen = arrays.chosen(**facts)
         true = arrays.accuracy[:, chosen]
@@ -149,7 +150,7 @@ def _coverage(arrays: RunArrays) -> Iterator[Result]:
     names = [condition.name for condition in arrays.conditions]
     for model, row in arrays.single:
         if row.metric.key == cards.ESTIMATED.key and row.value.intervals:
-            truth, interval = arrays.accuracy[model, names.index(row.where["condition"])], row.value.over()
+            truth, interval = arrays.accuracy[model, names.index(str(row.where["condition"]))], row.value.intervals[0]
             held.setdefault(row.entity, []).append((interval.low <= truth <= interval.high, interval.width))
     for label, pairs in held.items():
         for metric, values in zip((cards.COVERAGE, cards.WIDTH), zip(*pairs, strict=True), strict=True):
@@ -174,7 +175,7 @@ def _thresholds(errors: Results, arrays: RunArrays) -> Iterator[Result]:
         for line in arrays.lines:
             place = arrays.place(line)
             without, with_it = (errors.value(label, ERROR.key, **place).value for label in (bare, twin))
-            unknown = None in (without, with_it)
+            unknown = without is None or with_it is None
             cost = Value(None, reason=NO_ESTIMATE) if unknown else Value(without - with_it)
             yield Result(bare, cards.THRESHOLD_COST, cost, place | {"baseline": twin})
 

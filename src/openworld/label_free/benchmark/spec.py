@@ -14,7 +14,7 @@ from typing import Any, Literal
 from openworld.classifiers import Recipe, published
 from openworld.classifiers.exported import LOADED_AS
 from openworld.core.arrays import require_at_least, require_seeds
-from openworld.core.errors import OpenworldError, unknown_name
+from openworld.core.errors import OpenworldError, present, unknown_name
 from openworld.datasets import DATASETS, SHIFTED
 from openworld.datasets.corruptions import CORRUPTIONS, SEVERITIES
 from openworld.datasets.published.catalogue import CONDITIONS
@@ -197,15 +197,16 @@ class AccuracyEstimationSpec:
 
     def _corrupt(self, clean: Condition) -> Iterator[Condition]:
         """Yield a condition under every corruption: of published images where there are such files, or made here."""
+        whole = present(clean.images, "its images")
         for corruption in self.corruptions:
             for severity in self.severities:
                 shift = {"corruption": corruption, "severity": severity}
                 if not self.corrupted_files or corruption in self.made_here:
-                    images = replace(clean.images, **shift, cut=self.cut)
+                    images = replace(whole, **shift, cut=self.cut)
                 else:
                     condition = f"{corruption} {severity}"
-                    files = (published_corrupted(one, self.corrupted_files, condition) for one in clean.images.sources)
-                    images = replace(clean.images, sources=tuple(files))
+                    files = (published_corrupted(one, self.corrupted_files, condition) for one in whole.sources)
+                    images = replace(whole, sources=tuple(files))
                 name = f"{clean.name} {corruption.replace('_', ' ')} {severity}".strip()
                 yield replace(clean, name=name, kind="synthetic", images=images, **shift)
 

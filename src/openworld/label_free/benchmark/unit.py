@@ -5,7 +5,7 @@ How near classes are in meaning, for the Semantic Alignment Score, is read off W
 emoji.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from itertools import pairwise
@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from openworld.core.errors import present
 from openworld.datasets import DATASETS, PUBLISHED, SHIFTED, emoji
 from openworld.datasets.cards import is_folder
 from openworld.datasets.names.class_names import class_names
@@ -72,13 +73,13 @@ def evaluate(task, machine: Machine) -> UnitResult:
         images = condition.images.load()
         tables.append(with_names(_image_table(target, scale, number), images.classnames, images.path_of))
 
-    examples = [*_reference_examples(task, first, scale, machine)] if task.is_first else []
+    examples = [*_reference_examples(task, present(first, "a condition"), scale, machine)] if task.is_first else []
     thumbnails = dict(_thumbnails(task, tables, examples)) if task.is_first else {}
     return UnitResult(
         outputs={"images": {name: np.concatenate([table[name] for table in tables]) for name in tables[0]}},
         metrics=to_json(model | _facts(task, source, machine) | {"notes": notes, "examples": examples}),
         attachments=thumbnails | rows_of_unit(NAME, rows),
-        timing=seconds_alone(spec.estimators, source, shifts, first, machine.device),
+        timing=seconds_alone(spec.estimators, source, shifts, present(first, "a condition"), machine.device),
     )
 
 
@@ -128,7 +129,7 @@ def _calibration_rows(
         yield Result(CLASSIFIERS, cards.CALIBRATION, Value(error), {**place, "calibration": kind})
     for reference in _models_among(task.spec.references):
         tau = target.tau(reference.name, scale).value
-        views = target.outputs[reference.name].reference
+        views = present(target.outputs[reference.name].reference, "similarities")
         yield Result(reference.name, cards.TEMPERATURE, Value(tau), place)
         # RAW is as the reference was trained; UNSCALED is what FRAP's Table 2 calls raw.
         scales = {RAW: own_temperature(reference, machine), UNSCALED: 1.0, TTC: tau, **FIXED}
@@ -145,7 +146,8 @@ def _alignment_rows(
     predicted = {CLASSIFIERS: base}
     for reference in _models_among(task.spec.references):
         name = reference.name
-        alone = probabilities(target.outputs[name].reference, target.tau(name, scale).value)
+        views = present(target.outputs[name].reference, "similarities")
+        alone = probabilities(views, target.tau(name, scale).value)
         predicted |= {name: alone, f"{FUSED}{name}": fuse(base, alone)}
     for name, p in predicted.items():
         yield Result(name, cards.ALIGNMENT, Value(semantic_alignment(p, target.labels, similarity).value), place)
@@ -172,7 +174,8 @@ def _own_errors(answers: Answers, scale: float) -> dict[str, float]:
 
 
 def _error(logits: np.ndarray, scale: float, labels: np.ndarray) -> float:
-    return expected_calibration_error(confidences(logits, scale), logits.argmax(axis=1) == labels).value
+    error = expected_calibration_error(confidences(logits, scale), logits.argmax(axis=1) == labels)
+    return present(error.value, "the calibration error")
 
 
 def _facts(task, source: Answers, machine: Machine) -> dict[str, Any]:
@@ -197,7 +200,7 @@ def _facts(task, source: Answers, machine: Machine) -> dict[str, Any]:
     }
 
 
-def _thumbnails(task, tables: list[dict], examples: list[Mapping]) -> Iterator[tuple[str, bytes]]:
+def _thumbnails(task, tables: Sequence[Mapping], examples: Sequence[Mapping]) -> Iterator[tuple[str, bytes]]:
     """Yield one or two of every condition, the same places of all, in folders by number, and those of examples."""
     conditions = task.spec.conditions
     for number, (condition, table) in enumerate(zip(conditions, tables, strict=True)):
@@ -217,14 +220,15 @@ def _reference_examples(task, target: Answers, scale: float, machine: Machine) -
         return
     # The first image of each class that is named right, of classes spread over all: even of these the softmax of bare
     # similarities is nearly uniform.
-    right = np.flatnonzero(target.outputs[models[0].name].reference.argmax(axis=1) == target.labels)
+    first_views = present(target.outputs[models[0].name].reference, "similarities")
+    right = np.flatnonzero(first_views.argmax(axis=1) == target.labels)
     candidates = right if right.size else np.arange(len(target.labels))
     _, first = np.unique(target.labels[candidates], return_index=True)
     spread = np.unique(np.linspace(0, len(first) - 1, min(SHOWN, len(first))).round().astype(int))
     places = candidates[first[spread]]
     images = task.spec.conditions[0].images.load()
     for reference in models:
-        similarity = target.outputs[reference.name].reference[places]
+        similarity = present(target.outputs[reference.name].reference, "similarities")[places]
         tau = target.tau(reference.name, scale).value
         # Softmax of bare similarities (raw), at the reference's own temperature, and calibrated at test time.
         temperatures = {"raw": 1.0, "own": own_temperature(reference, machine), "calibrated": tau}

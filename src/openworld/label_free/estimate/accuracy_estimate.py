@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from openworld.core.errors import present
 from openworld.estimators.quote.causes import NONE, Cause
 from openworld.estimators.quote.decision import Quote
 from openworld.estimators.quote.learned_shifts import LearnedShifts
@@ -71,7 +72,8 @@ class PeriodLabels:
         if self.accuracy is None:
             return other
         why = f"{self.n} labels of images that were drawn, and what the model's confidences add"
-        return Quote(BY, self.accuracy, *self.interval, why, other.signs)
+        low, high = present(self.interval, "an interval")
+        return Quote(BY, self.accuracy, low, high, why, other.signs)
 
 
 @dataclass(frozen=True)

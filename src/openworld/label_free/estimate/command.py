@@ -134,7 +134,7 @@ def estimate_whole(
     """Estimate a target as a whole, and its periods; name images to label where that is wanted or nothing is told."""
     if propose and out is None:
         raise OpenworldError("--propose writes a worksheet; say where with --out FOLDER.")
-    if propose and (out / SHEET).exists():
+    if propose and out is not None and (out / SHEET).exists():
         raise OpenworldError(f"{out / SHEET} is there already, and may be filled in; give another --out.")
     if same_shares and other_shares:
         raise OpenworldError("--same-shares and --other-shares exclude one another; give what you know to hold.")

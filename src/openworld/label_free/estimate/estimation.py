@@ -92,7 +92,7 @@ def estimate_accuracy(
         quote=quoting.quote(target_reading.outputs, n, estimates),
         methods=tuple(_method(fitted[name], estimated, on_source.get(name)) for name, estimated in estimates.items()),
         learned=learned,
-        learned_quote=learned and learned.quote(estimates),
+        learned_quote=None if learned is None else learned.quote(estimates),
         alert=settings.alert,
         shift=ClassShift(*moved_shares(source_reading.predicted, target_reading.predicted)),
         agreement=(source_reading.agreed / source_reading.sample.n, target_reading.agreed / n) if referred else None,

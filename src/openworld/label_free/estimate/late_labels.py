@@ -15,7 +15,7 @@ import numpy as np
 
 from openworld import labels
 from openworld.core.csv_files import csv_text, read_csv
-from openworld.core.errors import OpenworldError
+from openworld.core.errors import OpenworldError, present
 from openworld.estimators.engine.temperature import confidences
 from openworld.estimators.quote.recalibration import recalibrate
 from openworld.label_free.estimate.accuracy_estimate import AccuracyEstimate, Period, PeriodLabels
@@ -147,7 +147,7 @@ def with_late_labels(
         )
     chunks: list[Period] = []
     for period in estimate.chunks:
-        period = corrected(period, chunks, estimate.source.accuracy)
+        period = corrected(period, chunks, present(estimate.source.accuracy, "the accuracy on the source"))
         chunks.append(replace(period, labelled=by_period.get(period.number)))
     return replace(estimate, chunks=tuple(chunks))
 

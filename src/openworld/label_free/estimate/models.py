@@ -63,15 +63,15 @@ def find_models(
         )
     require_building(architectures, (model, reference, *partners))
     device = find_device(device)
-    shared = {"template": template, "device": device, "architectures": architectures}
+    shared: dict[str, Any] = {"template": template, "device": device, "architectures": architectures}
     loaded = find_model(model, classnames, device=device, architectures=architectures)
     wanted = classnames if isinstance(loaded, Classifier | FittedLearner) else classnames or source_names
     models = {"logits": scoring_model(model, wanted, found=loaded, **shared)}
     names = models["logits"].classnames
     if not isinstance(reference, str) or reference:
         models["reference"] = scoring_model(reference, names, scaled=False, **shared)
-    partners = (scoring_model(name, names, **shared) for name in partners)
-    return models | {f"partner_{place}": partner for place, partner in enumerate(partners, 1)}
+    others = (scoring_model(name, names, **shared) for name in partners)
+    return models | {f"partner_{place}": partner for place, partner in enumerate(others, 1)}
 
 
 def scoring_model(
@@ -100,7 +100,7 @@ def scoring_model(
         return cosine_logits(embeddings, text, scale).float().numpy()
 
     parts = found.preprocess_fingerprint, found.dtype, float(scale), torch.device(device).type, code_of(found)
-    about = {"tokenizer": found.tokenizer, "text": text, "settings": " ".join(map(str, parts))}
+    about: dict[str, Any] = {"tokenizer": found.tokenizer, "text": text, "settings": " ".join(map(str, parts))}
     return ScoringModel(found.name, found.fingerprint, tuple(classnames), scores, **about)
 
 
@@ -111,7 +111,7 @@ def _with_own_classes(
     if isinstance(found, Classifier):
         where = str(given) if isinstance(given, str | Path) else found.architecture
         found, name = named_classes(found, classnames, where), Path(where).name
-        about = {"settings": f"{torch.device(device).type} {code_of(found.module)}"}
+        about: dict[str, Any] = {"settings": f"{torch.device(device).type} {code_of(found.module)}"}
         about["find_seen"] = None if found.seen is None else found.find_seen
         logits = partial(found.logits, device=device)
     else:

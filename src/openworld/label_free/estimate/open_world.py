@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from openworld.core.errors import OpenworldError
+from openworld.core.errors import OpenworldError, present
 from openworld.datasets.names.forms import normalise_class_name
 from openworld.estimators.open_world import SHARE_MARGIN, OpenWorldOutputs, StreamBounds, stream_bounds
 from openworld.label_free.estimate.results import COUNT, IMAGES, SOURCE, TARGET, value_of
@@ -104,7 +104,7 @@ def measure_quality(
     truth = true_numbers(whole) if whole.labels is not None and whole.labels.named.all() else {}
     sides = ((source, len(labelled), source_truth), (whole, len(whole), truth))
     facts = [StreamFacts(one.name, n, len(one.base_names), len(one.new_names), truths) for one, n, truths in sides]
-    return StreamQuality(*facts, bounds, new_share, labels, plan, tuple(warnings))
+    return StreamQuality(facts[0], facts[1], bounds, new_share, labels, plan, tuple(warnings))
 
 
 def outputs_of(stream: OpenWorldStream, rows: np.ndarray | None = None) -> OpenWorldOutputs:
@@ -144,7 +144,7 @@ def require_same_names(source: OpenWorldStream, target: OpenWorldStream) -> None
 
 def true_numbers(stream: OpenWorldStream) -> dict[str, float | None]:
     """Return what the labels of a stream say, all of whose images have one."""
-    labels = stream.labels
+    labels = present(stream.labels, "the labels of a stream")
     joint = None if stream.joint_prediction is None else labels.label == stream.joint_prediction
     quality = soft_openworld_auc(stream.scores, labels.base_right, labels.new_right, labels.base, right=joint)
     numbers = {quantity: quality.value_of(quantity) for quantity in QUANTITIES if quantity != "new_share"}
@@ -252,20 +252,20 @@ def sentences(quality: StreamQuality) -> list[str]:
         taken = "" if share_given is None else f" The bound takes {percent(share_given)} % of them to be new."
         said.append(f"Without labels no number can be told.{taken}")
     if bounds.new_share is not None:
-        low, high = bounds.new_share
+        (low, high), told = bounds.new_share, present(bounds.shares, "the two shares")
         shares = (
-            f"Between {percent(low)} and {percent(high)} % of the images are new: {percent(bounds.shares.by_posterior)}"
-            f" % by the probabilities of zero-shot, {percent(bounds.shares.by_best_bin)} % by the learner's scores "
+            f"Between {percent(low)} and {percent(high)} % of the images are new: {percent(told.by_posterior)}"
+            f" % by the probabilities of zero-shot, {percent(told.by_best_bin)} % by the learner's scores "
             f"beside the source's, and {100 * SHARE_MARGIN:.0f} points either way."
         )
         if share_given is not None and not low <= share_given <= high:
             shares += f" The share that was given, {percent(share_given)} %, lies outside."
         said.append(shares)
         parts = []
-        if "shares" in bounds.shares.signs:
-            parts.append(f"the two shares lie {100 * bounds.shares.gap:.0f} points apart")
-        if "confidence" in bounds.shares.signs:
-            moved = bounds.shares.confidence_moved
+        if "shares" in told.signs:
+            parts.append(f"the two shares lie {100 * told.gap:.0f} points apart")
+        if "confidence" in told.signs:
+            moved = present(told.confidence_moved, "by how much zero-shot moved")
             parts.append(f"zero-shot is {100 * abs(moved):.0f} points {'surer' if moved > 0 else 'less sure'}")
         if parts:  # what a sign comes from no image says
             said.append(

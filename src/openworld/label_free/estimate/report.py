@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from openworld.core.errors import OpenworldError
+from openworld.core.errors import OpenworldError, present
 from openworld.estimators.quote.shift_signs import ALONE, LEVEL
 from openworld.label_free.estimate.accuracy_estimate import AccuracyEstimate, Period
 from openworld.label_free.estimate.results import ALARM, CAUSE_SIGNS, ESTIMATED, QUOTED, TARGET, results_of
@@ -96,8 +96,9 @@ def over_time_figure(
         numbers = [{"method": "quoted", "accuracy": quote.accuracy, "low": quote.low, "high": quote.high}]
         numbers += [{"method": name, "accuracy": accuracy} for name, accuracy in chunk.methods.items()]
         rows += [where | number | {"true_accuracy": chunk.accuracy} for number in numbers]
-    points = {"quoted": Points(places, *zip(*quotes, strict=True))}
-    alarms = {place: chunk.alarm.counted for place, chunk in enumerate(chunks) if chunk.alarming}
+    numbers, lows, highs, texts = zip(*quotes, strict=True)
+    points = {"quoted": Points(places, numbers, lows, highs, texts)}
+    alarms = {place: chunk.alarm.counted for place, chunk in enumerate(chunks) if chunk.alarm and chunk.alarming}
     alarms = {place: accuracy for place, accuracy in alarms.items() if accuracy is not None}
     if alarms:
         points["alarm"] = Points([*alarms], [*alarms.values()], mark="ring")
@@ -137,7 +138,8 @@ def _images_that_moved(brief: Brief) -> Iterator[Album]:
     addresses, parts = _thumbnails(lowest.values(), beside), []
     for episode in sorted(longest, key=lambda each: each.first):
         chunk = lowest[episode]
-        images = tuple(AlbumImage(addresses.get(image.image), image.name, "") for image in chunk.cause.images)
+        carriers = present(chunk.cause, "its cause").images
+        images = tuple(AlbumImage(addresses.get(image.image), image.name, "") for image in carriers)
         of = f", images of {chunk.label}" if len(episode) > 1 else ""
         parts.append(AlbumPart(f"{episode.name(chunks)}: {episode.cause}{of}", images))
     yield Album("Images", IMAGES_SHOWN.format(shown=len(longest), every=len(every)), tuple(parts))
@@ -148,7 +150,8 @@ def _thumbnails(chunks: Collection[Period], beside: Path) -> Mapping[str, str]:
     from openworld.datasets.formats.decoding import decode
 
     addresses: dict[str, str] = {}
-    for path in dict.fromkeys(image.image for chunk in chunks for image in chunk.cause.images if image.image):
+    causes = [present(chunk.cause, "its cause") for chunk in chunks]
+    for path in dict.fromkeys(image.image for cause in causes for image in cause.images if image.image):
         place = next((place for place in (Path(path), beside / path) if place.is_file()), None)
         if place is None:
             continue
@@ -200,14 +203,14 @@ def over_time_parts(key: str, *, alarms: bool = False) -> tuple[Pivot, ...]:
 
 def over_time_words(periods: Sequence[Period], new: Collection[int] = ()) -> dict[str, dict[str, dict[str, str]]]:
     """Return the columns of words of these tables; `new`: numbers of the periods that a call has finished."""
-    causes = [period for period in periods if period.cause is not None and period.cause.text]
+    causes = [(each.label, each.cause) for each in periods if each.cause is not None and each.cause.text]
     remarks = {period.label: remark(period, period.number in new) for period in periods}
     return {
         "over-time-table": {
-            "likely cause": {period.label: period.cause.text for period in causes},
+            "likely cause": {label: cause.text for label, cause in causes},
             "remark": {label: text for label, text in remarks.items() if text},
         },
-        "causes": {"why": {f"{moved.label}, {moved.cause.likely.cause}": moved.cause.likely.why for moved in causes}},
+        "causes": {"why": {f"{label}, {cause.likely.cause}": cause.likely.why for label, cause in causes}},
     }
 
 

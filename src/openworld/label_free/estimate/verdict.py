@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import ceil
 
+from openworld.core.errors import present
 from openworld.estimators.quote.decision import CLASS_SHARES, NO_SHIFT, Quote
 from openworld.label_free.estimate.accuracy_estimate import AccuracyEstimate, Period
 from openworld.label_free.estimate.results import LESS_BIAS, results_of
@@ -59,18 +60,19 @@ def _number(quote: Quote) -> str:
 def _beside(estimate: AccuracyEstimate) -> Iterator[str]:
     """Yield the source, what labelled shifts say, how far the methods agree, and whether classes moved."""
     source, quote, learned = estimate.source, estimate.quote, estimate.learned_quote
-    there = f"On the source it is {percent(source.accuracy)} % of {source.n:,} labelled images"
-    yield f"{there}." if quote.accuracy is None else f"{there}: {signed(quote.accuracy - source.accuracy)} points here."
+    at_home = present(source.accuracy, "the accuracy on the source")
+    there = f"On the source it is {percent(at_home)} % of {source.n:,} labelled images"
+    yield f"{there}." if quote.accuracy is None else f"{there}: {signed(quote.accuracy - at_home)} points here."
     if learned is not None and learned.why != quote.why:  # else they are what is quoted
         said = "" if learned.accuracy is None else f"say {_number(learned)}: {learned.why}"
         if not said:
             yield f"The labelled shifts are no help here: {learned.why}."
-        elif estimate.learned.artificial:
+        elif present(estimate.learned, "what labelled shifts say").artificial:
             yield f"Corrupted copies {said}. They do not decide: they miss other kinds of shift more often."
         else:
             yield f"Labelled shifts {said}. The number stays, for no shift was found; its interval covers theirs."
     numbers = results_of(estimate).where(metric=LESS_BIAS.key)
-    answers = sorted((row.value.value, row.entity) for row in numbers)
+    answers = sorted((row.value.value, row.entity) for row in numbers if row.value.value is not None)
     if len(answers) > 1:
         (low, lowest), (high, highest) = answers[0], answers[-1]
         apart = f"{100 * (high - low):.1f} points apart"
@@ -94,8 +96,9 @@ def _of_labels(estimate: AccuracyEstimate) -> Iterator[str]:
     if quote.accuracy is None:
         yield f"{labels}, {'within' if quote.low <= true <= quote.high else 'outside'} the bounds."
         return
-    nearest = min(estimate.answers, key=lambda method: abs(method.accuracy - true))
-    beside = "" if nearest.name == quote.method else f"; nearest is {nearest.name} ({signed(nearest.accuracy - true)})"
+    off = {each.name: each.accuracy - true for each in estimate.answers if each.accuracy is not None}
+    nearest = min(off, key=lambda name: abs(off[name]))
+    beside = "" if nearest == quote.method else f"; nearest is {nearest} ({signed(off[nearest])})"
     yield f"{labels}, so that {quote.method} is off by {signed(quote.accuracy - true)} points{beside}."
 
 
@@ -135,20 +138,20 @@ def causes(estimate: AccuracyEstimate) -> str:
 def late_labels(estimate: AccuracyEstimate, part: str = "chunk") -> str:
     """Return what labels that came late are, and what they do; `part` is what the target is cut into."""
     every = (estimate.labelled, *(chunk.labelled for chunk in estimate.chunks))
-    present = [labels for labels in every if labels is not None]
-    if not present:
+    there = [labels for labels in every if labels is not None]
+    if not there:
         return ""
-    total = sum(labels.n for labels in present)
-    reasons = [labels.reason for labels in present if labels.accuracy is None]
-    where = f" in {counted(len(present), part)}" if estimate.chunks else ""
-    if not present[0].drawn:
-        right = sum(labels.plain * labels.n for labels in present) / total
+    total = sum(labels.n for labels in there)
+    reasons = [labels.reason for labels in there if labels.accuracy is None]
+    where = f" in {counted(len(there), part)}" if estimate.chunks else ""
+    if not there[0].drawn:
+        right = sum(labels.plain * labels.n for labels in there) / total
         return (
             f"{total:,} labels{where} were not drawn at random (no column inclusion): of these images "
             f"{percent(right)} % are named right, which says nothing sure of the others; nothing rests on them."
         )
     said = f"{total:,} labels of images that were drawn{where}."
-    sure = len(present) - len(reasons)
+    sure = len(there) - len(reasons)
     if sure and estimate.chunks:
         said += f" In {counted(sure, part)} they give an interval that holds without any premise about the model"
         said += f", and they correct the estimates of later {part}s."
@@ -162,7 +165,7 @@ def alert(estimate: AccuracyEstimate, part: str = "chunk") -> str:
     """Return where an accuracy alarm stands, what raises one, and how often that is in vain."""
     if estimate.alert is None:
         return ""
-    at, rate = f"{percent(estimate.alert)} %", f"{100 * estimate.false_alarms:.3g} %"
+    at, rate = f"{percent(estimate.alert)} %", f"{100 * present(estimate.false_alarms, 'its rate'):.3g} %"
     verdict, alerts = f"No accuracy alarm at {at}", estimate.alerts
     if estimate.alarm is not None:
         verdict = f"Accuracy alarm: it is below {at}" if alerts else verdict
@@ -170,11 +173,12 @@ def alert(estimate: AccuracyEstimate, part: str = "chunk") -> str:
         by_chance = f"for {rate} of targets that are {at} right"
     else:
         verdict = f"Accuracy alarm: below {at} in {_where(alerts, part)}" if alerts else verdict
-        last = estimate.chunks[-1].alarm
+        last = present(estimate.chunks[-1].alarm, "its alarm")
         ways = [_below(f"by one {part}", last.alone), _below(f"by many {part}s", last.lasting)]
         raised = " or ".join(filter(None, ways)) or f"by no {part}s of so few images"
         by_chance = f"in {rate} of years of 365 {part}s that are all {at} right"
-    beside = " The source itself is below the alert." if estimate.source.accuracy < estimate.alert else ""
+    at_home = present(estimate.source.accuracy, "the accuracy on the source")
+    beside = " The source itself is below the alert." if at_home < estimate.alert else ""
     return f"{verdict}. It is raised {raised}, and by chance {by_chance}.{beside}"
 
 
@@ -187,7 +191,7 @@ def shift_alert(estimate: AccuracyEstimate, part: str = "chunk") -> str:
     alarms = [chunk.shift_alarm for chunk in estimate.chunks if chunk.shift_alarm is not None]
     if not alarms:
         return ""
-    rate = f"by chance in {100 * estimate.false_alarms:.3g} % of years of 365 {part}s like the source"
+    rate = f"by chance in {100 * present(estimate.false_alarms, 'rate'):.3g} % of years of 365 {part}s like the source"
     if not estimate.shift_alerts:
         return f"No shift alarm: no {part}, nor all of them together, is unlike the source (one stands {rate})."
     ((sign, _),) = Counter(alarm.sign for alarm in alarms if alarm.standing).most_common(1)
@@ -253,11 +257,11 @@ def episodes(chunks: Sequence[Period]) -> dict[str, list[Episode]]:
     """Return, by cause, the episodes in order of time; the causes of most chunks first."""
     by_cause: dict[str, list[Episode]] = {}
     for place, chunk in enumerate(chunks):
-        if not chunk.cause.text:
+        if not (text := present(chunk.cause, "its cause").text):
             continue
-        episodes_of_cause = by_cause.setdefault(chunk.cause.text, [])
+        episodes_of_cause = by_cause.setdefault(text, [])
         if episodes_of_cause and episodes_of_cause[-1].last == place - 1:
             episodes_of_cause[-1] = replace(episodes_of_cause[-1], last=place)
         else:
-            episodes_of_cause.append(Episode(chunk.cause.text, place, place))
+            episodes_of_cause.append(Episode(text, place, place))
     return dict(sorted(by_cause.items(), key=lambda item: -sum(map(len, item[1]))))

@@ -96,7 +96,7 @@ def watch(
             write_prometheus(prometheus, view.state, name)
         facts = {**source.made, "fitted": source.fingerprint, **(made or {})}
         report = replace(watch_report(replace(view, name=name)), made=facts)
-        if propose:
+        if propose and out is not None:
             name, sheet = proposed_labels(source, view.state, propose)
             there = (out / name).exists()  # it may be filled in
             stays = ", which was there already and stays as it is" if there else ""

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from openworld.core.errors import OpenworldError, naming
+from openworld.core.errors import OpenworldError, naming, present
 from openworld.core.plain_files import parse_json
 from openworld.label_free.estimate.accuracy_estimate import Period
 from openworld.label_free.estimate.results import (
@@ -79,18 +79,18 @@ def _numbers(state: WatchState) -> Iterator[tuple[str, float | int, str]]:
         for field in FIELDS:
             if field.name in values and (number := values[field.name].value) is not None:
                 yield field.collected, number, f"{of_last} {field.help}"
-        ends = values["accuracy"].over()
+        ends = present(values["accuracy"].over(), "an interval")
         for end, number in (("low", ends.low), ("high", ends.high)):
             yield f"accuracy_{end}_ratio", number, f"{of_last} {end} end of the 95 % interval, or of the bounds."
         has_number = int(values["accuracy"].value is not None)
         yield "accuracy_known", has_number, f"{of_last} 1 where the accuracy can be told, else 0."
         yield "shift_alarm", int(period.shifted), f"{of_last} 1 where the shift alarm stands, else 0."
-    by_labels = [period for period in state.records if period.labelled and period.labelled.accuracy is not None]
-    for period in by_labels[-1:]:
-        yield "labelled_accuracy_ratio", float(period.labelled.accuracy), f"{of_labels} accuracy by these."
-        for end, number in zip(("low", "high"), period.labelled.interval, strict=True):
+    by_labels = [(each, each.labelled) for each in state.records if each.labelled]
+    for period, labels in [pair for pair in by_labels if pair[1].accuracy is not None][-1:]:
+        yield "labelled_accuracy_ratio", float(present(labels.accuracy, "it")), f"{of_labels} accuracy by these."
+        for end, number in zip(("low", "high"), present(labels.interval, "an interval"), strict=True):
             yield f"labelled_accuracy_{end}_ratio", number, f"{of_labels} {end} end of the 95 % interval over the draw."
-        yield "labelled_images", period.labelled.n, f"{of_labels} how many."
+        yield "labelled_images", labels.n, f"{of_labels} how many."
         if period.ended:
             when = f"{of_labels} time stamp of its last image, in seconds since 1970."
             yield "labelled_last_image_timestamp_seconds", _seconds(period.ended), when
@@ -109,13 +109,13 @@ def line_of(period: Period, watch: str, name: str) -> dict[str, Any]:
     """Return a period as an entry of JSON lines: what was said when it was finished, whatever labels came since."""
     period = replace(period, labelled=None)
     values, cause, ratios = _values(period), period.cause, (period.alarm, period.shift_alarm)
-    further = {}
+    further: dict[str, Any] = {}
     if cause is not None:
         images = [image.id or image.row for image in cause.images]
         further = {"cause": cause.text or cause.likely.cause, "cause_why": cause.likely.why, "cause_images": images}
     if period.corrected is not None:
         further["accuracy_before_correction"] = period.unlabelled.accuracy
-    ends = values["accuracy"].over()
+    ends = present(values["accuracy"].over(), "an interval")
     return {
         "watch": watch[:12],
         "name": name,

@@ -13,12 +13,7 @@ from openworld.core.errors import OpenworldError, unknown_name
 from openworld.estimators import Outputs, find_estimator
 from openworld.estimators.by_level import LevelAccuracies, accuracy_by_level
 from openworld.label_free.estimate.accuracy_estimate import ScoredSet
-from openworld.label_free.estimate.by_level.reading import (
-    LevelScores,
-    StreamLevel,
-    levels_of,
-    names_present,
-)
+from openworld.label_free.estimate.by_level.reading import LevelScores, StreamLevel, levels_of, names_present
 from openworld.label_free.estimate.reading import Progress
 from openworld.label_free.estimate.results import DIFFERENCE, ESTIMATED, IMAGES, NO_ACCURACY, SOURCE, TARGET, TRUE
 from openworld.metrics import area_weights, curve_intervals, robustness
