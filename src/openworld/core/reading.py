@@ -12,9 +12,18 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import Annotated, Any, Literal, Union, get_args, get_origin
+from typing import Annotated, Any, Generic, Literal, TypeVar, Union, get_args, get_origin
 
 from openworld.core.errors import OpenworldError, unknown_name
+
+T = TypeVar("T")
+
+
+class Declared(Generic[T]):
+    """A field or property of those that inherit from a base, which it declares where types are checked alone."""
+
+    def __get__(self, instance: Any, owner: Any = None) -> T:
+        raise NotImplementedError
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cache, wraps
 from inspect import CO_VARARGS, CO_VARKEYWORDS, unwrap
 from types import GenericAlias, NoneType, SimpleNamespace, UnionType
-from typing import Any, Generic, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from openworld.core.errors import OpenworldError, not_installed
 from openworld.core.reading import (
@@ -38,7 +38,6 @@ from openworld.core.reading import (
 __all__ = [
     "AboveZero",
     "Count",
-    "Declared",
     "Fraction",
     "Limit",
     "NotNegative",
@@ -50,18 +49,10 @@ __all__ = [
     "hints_of",
 ]
 
-T = TypeVar("T")
 Target = TypeVar("Target", bound=Callable)
 Known = tuple[Any, frozenset[type], frozenset[type]]
 """An annotation, the types of values that it leaves alone where they are finite, and those that need no look."""
 _DEVICE = re.compile(r"\s*(auto|cpu|mps|meta|cuda(:\d+)?|cuda:\d+(\s*,\s*cuda:\d+)+)\s*")
-
-
-class Declared(Generic[T]):
-    """A field or property of those that inherit from a base, which it declares where types are checked alone."""
-
-    def __get__(self, instance: Any, owner: Any = None) -> T:
-        raise NotImplementedError
 
 
 def checked(target: Target) -> Target:

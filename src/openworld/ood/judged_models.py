@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from openworld.core.errors import OpenworldError
-from openworld.core.types import Declared
+from openworld.core.reading import Declared
 from openworld.datasets import ImageSet, templates
 from openworld.datasets.names.forms import are_numbered
 from openworld.detectors import origin

@@ -17,7 +17,7 @@ from openworld import detectors
 from openworld.classifiers import Classifier
 from openworld.classifiers.exported import ExportedModule
 from openworld.core.errors import OpenworldError
-from openworld.core.types import Declared
+from openworld.core.reading import Declared
 from openworld.datasets import ImageSet
 from openworld.datasets.formats.numbered_list import UNLABELLED
 from openworld.datasets.names.forms import are_numbered, readable_class_name
