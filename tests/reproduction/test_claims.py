@@ -13,6 +13,7 @@ from openworld.reproduction.claims import (
     Claim,
     ClaimPart,
     claims_report,
+    claims_table,
     needed,
     write_claims,
 )
@@ -65,6 +66,13 @@ def test_settings_and_metrics_of_a_method_stand_beside_each_other():
         read = {"Acc(0)": numbers_of(first, "Acc(0)"), "WA": numbers_of(ends, "WA")}
         claim = Claim("openpl", "", (ClaimPart("unsteady", metric="Acc(0)", than_metric="WA"),))
         assert claim.judge(lambda number, metric, read=read: read[metric]).state == expected
+
+
+@pytest.mark.parametrize("paper", CLAIMS)
+def test_where_every_run_failed_nothing_is_told(paper):
+    verdicts = [claim.judge(lambda number, metric: ()) for claim in CLAIMS[paper]]
+    assert {each.state for each in verdicts} == {"not told"} and not any(each.nearest for each in verdicts)
+    assert all(row.cells[1] == "not told" and row.cells[4] for row in claims_table(verdicts).rows)
 
 
 def test_one_seed_tells_nothing_but_of_what_no_seed_moves():

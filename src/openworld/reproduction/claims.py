@@ -60,6 +60,8 @@ class ClaimPart:
         methods, rivals = (list(dict.fromkeys(number.method for number in side)) for side in (ours, others))
         if self.way == "unsteady":
             by_method = {name: number for name in methods if (number := _number(ours, name, self.setting)) is not None}
+            if not by_method:  # its run failed
+                return
             first = max(by_method, key=lambda name: by_method[name].require())
             chosen, than = [name for name in rivals if name != first], [first]
             ours = others

@@ -24,6 +24,18 @@ def test_energy_is_scipys_in_one_dimension_and_the_definition_in_many():
     assert energy(pairwise(np.concatenate([x, y]).astype(np.float32)), weights)[0] == pytest.approx(expected, rel=1e-3)
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_equal_energies_count_as_equal_however_sums_are_rounded(seed):
+    source, target = outputs(seed, 90, 4, 2.0), outputs(seed + 100, 60, 4, 2.0)
+    rows = np.eye(4)[np.r_[source.predictions, target.predictions]].astype(np.float32)
+    assert not pairwise(rows)[rows @ rows.T == 1].any()
+    agree = np.concatenate([one.reference.argmax(1) == one.predictions for one in (source, target)]).astype(int)
+    generator, is_source = np.random.default_rng(seed), np.repeat([2, -3], [90, 60])  # 180 times 1 / 90 and -1 / 60
+    dealt = [generator.permutation(is_source) for _ in range(199)]
+    reached = sum(abs(agree @ weights) >= abs(agree @ is_source) for weights in dealt)  # whole numbers
+    assert shift_signs(source, target, deals=199, seed=seed)["agreement with the reference"].p == (1 + reached) / 200
+
+
 def test_under_one_law_p_is_uniform_and_hardly_anything_speaks():
     everything = outputs(0, 6000, 4, 2.0)
     found = []
