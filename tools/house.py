@@ -17,7 +17,7 @@ LINES = {
     "evaluations": 9_125,
     "label_free": 7_400,
     "estimators": 6_700,
-    "detectors": 6_300,
+    "detectors": 6_290,
     "datasets": 6_050,
     "ood": 5_800,
     "report": 5_550,

@@ -13,7 +13,7 @@ from openworld import OpenworldError
 from openworld.detectors import ASH, KNN, MSP, Activations, GradNorm, Head, NNGuide, ReAct, gather
 from openworld.detectors.corp import Fourier
 from openworld.detectors.engine.bank import Bank
-from openworld.detectors.engine.statistics import ClassSums, Collected, Mean, Products
+from openworld.detectors.engine.statistics import ClassSums, Collected, Mean, Products, begins_by_place
 
 STATISTICS = {
     "class sums": ClassSums(),
@@ -32,7 +32,7 @@ cuts = st.lists(st.integers(0, 90), max_size=5).map(lambda places: [0, *sorted(p
 def gathered(statistic, places, size=13):
     """One total for each shard between two places, none for shards without images."""
     for start, stop in zip(places, places[1:], strict=False):
-        total = statistic.begin(start) if hasattr(statistic, "begin") else None
+        total = start if begins_by_place(statistic) else None
         for part in whole().take(slice(start, stop)).split(size) if stop > start else ():
             total = statistic.add(total, part)
         if stop > start:

@@ -61,11 +61,11 @@ class AdaNeg(Fittable):
 
     def read(self, state: None, activations: Activations) -> Tensor:
         """Scores float[N], in [0, 1 + weight], of the images as one stream."""
-        texts = activations.texts.to(activations.unit)
-        groups = name_groups(texts.negative, self.groups, self.seed, who=self.name, lacking="negative texts")
-        memory = _Memory(torch.cat([texts.own, texts.negative]), self.length)
+        names = activations.unit_texts.own
+        negative, groups = name_groups(self, activations.unit_texts, "negative")
+        memory = _Memory(torch.cat([names, negative]), self.length)
         batches = activations.unit.split(self.batch)
-        return torch.cat([self._read_batch(images, memory, len(texts.own), groups) for images in batches])
+        return torch.cat([self._read_batch(images, memory, len(names), groups) for images in batches])
 
     def _read_batch(self, images: Tensor, memory: "_Memory", classes: int, groups: Tensor) -> Tensor:
         logits = images @ memory.texts.mT / self.temperature

@@ -73,16 +73,17 @@ class AdaSCALE(Fittable):
         unrest = self.unrest(activations)
         below = torch.searchsorted(state.to(unrest), unrest, right=True) / len(state)
         # Features below 0 are left out of both sums, so that no image is scaled down.
-        scale = ratio(activations.features.relu(), self.low + (1 - below) * (self.high - self.low))[:, None]
+        features = activations.tensor("features")
+        scale = ratio(features.relu(), self.low + (1 - below) * (self.high - self.low))[:, None]
         if self.variant == "l":
-            return (activations.head.logits(activations.features) * scale**2).logsumexp(dim=1)
-        return activations.head.logits(activations.features * scale.exp()).logsumexp(dim=1)
+            return (activations.logits_of(features) * scale**2).logsumexp(dim=1)
+        return activations.logits_of(features * scale.exp()).logsumexp(dim=1)
 
     def unrest(self, activations: Activations) -> Tensor:
         """q, float[N]: large where features are large and do not hold still."""
-        moved = activations.moved(self.perturbation, self.name)
-        width = activations.features.shape[1]
+        features, moved = activations.tensor("features"), activations.moved(self.perturbation, self.name)
+        width = features.shape[1]
         k1, k2 = (max(1, int(width * percent / 100)) for percent in (self.moved, self.shifted))
-        places = activations.features.topk(max(k1, k2), dim=1).indices
-        shifts = (activations.features - moved).abs().gather(1, places[:, :k2]).sum(dim=1)
+        places = features.topk(max(k1, k2), dim=1).indices
+        shifts = (features - moved).abs().gather(1, places[:, :k2]).sum(dim=1)
         return moved.relu().gather(1, places[:, :k1]).sum(dim=1) + self.weight * shifts

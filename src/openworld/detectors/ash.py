@@ -38,8 +38,8 @@ class ASH(Fittable):
     weak_on = {"transformer": "AUROC 53.2 near and 51.6 far, that is chance, on ViT-B/16"}
 
     def read(self, state: None, activations: Activations) -> Tensor:
-        shaped = SHAPES[self.variant](activations.features, self.percent)
-        return activations.head.logits(shaped).logsumexp(dim=1)
+        shaped = SHAPES[self.variant](activations.tensor("features"), self.percent)
+        return activations.logits_of(shaped).logsumexp(dim=1)
 
 
 def kept(width: int, percent: float) -> int:

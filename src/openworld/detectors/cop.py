@@ -69,4 +69,4 @@ class CoP(Fittable):
         return components(Unit(), moments, self.explained)
 
     def read(self, state: Components, activations: Activations) -> Tensor:
-        return -state.left_over(activations.features)
+        return -state.left_over(activations.tensor("features"))

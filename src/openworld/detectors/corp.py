@@ -70,7 +70,7 @@ class CoRP(Fittable):
         return components(self.lift, moments, self.explained)
 
     def read(self, state: Components, activations: Activations) -> Tensor:
-        return -state.left_over(activations.features)
+        return -state.left_over(activations.tensor("features"))
 
 
 def fourier_features(unit: Tensor, weights: Tensor, phases: Tensor) -> Tensor:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from torch import Tensor
 
 from openworld.core.types import AboveZero, Positive, checked
-from openworld.detectors.neglabel import name_groups, share_of_classes
+from openworld.detectors.neglabel import share_among
 from openworld.detectors.plugin_api import Activations, DetectorCard, Fittable
 
 
@@ -40,7 +40,4 @@ class CSP(Fittable):
 
     def read(self, state: None, activations: Activations) -> Tensor:
         """Scores float[N], in [0, 1]."""
-        pool = activations.texts.to(activations.unit).conjugated
-        groups = name_groups(pool, self.groups, self.seed, who=self.name, lacking="conjugated texts")
-        of_groups = (activations.unit @ pool[group].mT / self.temperature for group in groups)
-        return share_of_classes(activations.cosines / self.temperature, of_groups)
+        return share_among(self, activations, "conjugated")

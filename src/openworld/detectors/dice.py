@@ -65,4 +65,4 @@ class DICE(Fittable):
         return MaskedHead(head.weight * (contributions > percentile(contributions, self.percent)), head.bias)
 
     def read(self, state: MaskedHead, activations: Activations) -> Tensor:
-        return state.energy(activations.features)
+        return state.energy(activations.tensor("features"))

@@ -45,5 +45,5 @@ class FDBD(Fittable):
         mean, per_distance = state
         margins = activations.logits.amax(dim=1, keepdim=True) - activations.logits
         borders = (margins * per_distance.to(margins)[activations.predictions]).sum(dim=1)
-        centred = activations.features - mean.to(activations.features) if self.centred else activations.features
-        return borders / centred.norm(dim=1)
+        features = activations.tensor("features")
+        return borders / (features - mean.to(features) if self.centred else features).norm(dim=1)

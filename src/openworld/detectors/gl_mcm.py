@@ -4,7 +4,6 @@ Maximum Concept Matching for Zero-Shot Out-of-Distribution Detection")."""
 from dataclasses import dataclass
 
 from torch import Tensor
-from torch.nn.functional import normalize
 
 from openworld.core.types import AboveZero, NotNegative, checked
 from openworld.detectors.plugin_api import Activations, DetectorCard, Fittable
@@ -38,6 +37,5 @@ class GLMCM(Fittable):
 
     def read(self, state: None, activations: Activations) -> Tensor:
         whole = (activations.cosines / self.temperature).softmax(dim=1).amax(dim=1)
-        cosines = normalize(activations.patches, dim=-1) @ activations.texts.to(activations.patches).own.mT
-        local = (cosines / self.temperature).softmax(dim=-1).amax(dim=(1, 2))
+        local = (activations.patch_cosines / self.temperature).softmax(dim=-1).amax(dim=(1, 2))
         return whole + self.weight * local

@@ -8,7 +8,7 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from openworld.core.errors import OpenworldError
+from openworld.core.errors import OpenworldError, present
 from openworld.core.types import AboveZero, checked
 from openworld.detectors.plugin_api import Activations, Bank, DetectorCard, Fittable, Head, Rows
 
@@ -60,13 +60,14 @@ class GMM(Fittable):
 
     def learn(self, head: Head | None, rows: Rows) -> ClassGaussians:
         """Means and covariances in float64, of features float[N, D] and labels int[N], of classes that have images."""
-        classes, counts = rows.labels.unique(return_counts=True)
-        width = rows.features.shape[1]
+        features, labels = rows.features, present(rows.labels, "labels")
+        classes, counts = labels.unique(return_counts=True)
+        width = features.shape[1]
         if self.covariance == "class" and len(classes) * width**2 > MOST:
             raise OpenworldError(
                 f"GMM would keep {len(classes)} covariances of {width} x {width} numbers; set covariance to 'tied'."
             )
-        groups = [rows.features[rows.labels == label].double() for label in classes]
+        groups = [features[labels == label].double() for label in classes]
         means = torch.stack([group.mean(dim=0) for group in groups])
         centred = [group - mean for group, mean in zip(groups, means, strict=True)]
         factors = []
@@ -79,14 +80,14 @@ class GMM(Fittable):
         whitenings = torch.linalg.solve_triangular(factors, torch.eye(width).to(factors), upper=False)
         determinants = factors.diagonal(dim1=1, dim2=2).log().sum(dim=1)
         constants = (counts / counts.sum()).log().to(means) - determinants - width * log(tau) / 2
-        return ClassGaussians(*(part.to(rows.features.dtype) for part in (means, whitenings, constants)))
+        return ClassGaussians(*(part.to(features.dtype) for part in (means, whitenings, constants)))
 
     def concerns(self, rows: Rows) -> tuple[str, ...]:
         """Classes of fewer images than features."""
         if self.covariance == "tied":
             return ()
         width = rows.features.shape[1]
-        few = int((rows.labels.unique(return_counts=True)[1] <= width).sum())
+        few = int((present(rows.labels, "labels").unique(return_counts=True)[1] <= width).sum())
         if not few:
             return ()
         return (
@@ -95,6 +96,6 @@ class GMM(Fittable):
         )
 
     def read(self, state: ClassGaussians, activations: Activations) -> Tensor:
-        features = activations.features
+        features = activations.tensor("features")
         on_device = ClassGaussians(*(part.to(features) for part in (state.means, state.whitenings, state.constants)))
         return on_device.log_density(features)

@@ -36,4 +36,4 @@ class GradNorm(Fittable):
     def read(self, state: None, activations: Activations) -> Tensor:
         classes = activations.logits.shape[1]
         uneven = (classes * activations.probabilities - 1).abs().sum(dim=1)
-        return (activations.features.abs().sum(dim=1) + self.bias) * uneven
+        return (activations.tensor("features").abs().sum(dim=1) + self.bias) * uneven

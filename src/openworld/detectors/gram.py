@@ -4,7 +4,6 @@ Oore, 2020, "Detecting Out-of-Distribution Examples with Gram Matrices")."""
 from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
-import numpy as np
 import torch
 from torch import Tensor
 
@@ -12,6 +11,7 @@ from openworld.core.arrays import require_at_least
 from openworld.core.errors import OpenworldError
 from openworld.core.types import Range, checked
 from openworld.detectors.engine.activations import Layer
+from openworld.detectors.engine.bank import draws_by_place
 from openworld.detectors.engine.statistics import LayerTotals, PerLayer
 from openworld.detectors.plugin_api import Activations, DetectorCard, Fittable, Head
 
@@ -49,10 +49,10 @@ class Ranges:
     rows: float[M, width] of images held out, predictions: int64[M]; offered: place of the next image.
     """
 
-    low: Tensor | None
-    high: Tensor | None
-    rows: Tensor | None
-    predictions: Tensor | None
+    low: Tensor
+    high: Tensor
+    rows: Tensor
+    predictions: Tensor
     offered: int
 
 
@@ -68,24 +68,19 @@ class ClassRanges:
     seed: int
 
     needs: ClassVar[tuple[str, ...]] = ("features", "logits")
+    by_place: ClassVar[bool] = True
 
-    def begin(self, start: int) -> Ranges:
-        """The total of no image, where `start` images come before."""
-        return Ranges(None, None, None, None, start)
-
-    def add(self, total: Ranges | None, activations: Activations) -> Ranges:
+    def add(self, total: Ranges | int | None, activations: Activations) -> Ranges:
         """The total with one more batch in it."""
-        total = self.begin(0) if total is None else total
-        generator = np.random.default_rng(self.seed)
-        generator.bit_generator.advance(total.offered)  # one draw per image: the cut into batches does not matter
-        rows, predictions = activations.features, activations.predictions
-        held = torch.from_numpy(generator.random(len(rows)) < self.share).to(rows.device)
-        shape = (activations.outputs.shape[1], rows.shape[1])
+        start = total.offered if isinstance(total, Ranges) else total or 0
+        rows, predictions = activations.tensor("features"), activations.predictions
+        held = draws_by_place(self.seed, start, len(rows)).to(rows.device) < self.share
+        shape = (activations.logits.shape[1], rows.shape[1])
         places = predictions[~held, None].expand(-1, shape[1])
         low = rows.new_full(shape, torch.inf).scatter_reduce(0, places, rows[~held], "amin")
         high = rows.new_full(shape, -torch.inf).scatter_reduce(0, places, rows[~held], "amax")
-        batch = Ranges(low, high, rows[held], predictions[held], total.offered + len(rows))
-        return batch if total.low is None else self.merge(total, batch)
+        batch = Ranges(low, high, rows[held], predictions[held], start + len(rows))
+        return self.merge(total, batch) if isinstance(total, Ranges) else batch
 
     def merge(self, first: Ranges, second: Ranges) -> Ranges:
         """The total of two shards."""

@@ -8,7 +8,6 @@ tuned names as `Texts`, and as patches those that the learner's own projection m
 from dataclasses import dataclass
 
 from torch import Tensor
-from torch.nn.functional import normalize
 
 from openworld.core.types import AboveZero, checked
 from openworld.detectors.plugin_api import Activations, DetectorCard, Fittable
@@ -36,5 +35,4 @@ class LMCM(Fittable):
     card = DetectorCard("L-MCM", "Miyai et al., 2025", "MCM of the surest patch", ("texts", "patches"))
 
     def read(self, state: None, activations: Activations) -> Tensor:
-        cosines = normalize(activations.patches, dim=-1) @ activations.texts.to(activations.patches).own.mT
-        return (cosines / self.temperature).softmax(dim=-1).amax(dim=(1, 2))
+        return (activations.patch_cosines / self.temperature).softmax(dim=-1).amax(dim=(1, 2))

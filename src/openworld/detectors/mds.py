@@ -42,4 +42,4 @@ class MDS(Fittable):
         return concerns(self.name, classes, moments)
 
     def read(self, state: Gaussian, activations: Activations) -> Tensor:
-        return -state.nearest(activations.features)
+        return -state.nearest(activations.tensor("features"))

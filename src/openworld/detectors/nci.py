@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
+from openworld.core.errors import present
 from openworld.core.types import NotNegative, checked
 from openworld.detectors.plugin_api import Activations, DetectorCard, Fittable, Head, Mean, Moments
 
@@ -34,6 +35,7 @@ class NCI(Fittable):
         return moments.mean
 
     def read(self, state: Tensor, activations: Activations) -> Tensor:
-        centred = activations.features - state.to(activations.features)
-        weights = activations.head.to(centred).weight[activations.predictions]
-        return (weights * centred).sum(dim=1) / centred.norm(dim=1) + self.alpha * activations.features.abs().sum(dim=1)
+        features, head = activations.tensor("features"), present(activations.head, "the head")
+        centred = features - state.to(features)
+        weights = head.to(centred).weight[activations.predictions]
+        return (weights * centred).sum(dim=1) / centred.norm(dim=1) + self.alpha * features.abs().sum(dim=1)

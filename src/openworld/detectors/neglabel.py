@@ -3,6 +3,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
@@ -10,6 +11,7 @@ from torch import Tensor
 
 from openworld.core.errors import OpenworldError
 from openworld.core.types import AboveZero, Positive, checked
+from openworld.detectors.engine.texts import Texts
 from openworld.detectors.plugin_api import Activations, DetectorCard, Fittable
 
 
@@ -38,23 +40,28 @@ class NegLabel(Fittable):
 
     def read(self, state: None, activations: Activations) -> Tensor:
         """Scores float[N], in [0, 1]."""
-        negative = activations.texts.to(activations.unit).negative
-        groups = name_groups(negative, self.groups, self.seed, who=self.name, lacking="negative texts")
-        of_groups = (activations.unit @ negative[group].mT / self.temperature for group in groups)
-        return share_of_classes(activations.cosines / self.temperature, of_groups)
+        return share_among(self, activations, "negative")
 
 
-def name_groups(names: Tensor | None, groups: int, seed: int, *, who: str, lacking: str) -> Tensor:
-    """Cut negative names float[M, E] at random into groups of one size, int64[groups, size]; the rest is left out."""
+def share_among(detector: Any, activations: Activations, pool: str) -> Tensor:
+    """NegLabel's score of a detector with `groups`, `seed` and `temperature`, by the names of a pool of `Texts`."""
+    names, groups = name_groups(detector, activations.unit_texts, pool)
+    of_groups = (activations.unit @ names[group].mT / detector.temperature for group in groups)
+    return share_of_classes(activations.cosines / detector.temperature, of_groups)
+
+
+def name_groups(detector: Any, texts: Texts, pool: str) -> tuple[Tensor, Tensor]:
+    """Names float[M, E] of a pool, cut at random into groups of one size, int64[groups, size]; the rest is left out."""
+    names, groups = getattr(texts, pool), detector.groups
     count = 0 if names is None else len(names)
     if count < groups:
         raise OpenworldError(
-            f"{who} needs {lacking}, one at least for each of {groups} groups, and has {count}; encode names that "
-            "`mine_negatives` chose, or set groups."
+            f"{detector.name} needs {pool} texts, one at least for each of {groups} groups, and has {count}; encode "
+            "names that `mine_negatives` chose, or set groups."
         )
     size = count // groups
-    order = np.random.default_rng(seed).permutation(size * groups)
-    return torch.from_numpy(order).to(names.device).view(groups, size)
+    order = np.random.default_rng(detector.seed).permutation(size * groups)
+    return names, torch.from_numpy(order).to(names.device).view(groups, size)
 
 
 def share_of_classes(of_classes: Tensor, of_groups: Iterable[Tensor]) -> Tensor:

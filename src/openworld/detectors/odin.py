@@ -41,5 +41,5 @@ class ODIN(Fittable):
     def read(self, state: None, activations: Activations) -> Tensor:
         """Scores float64[N]."""
         # At T = 1000 the softmax is nearly even: in float32 images differ in the last digits alone.
-        logits = activations.head.logits(activations.moved(self.perturbation, self.name)).double()
+        logits = activations.logits_of(activations.moved(self.perturbation, self.name)).double()
         return (logits / self.temperature).softmax(dim=1).amax(dim=1)

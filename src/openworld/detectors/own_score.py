@@ -27,4 +27,4 @@ class OwnScore(Fittable):
     card = DetectorCard(OWN_SCORE, "the learner's", "the learner's own detection score", ("learner",))
 
     def read(self, state: None, activations: Activations) -> Tensor:
-        return activations.own
+        return activations.tensor("own")

@@ -1,35 +1,27 @@
 """Sets of detectors to start from: what a paper compares, and what tends to work for a family of models."""
 
+from openworld import detectors as ours
 from openworld.core.errors import unknown_name
 from openworld.core.types import checked
-from openworld.detectors.ash import ASH
-from openworld.detectors.dice import DICE
-from openworld.detectors.energy import Energy
 from openworld.detectors.engine.fitted import OODDetector
-from openworld.detectors.gen import GEN
-from openworld.detectors.gl_mcm import GLMCM
-from openworld.detectors.gradnorm import GradNorm
-from openworld.detectors.knn import KNN
-from openworld.detectors.max_logit import MaxLogit
-from openworld.detectors.mcm import MCM
-from openworld.detectors.mds import MDS
-from openworld.detectors.msp import MSP
-from openworld.detectors.neglabel import NegLabel
-from openworld.detectors.odin import ODIN
-from openworld.detectors.rankfeat import RankFeat
-from openworld.detectors.react import ReAct
-from openworld.detectors.rmds import RMDS
-from openworld.detectors.scale import SCALE
-from openworld.detectors.vim import ViM
 
 PROFILES: dict[str, tuple[OODDetector, ...]] = {
     # qqwsad5/IS-OOD@e771abb runs OpenOOD's settings as they stand in its configuration, without a search.
-    "is-ood": (MSP(), ODIN(), MDS(), GradNorm(), KNN(), DICE(), RankFeat(), ASH()),
+    "is-ood": (
+        ours.MSP(),
+        ours.ODIN(),
+        ours.MDS(),
+        ours.GradNorm(),
+        ours.KNN(),
+        ours.DICE(),
+        ours.RankFeat(),
+        ours.ASH(),
+    ),
     # What leads on ResNet-50 and on ViT-B/16 in OpenOOD v1.5's leaderboard (ImageNet-1K), beside the baselines.
-    "convolutional": (MSP(), MaxLogit(), GEN(), ReAct(), ASH(), SCALE(), ViM()),
-    "transformer": (MSP(), GEN(), MDS(), RMDS()),
-    "other": (MSP(), MaxLogit(), Energy(), GEN(), KNN()),
-    "two-tower": (MCM(), GLMCM(), NegLabel()),
+    "convolutional": (ours.MSP(), ours.MaxLogit(), ours.GEN(), ours.ReAct(), ours.ASH(), ours.SCALE(), ours.ViM()),
+    "transformer": (ours.MSP(), ours.GEN(), ours.MDS(), ours.RMDS()),
+    "other": (ours.MSP(), ours.MaxLogit(), ours.Energy(), ours.GEN(), ours.KNN()),
+    "two-tower": (ours.MCM(), ours.GLMCM(), ours.NegLabel()),
 }
 
 TWO_TOWER = ("MCM", "MSP", "MaxLogit", "Energy", "GEN", "KNN", "MDS")

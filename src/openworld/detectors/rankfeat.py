@@ -7,6 +7,7 @@ from typing import Literal
 import torch
 from torch import Tensor
 
+from openworld.core.errors import present
 from openworld.core.types import AboveZero, checked
 from openworld.detectors.engine.activations import Maps
 from openworld.detectors.plugin_api import Activations, DetectorCard, Fittable
@@ -40,8 +41,9 @@ class RankFeat(Fittable):
     card = DetectorCard("RankFeat", "Song et al., 2022", "energy of maps less a rank", ("head", "maps"))
 
     def read(self, state: None, activations: Activations) -> Tensor:
-        logits = [activations.head.logits(pooled) for pooled in self._pool(activations.maps)]
-        return self.temperature * (sum(logits) / len(logits) / self.temperature).logsumexp(dim=1)
+        pooled = self._pool(present(activations.maps, "maps"))
+        logits = torch.stack([activations.logits_of(features) for features in pooled]).mean(dim=0)
+        return self.temperature * (logits / self.temperature).logsumexp(dim=1)
 
     def _pool(self, maps: Maps) -> list[Tensor]:
         pooled = []

@@ -30,7 +30,7 @@ class RAS(Fittable):
         return moments.mean.to(moments.dtype)
 
     def read(self, state: Tensor, activations: Activations) -> Tensor:
-        order = activations.features.argsort(dim=1)
-        profile = state.to(activations.features).expand_as(activations.features)
-        shifted = torch.empty_like(activations.features).scatter_(1, order, profile)
-        return activations.head.logits(shifted).logsumexp(dim=1)
+        features = activations.tensor("features")
+        profile = state.to(features).expand_as(features)
+        shifted = torch.empty_like(features).scatter_(1, features.argsort(dim=1), profile)
+        return activations.logits_of(shifted).logsumexp(dim=1)

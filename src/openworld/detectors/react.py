@@ -42,4 +42,4 @@ class ReAct(Fittable):
         return percentile(rows.features, self.percent)
 
     def read(self, state: Tensor, activations: Activations) -> Tensor:
-        return activations.head.logits(activations.features.clamp(max=float(state))).logsumexp(dim=1)
+        return activations.logits_of(activations.tensor("features").clamp(max=float(state))).logsumexp(dim=1)

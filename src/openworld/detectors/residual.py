@@ -32,7 +32,7 @@ class ResidualNorm(Fittable):
 
     def learn(self, head: Head, moments: Moments) -> Residual:
         """Principal features in float64, of features float[N, D] and the head."""
-        return null_space(self, head, moments).to(moments.dtype)
+        return null_space(self.name, self.dimensions, head, moments).to(moments.dtype)
 
     def read(self, state: Residual, activations: Activations) -> Tensor:
-        return -state.size(activations.features)
+        return -state.size(activations.tensor("features"))

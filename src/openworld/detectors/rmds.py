@@ -40,5 +40,5 @@ class RMDS(Fittable):
         return concerns(self.name, classes, moments)
 
     def read(self, state: tuple[Gaussian, Gaussian], activations: Activations) -> Tensor:
-        classes, whole = state
-        return whole.nearest(activations.features) - classes.nearest(activations.features)
+        (classes, whole), features = state, activations.tensor("features")
+        return whole.nearest(features) - classes.nearest(features)

@@ -37,5 +37,6 @@ class SCALE(Fittable):
             raise OpenworldError("percent is 100, which leaves no largest feature; expected less.")
 
     def read(self, state: None, activations: Activations) -> Tensor:
-        scale = ratio(activations.features, self.percent).exp()
-        return activations.head.logits(activations.features * scale[:, None]).logsumexp(dim=1)
+        features = activations.tensor("features")
+        scale = ratio(features, self.percent).exp()
+        return activations.logits_of(features * scale[:, None]).logsumexp(dim=1)

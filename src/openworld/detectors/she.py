@@ -30,4 +30,5 @@ class SHE(Fittable):
         return classes.means.to(classes.dtype)
 
     def read(self, state: Tensor, activations: Activations) -> Tensor:
-        return (activations.features * state.to(activations.features)[activations.predictions]).sum(dim=1)
+        features = activations.tensor("features")
+        return (features * state.to(features)[activations.predictions]).sum(dim=1)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
+from openworld.core.errors import present
 from openworld.core.types import Positive, checked
 from openworld.detectors.plugin_api import Activations, Bank, DetectorCard, Fittable, Head, Rows
 from openworld.estimators.engine.temperature import source_temperature
@@ -52,4 +53,4 @@ class TemperatureScaling(Fittable):
 
 
 def _temperature(rows: Rows):
-    return source_temperature(rows.features.double().cpu().numpy(), rows.labels.cpu().numpy())
+    return source_temperature(rows.features.double().cpu().numpy(), present(rows.labels, "labels").cpu().numpy())

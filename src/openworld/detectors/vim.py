@@ -8,7 +8,6 @@ from torch import Tensor
 
 from openworld.core.errors import OpenworldError
 from openworld.core.types import Positive, checked
-from openworld.detectors.engine.fitted import OODDetector
 from openworld.detectors.plugin_api import Activations, Bank, DetectorCard, Fittable, Head, Moments, Products, Rows
 
 
@@ -58,7 +57,7 @@ class ViM(Fittable):
 
     def learn(self, head: Head, moments: Moments, rows: Rows) -> Residual:
         """Principal features and alpha, in float64, of features float[N, D] and the head."""
-        residual = null_space(self, head, moments)
+        residual = null_space(self.name, self.dimensions, head, moments)
         sample = rows.features.double()
         left = residual.size(sample).mean()
         if not left > 0:
@@ -70,18 +69,18 @@ class ViM(Fittable):
         return replace(residual.to(moments.dtype), weight=alpha)
 
     def read(self, state: Residual, activations: Activations) -> Tensor:
-        return activations.energy - state.weight * state.size(activations.features)
+        return activations.energy - state.weight * state.size(activations.tensor("features"))
 
 
-def null_space(detector: OODDetector, head: Head, moments: Moments) -> Residual:
-    """Return what the leading `dimensions` of a detector leave over of training features, in float64."""
-    if detector.dimensions >= head.width:
+def null_space(who: str, dimensions: int, head: Head, moments: Moments) -> Residual:
+    """Return what the leading `dimensions` of training features leave over, in float64."""
+    if dimensions >= head.width:
         raise OpenworldError(
-            f"{detector.name} leaves out {detector.dimensions} dimensions, but there are {head.width} features; set "
-            f"dimensions to less, such as {head.width // 2}."
+            f"{who} leaves out {dimensions} dimensions, but there are {head.width} features; set dimensions to less, "
+            f"such as {head.width // 2}."
         )
     weight = head.weight.to(moments.sum)
     bias = moments.sum.new_zeros(head.classes) if head.bias is None else head.bias.to(moments.sum)
     origin = -torch.linalg.pinv(weight) @ bias
     vectors = torch.linalg.eigh(moments.about(origin)).eigenvectors  # ascending
-    return Residual(origin, vectors[:, : head.width - detector.dimensions])
+    return Residual(origin, vectors[:, : head.width - dimensions])

@@ -47,4 +47,4 @@ class VRA(Fittable):
         return float(percentile(rows.features, self.low)), float(percentile(rows.features, self.high))
 
     def read(self, state: tuple[float, float], activations: Activations) -> Tensor:
-        return activations.head.logits(activations.features.clamp(*state)).logsumexp(dim=1)
+        return activations.logits_of(activations.tensor("features").clamp(*state)).logsumexp(dim=1)

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import conv1d, normalize, pad
 
+from openworld.core.errors import present
 from openworld.core.types import AboveZero, NotNegative, Positive, Range, checked
 from openworld.detectors.plugin_api import Activations, Bank, DetectorCard, Fittable, Head, Rows
 
@@ -92,12 +93,12 @@ class WeiPer(Fittable):
         noise = torch.randn(self.repeats, *head.weight.shape, generator=draws).to(head.weight)
         lengths = head.weight.norm(dim=1, keepdim=True)
         weight = (head.weight + self.distance * lengths * normalize(noise, dim=2)).flatten(0, 1)
-        state = Learned(weight.to(rows.features), None, None)
-        logits = [self._logits(state, head, part) for part in rows.features.split(IMAGES)]
-        return Learned(state.weight, self._histogram([rows.features]), self._histogram(logits))
+        weight = weight.to(rows.features)
+        logits = [self._logits(weight, head, part) for part in rows.features.split(IMAGES)]
+        return Learned(weight, self._histogram([rows.features]), self._histogram(logits))
 
-    def _logits(self, state: Learned, head: Head, features: Tensor) -> Tensor:
-        logits = features @ state.weight.to(features).mT
+    def _logits(self, weight: Tensor, head: Head, features: Tensor) -> Tensor:
+        logits = features @ weight.to(features).mT
         return logits if head.bias is None else logits + head.bias.to(features).repeat(self.repeats)
 
     def _histogram(self, parts: list[Tensor]) -> Histogram:
@@ -106,13 +107,15 @@ class WeiPer(Fittable):
         low, high = min(float(part.min()) for part in parts), max(float(part.max()) for part in parts)
         gap = (high - low) / images
         low, high = low - gap, high + gap
-        return Histogram(low, high, sum(_histograms(part, low, high, self.bins).sum(dim=0) for part in parts) / images)
+        shares = (_histograms(part, low, high, self.bins).sum(dim=0) for part in parts)
+        return Histogram(low, high, sum(shares, start=parts[0].new_zeros(self.bins)) / images)
 
     def read(self, state: Learned, activations: Activations) -> Tensor:
-        return torch.cat([self._read(state, activations.head, part) for part in activations.features.split(IMAGES)])
+        parts, head = activations.tensor("features").split(IMAGES), present(activations.head, "the head")
+        return torch.cat([self._read(state, head, part) for part in parts])
 
     def _read(self, state: Learned, head: Head, features: Tensor) -> Tensor:
-        logits = self._logits(state, head, features)
+        logits = self._logits(state.weight, head, features)
         sure = logits.unflatten(1, (self.repeats, -1)).softmax(dim=2).amax(dim=2).mean(dim=1)
         apart = state.features.divergence(features, self.feature_window, FEATURE_FLOOR)
         logits_apart = state.logits.divergence(logits, self.logit_window, LOGIT_FLOOR)

@@ -169,6 +169,19 @@ def test_too_few_images_cost_no_pass_where_they_can_be_counted(loader, counted):
     assert set(plan([MSP(), KNN(there)], small_classifier()).fit(shown)) == {"MSP", "KNN"}
 
 
+class InOrder(torch.utils.data.Sampler):
+    """Does not say how many images it draws, which torch allows."""
+
+    def __iter__(self):
+        return iter(range(4))
+
+
+def test_a_sampler_without_a_length_is_not_counted():
+    images = torch.utils.data.TensorDataset(make_images(0, 4), torch.zeros(4, dtype=torch.int64))
+    loader = torch.utils.data.DataLoader(images, batch_size=2, sampler=InOrder())
+    assert plan([KNN(4)], small_classifier()).fit(loader)["KNN"].state.shape[0] == 4
+
+
 def test_too_few_images_for_neighbours_are_refused_before_any_is_seen():
     require_images({"KNN": KNN(3, bank=3), "guide": NNGuide(3, share=1.0), "MSP": MSP()}, 3)
     with pytest.raises(OpenworldError, match="KNN asks for 4 .* holds 3 of 90 "):

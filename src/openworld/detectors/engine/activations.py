@@ -14,7 +14,7 @@ from torch import Tensor
 from torch.nn.functional import normalize
 
 from openworld.core.arrays import LARGEST_LABEL, as_labels
-from openworld.core.errors import OpenworldError
+from openworld.core.errors import OpenworldError, present
 from openworld.core.representation import short_repr
 from openworld.core.types import checked
 from openworld.detectors.engine.head import Head, as_floats
@@ -90,8 +90,8 @@ class Layer:
     @cached_property
     def influence(self) -> Tensor:
         """Pooled maps times the derivative with respect to them, float[N, c]: all positions move as their mean does."""
-        slope = self.gradient.flatten(2).sum(dim=2) if self.gradient.dim() > 2 else self.gradient
-        return self.pooled * slope
+        gradient = present(self.gradient, "the gradient of a layer")
+        return self.pooled * (gradient.flatten(2).sum(dim=2) if gradient.dim() > 2 else gradient)
 
     def take(self, rows: Any) -> "Layer":
         """Some of the images."""
@@ -166,11 +166,19 @@ class Activations:
         parts |= {f"sampled by {how}": logits for how, logits in self.sampled.items()}
         return {name: len(part) for name, part in parts.items() if part is not None}
 
+    def tensor(self, name: str) -> Tensor:
+        """Return the part of a name in `PER_IMAGE`, which must be there: a detector looks at what it `needs` alone."""
+        return present(getattr(self, name), name)
+
+    def logits_of(self, features: Tensor) -> Tensor:
+        """Return what the head, which must be there, makes of other features than those of the images, float[N, C]."""
+        return present(self.head, "the head").logits(features)
+
     @cached_property
     def logits(self) -> Tensor:
         """float[N, C]."""
         self.require("logits", "logits")
-        return self.head.logits(self.features) if self.outputs is None else self.outputs
+        return self.logits_of(self.tensor("features")) if self.outputs is None else self.outputs
 
     @cached_property
     def probabilities(self) -> Tensor:
@@ -190,12 +198,23 @@ class Activations:
     @cached_property
     def unit(self) -> Tensor:
         """Features of length 1, float[N, D]; a zero vector stays zero."""
-        return normalize(self.features, dim=1)
+        return normalize(self.tensor("features"), dim=1)
+
+    @cached_property
+    def unit_texts(self) -> Texts:
+        """The texts, which must be there, on the device and in the type of the features."""
+        return present(self.texts, "texts").to(self.unit)
 
     @cached_property
     def cosines(self) -> Tensor:
         """Cosines of features and class texts, float[N, C]."""
-        return self.unit @ self.texts.to(self.unit).own.mT
+        return self.unit @ self.unit_texts.own.mT
+
+    @cached_property
+    def patch_cosines(self) -> Tensor:
+        """Cosines of patches and class texts, float[N, P, C]."""
+        patches = self.tensor("patches")
+        return normalize(patches, dim=-1) @ present(self.texts, "texts").to(patches).own.mT
 
     def require(self, need: str, who: str) -> None:
         """Raise unless `need`, one of `NEEDS`, is there; what only a fit looks at counts as there."""

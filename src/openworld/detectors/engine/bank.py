@@ -5,7 +5,7 @@ the cut into batches nor that into shards changes what is kept, as long as a sha
 """
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import torch
@@ -22,9 +22,9 @@ PRODUCTS = 2**24  # inner products alive at a time, 64 MiB in float32
 class Rows:
     """Features float[M, D], labels int[M] and draws float64[M]; places of the first image and of the next to come."""
 
-    features: Tensor | None
+    features: Tensor
     labels: Tensor | None
-    draws: Tensor | None
+    draws: Tensor
     first: int
     offered: int
 
@@ -58,19 +58,16 @@ class Bank:
         drawn = int((np.random.default_rng(self.seed).random(images) < self.share).sum())
         return drawn if self.rows is None else min(drawn, self.rows)
 
-    def begin(self, start: int) -> Rows:
-        return Rows(None, None, None, start, start)
+    by_place: ClassVar[bool] = True
 
-    def add(self, total: Rows | None, activations: Activations) -> Rows:
-        total = self.begin(0) if total is None else total
-        generator = np.random.default_rng(self.seed)
-        generator.bit_generator.advance(total.offered)  # one draw per image: the cut into batches does not matter
+    def add(self, total: Rows | int | None, activations: Activations) -> Rows:
+        start = total.offered if isinstance(total, Rows) else total or 0
         values = getattr(activations, self.of)
-        draws = torch.from_numpy(generator.random(len(activations))).to(values.device)
+        draws = draws_by_place(self.seed, start, len(activations)).to(values.device)
         drawn = draws < self.share
         labels = None if activations.labels is None else activations.labels.to(drawn.device)[drawn]
-        rows = Rows(values[drawn], labels, draws[drawn], total.offered, total.offered + len(activations))
-        return self._trim(_join(total, rows))
+        rows = Rows(values[drawn], labels, draws[drawn], start, start + len(activations))
+        return self._trim(_join(total, rows) if isinstance(total, Rows) else rows)
 
     def merge(self, first: Rows, second: Rows) -> Rows:
         """The total of two shards, the images of `first` before those of `second`; a sample's must be neighbours."""
@@ -93,15 +90,23 @@ class Bank:
         return Rows(rows.features[places], labels, rows.draws[places], rows.first, rows.offered)
 
 
+def draws_by_place(seed: int, start: int, count: int) -> Tensor:
+    """Return one draw for each image, float64[count], of which `start` come before: the cut does not matter."""
+    return torch.from_numpy(np.random.Generator(np.random.PCG64(seed).advance(start)).random(count))
+
+
 def _join(first: Rows, second: Rows) -> Rows:
-    if first.features is None:
-        return second
     if (first.labels is None) != (second.labels is None):
         raise OpenworldError("some training batches have labels and some have none; give labels with all or with none.")
     device = first.features.device
-    parts = ((first.features, second.features), (first.labels, second.labels), (first.draws, second.draws))
-    joined = (None if part is None else torch.cat([part, other.to(device)]) for part, other in parts)
-    return Rows(*joined, first.first, second.offered)
+    features, draws = (
+        torch.cat([first.features, second.features.to(device)]),
+        torch.cat([first.draws, second.draws.to(device)]),
+    )
+    labels = None
+    if first.labels is not None and second.labels is not None:
+        labels = torch.cat([first.labels, second.labels.to(device)])
+    return Rows(features, labels, draws, first.first, second.offered)
 
 
 def _rank_in_class(labels: Tensor | None, draws: Tensor) -> np.ndarray:

@@ -26,6 +26,7 @@ from openworld.detectors.engine.serialization import (
     take_apart,
     write,
 )
+from openworld.detectors.engine.statistics import begins_by_place
 from openworld.detectors.engine.texts import Texts
 
 ORDER_MATTERS = (
@@ -134,7 +135,8 @@ class FitStatistics:
         write(path, GATHERED, form, tensors)
 
     def _fit(self, label: str, gathered: list) -> FittedDetector:
-        detector, state, concerns = self.detectors[label], None, []
+        detector: Any = self.detectors[label]  # of which `learn` and `concerns` are asked where it has them
+        state, concerns = None, []
         if gathered:
             with solvable(detector.name):
                 state = detector.learn(self.head, *gathered)
@@ -163,7 +165,7 @@ def gather(detectors: Mapping[str, OODDetector], batches: Iterable[Activations],
     statistics = {label: tuple(detector.gathers) for label, detector in detectors.items()}
     positive = any(getattr(detector, "expects_positive", False) for detector in detectors.values())
     totals = {
-        statistic: statistic.begin(start) if hasattr(statistic, "begin") else None
+        statistic: start if begins_by_place(statistic) else None
         for wanted in statistics.values()
         for statistic in wanted
     }
@@ -240,7 +242,6 @@ class Fittable:
     paper: ClassVar[str]
     summary: ClassVar[str]
     needs: ClassVar[tuple[str, ...]]
-    gathers: ClassVar[tuple] = ()
 
     def __init_subclass__(cls, **arguments: Any):
         super().__init_subclass__(**arguments)
@@ -262,6 +263,15 @@ class Fittable:
             OpenworldError: something that the detector needs is missing, and what its `learn` says.
         """
         return fit(self, features, labels, head)
+
+    @property
+    def gathers(self) -> tuple:
+        """Statistics of training images that it learns from."""
+        return ()
+
+    def read(self, state: Any, activations: Activations) -> Tensor:
+        """Return the scores float[N] of images, larger = more in-distribution, by what was learned."""
+        raise NotImplementedError
 
 
 def statistics_of(detectors: Mapping[str, OODDetector]) -> tuple:

@@ -217,7 +217,7 @@ def _join(image_sets: Sequence[Activations]) -> Activations:
     """Features, logits and patches of all sets, one behind the other; head and texts of the first."""
     parts = ("features", "outputs", "patches", "own")
     names = [name for name in parts if getattr(image_sets[0], name) is not None]
-    joined = {name: torch.cat([getattr(images, name) for images in image_sets]) for name in names}
+    joined: dict[str, Any] = {name: torch.cat([images.tensor(name) for images in image_sets]) for name in names}
     return Activations(**joined, head=image_sets[0].head, texts=image_sets[0].texts)
 
 

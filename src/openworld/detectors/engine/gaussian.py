@@ -54,7 +54,7 @@ def within_classes(classes: ClassTotals, moments: Moments) -> tuple[Tensor, Tens
     """Means float64[K, D] of the classes that have images, and the covariance within them, 1/N, float64[D, D]."""
     present = classes.counts > 0
     means = classes.means[present]
-    scatter = moments.products - (means * classes.counts[present, None]).mT @ means
+    scatter = moments.outer - (means * classes.counts[present, None]).mT @ means
     return means, scatter / moments.n
 
 

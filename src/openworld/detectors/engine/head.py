@@ -83,9 +83,10 @@ class Head:
 
     def equals(self, other: "Head") -> bool:
         """Whether it has the same weights, on whatever device."""
-        if (self.bias is None) != (other.bias is None) or not torch.equal(self.weight.cpu(), other.weight.cpu()):
-            return False
-        return self.bias is None or torch.equal(self.bias.cpu(), other.bias.cpu())
+        parts = ((self.weight, other.weight), (self.bias, other.bias))
+        return all(
+            one is two if one is None or two is None else torch.equal(one.cpu(), two.cpu()) for one, two in parts
+        )
 
     def to(self, like: Tensor) -> "Head":
         """Return the head on the device and in the type of a tensor."""

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from openworld.core.arrays import as_scores
-from openworld.core.errors import OpenworldError, unknown_name
+from openworld.core.errors import OpenworldError, present, unknown_name
 from openworld.core.types import checked
 from openworld.detectors.engine.activations import Activations, Layer, Maps
 from openworld.detectors.engine.head import Head
@@ -92,7 +92,7 @@ class WatchedModel:
         if self.channels_last and pixels.dim() == 4 and pixels.device.type == "cpu":
             pixels = pixels.contiguous(memory_format=torch.channels_last)
         several = {how: sampled_logits(self.module, self.members, images.detach(), how) for how in samplings}
-        extras = {"images": images.detach().contiguous(), "model": self} if keep_images else {}
+        extras: dict[str, Any] = {"images": images.detach().contiguous(), "model": self} if keep_images else {}
         layer_gradients = layer_gradients and bool(layers)
         differentiated = bool(perturbations) or layer_gradients
         std = self._deviations(pixels) if in_pixels else None
@@ -110,8 +110,8 @@ class WatchedModel:
             for how in dict.fromkeys(perturbations):
                 moved[how] = self._forward(how.move(pixels, gradients[how.direction], std), False)[0]
         caught = {name: Layer(part.detach(), slopes.get(name)) for name, part in left.items()}
-        parts = {"perturbed": moved, "layers": caught, "sampled": several, **extras}
-        return Activations(features.detach(), self.head, logits.detach(), labels, stage_maps, **parts)
+        parts = features.detach(), self.head, logits.detach(), labels, stage_maps
+        return Activations(*parts, perturbed=moved, layers=caught, sampled=several, **extras)
 
     def require(
         self,
@@ -165,14 +165,15 @@ class WatchedModel:
 
     @torch.no_grad()
     def _stage(self, maps: Tensor) -> Tensor:
-        return self.module.get_submodule(self.last_stage)(maps)
+        return self.module.get_submodule(present(self.last_stage, "the last stage"))(maps)
 
     def _deviations(self, images: Tensor) -> Tensor:
-        if images.dim() < 3 or images.shape[1] != len(self.pixel_std):
+        deviations = present(self.pixel_std, "pixel_std")
+        if images.dim() < 3 or images.shape[1] != len(deviations):
             raise OpenworldError(
-                f"pixel_std has {len(self.pixel_std)} channels, but the images have shape {list(images.shape)}."
+                f"pixel_std has {len(deviations)} channels, but the images have shape {list(images.shape)}."
             )
-        return images.new_tensor(self.pixel_std).view(-1, *[1] * (images.dim() - 2))
+        return images.new_tensor(deviations).view(-1, *[1] * (images.dim() - 2))
 
 
 @checked

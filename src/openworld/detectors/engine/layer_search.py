@@ -85,7 +85,7 @@ def find_head(module: nn.Module, images: Tensor, name: str | None) -> str:
             f"({list(logits.shape)}): something follows it, or there are several heads. Name the layer with head=..., "
             f"one of {', '.join(layers[-5:])}, or wrap the model so that its forward returns that layer's output."
         )
-    layer = module.get_submodule(call.name)
+    layer: Any = module.get_submodule(call.name)
     if not torch.allclose(linear(call.entered, layer.weight, layer.bias), call.left, rtol=1e-3, atol=1e-4):
         raise OpenworldError(
             f"{call.name!r}, a {type(layer).__name__}, does not give W h + b of its weights. Put a linear layer in its "
@@ -173,11 +173,11 @@ def family_of(module: nn.Module) -> str:
 
 
 def _no_head(module: nn.Module) -> str:
-    convolutions = [name for name, part in module.named_modules() if isinstance(part, nn.Conv2d)]
+    convolutions = [(name, part) for name, part in module.named_modules() if isinstance(part, nn.Conv2d)]
     way = ""
-    if convolutions and set(module.get_submodule(convolutions[-1]).kernel_size) == {1}:
+    if convolutions and set(convolutions[-1][1].kernel_size) == {1}:
         way = (
-            f" If {convolutions[-1]!r}, a convolution of 1 x 1, gives them: pool before it, and put a linear layer "
+            f" If {convolutions[-1][0]!r}, a convolution of 1 x 1, gives them: pool before it, and put a linear layer "
             "with its weights, weight.flatten(1), in its place."
         )
     return (

@@ -9,6 +9,7 @@ from torch import Tensor
 from torch.nn.functional import batch_norm, cross_entropy
 from torch.overrides import TorchFunctionMode
 
+from openworld.core.errors import present
 from openworld.core.types import AboveZero, NotNegative, Range, checked
 
 Objective = Literal["confidence", "largest logit"]
@@ -59,7 +60,7 @@ class Perturbation:
             signs = torch.where(gradient > 0, 1.0, -1.0).to(images)
         else:
             signs = gradient.sign() * _smallest(gradient, self.share)
-        step = self.step / pixel_std if self.in_pixels else self.step
+        step = self.step / present(pixel_std, "pixel_std") if self.in_pixels else self.step
         return images + step * signs
 
 

@@ -6,14 +6,14 @@ passes, NAC, which asks how the layers' maps move the softmax, a backward pass, 
 MCDropout makes as many forward passes as it is told to, DeepEnsemble one for each classifier.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass
 from itertools import chain
 from typing import Annotated, Any
 
 import torch
 from torch import Tensor
-from torch.utils.data import DataLoader, IterableDataset
+from torch.utils.data import DataLoader
 
 from openworld.core.errors import OpenworldError
 from openworld.core.reading import wrong
@@ -123,7 +123,7 @@ class DetectionPlan:
     def _wanted(self, detectors: Mapping[str, OODDetector], needs: Mapping[str, Collection[str]]) -> dict[str, Any]:
         """What `WatchedModel.see` is to catch for the detectors, by what each looks at."""
 
-        def looking_at(need: str) -> list[OODDetector]:
+        def looking_at(need: str) -> list[Any]:  # those that look at some needs have members beside a detector's
             return [detector for label, detector in detectors.items() if need in needs[label]]
 
         layers = [getattr(detector, "layers", ()) or self.model.layers for detector in looking_at("layers")]
@@ -193,16 +193,18 @@ def require_images(detectors: Mapping[str, OODDetector], images: Annotated[int, 
     >>> require_images({"MSP": MSP(), "KNN": KNN(k=3)}, 3)
     """
     for detector in detectors.values():
-        if hasattr(detector, "require_images"):
-            detector.require_images(images)
+        getattr(detector, "require_images", lambda images: None)(images)
 
 
 def _samplings(detectors: Mapping[str, OODDetector]) -> tuple[Sampling, ...]:
-    return tuple(dict.fromkeys(detector.sampling for detector in detectors.values() if "samples" in detector.needs))
+    sampling: list[Any] = [detector for detector in detectors.values() if "samples" in detector.needs]
+    return tuple(dict.fromkeys(detector.sampling for detector in sampling))
 
 
-def _label(detectors: Mapping[str, OODDetector] | Iterable[OODDetector]) -> dict[str, OODDetector]:
-    pairs = list(detectors.items()) if isinstance(detectors, Mapping) else [(None, each) for each in detectors]
+def _label(detectors: Mapping[str, OODDetector] | Iterable[OODDetector]) -> dict[str, Any]:
+    """Detectors by label; some say which layers they look at, and how images are moved or sampled."""
+    is_mapping = isinstance(detectors, Mapping)
+    pairs: list[tuple[Any, Any]] = list(detectors.items()) if is_mapping else [(None, each) for each in detectors]
     if not pairs:
         raise OpenworldError("there is no detector to plan for; pass one at least.")
     for label, detector in pairs:
@@ -222,7 +224,7 @@ def _count(batches: Iterable) -> int | None:
     if isinstance(batches, Sequence):
         images = [_pair(batch)[0] for batch in batches]
         return sum(map(len, images)) if all(isinstance(batch, Tensor) and batch.dim() for batch in images) else None
-    if isinstance(batches, DataLoader) and not isinstance(batches.dataset, IterableDataset):
+    if isinstance(batches, DataLoader) and isinstance(batches.sampler, Sized):
         count = len(batches.sampler)
         return count - count % batches.batch_size if batches.drop_last and batches.batch_size else count
     return None

@@ -16,6 +16,7 @@ import numpy as np
 from openworld.core.errors import OpenworldError, unknown_name
 from openworld.core.types import checked
 from openworld.detectors.engine.fitted import FittedDetector, OODDetector
+from openworld.detectors.engine.planning import require_images
 from openworld.metrics import auroc, mean_over_sets
 from openworld.results.settings_search import SettingsSearch, Trial
 
@@ -93,7 +94,7 @@ class DetectorCandidates:
             groups = first, others
         found = []
         for label in (label for label in self.trials if label not in self.unable(refused)):
-            tried = self.given[label]
+            tried: Any = self.given[label]  # a dataclass, as `OODDetector` says
             trials, usual = [], None
             defaults = {field.name: field.default for field in fields(tried) if field.default is not MISSING}
             for place, (name, (settings, detector)) in enumerate(self.trials[label].items()):
@@ -144,7 +145,8 @@ def candidates(detectors: Mapping[str, OODDetector], grids: Mapping[str, Grid] |
         settings = settings_of(grid)
         if len(settings) > 1:
             try:
-                own = [(each, replace(detectors[label], **each)) for each in settings]
+                usual: Any = detectors[label]  # a dataclass, as `OODDetector` says
+                own = [(each, replace(usual, **each)) for each in settings]
             except TypeError as error:
                 name = detectors[label].name
                 raise OpenworldError(f"{name} has no such setting ({error}); see openworld list detectors.") from error
@@ -185,15 +187,14 @@ def _trial(settings: dict[str, Any], name: str, known, strange, refused, groups)
     ]
     mean = mean_over_sets(each, [(inside, own) for own in outside])
     if mean.value is None:
-        return Trial(settings, None, reason=mean.reason)
+        return Trial(settings, None, reason=mean.reason or "")
     low, high = mean.interval() or (None, None)
     return Trial(settings, mean.value, low, high)
 
 
 def _too_few(detector: OODDetector, images: int) -> OpenworldError | None:
     try:
-        if hasattr(detector, "require_images"):
-            detector.require_images(images)
+        require_images({detector.name: detector}, images)
     except OpenworldError as error:
         return error
     return None

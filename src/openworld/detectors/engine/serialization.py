@@ -57,7 +57,7 @@ def settings_of(detector: Any) -> dict:
     return {"name": detector.name, "settings": to_json(detector, f"{detector.name}'s settings")}
 
 
-def detector_of(form: dict, kinds: Iterable[type]) -> Any:
+def detector_of(form: dict, kinds: Iterable[Any]) -> Any:
     """Return the detector that a file says; of `kinds`, ours or a plug-in's."""
     from openworld.detectors import find_detector
 
@@ -117,7 +117,7 @@ def put_together(form: Any, tensors: Mapping[str, Tensor], classes: Mapping[str,
         return tensor
     if "dtype" in form:
         return {str(dtype).removeprefix("torch."): dtype for dtype in (torch.float32, torch.float64)}[form["dtype"]]
-    kind = classes[form["class"]]
+    kind: Any = classes[form["class"]]
     if {field.name for field in fields(kind)} != set(form["fields"]):
         raise ValueError(f"{kind.__name__} has other fields in this version")
     # Not by its constructor: text embeddings, say, would be divided by their length a second time, and scores move.

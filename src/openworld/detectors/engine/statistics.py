@@ -1,25 +1,26 @@
 """What fits gather of training images in one streaming pass: sums in float64; features one by one are in `bank`.
 
 A statistic is a frozen dataclass: detectors that ask for equal ones share them. `add(total, activations)` returns
-the total with one more batch in it; it starts from None, or from `begin(start)` where a statistic has that.
+the total with one more batch in it; it starts from None, or, where a statistic draws `by_place`, from the place of
+the first image among all training images.
 `merge(first, second)` is the total of two shards of the images, gathered apart; neither is changed. How images
 are cut into batches and shards changes sums by rounding alone, and banks not at all as long as the images come in the
 same order.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import torch
 from torch import Tensor
 
-from openworld.core.errors import OpenworldError
+from openworld.core.errors import OpenworldError, present
 from openworld.detectors.engine.activations import Activations, Layer
 
 
 class Statistic:
-    """What statistics that merge totals share: a batch is a shard."""
+    """Statistics to which a batch is a shard."""
 
     def add(self, total: Any, activations: Activations) -> Any:
         batch = self.total_of(activations)
@@ -27,6 +28,10 @@ class Statistic:
 
     def total_of(self, activations: Activations) -> Any:
         """The total of one batch alone."""
+        raise NotImplementedError
+
+    def merge(self, first: Any, second: Any) -> Any:
+        """The total of two batches, or shards."""
         raise NotImplementedError
 
 
@@ -53,13 +58,14 @@ class ClassSums(Statistic):
     needs: ClassVar[tuple[str, ...]] = ("features", "labels")
 
     def total_of(self, activations: Activations) -> ClassTotals:
-        chosen = activations.predictions == activations.labels if self.correct else slice(None)
-        features = activations.features[chosen].double()
-        labels = activations.labels[chosen].to(features.device)
-        classes = activations.head.classes if activations.head else int(activations.labels.max()) + 1
-        counts = torch.bincount(labels, minlength=classes)
-        sums = features.new_zeros(classes, features.shape[1]).index_add_(0, labels, features)
-        return ClassTotals(counts, sums, activations.features.dtype)
+        features = activations.tensor("features")
+        labels = activations.tensor("labels").to(features.device)
+        chosen = activations.predictions == labels if self.correct else slice(None)
+        rows, classes = features[chosen].double(), labels[chosen]
+        width = activations.head.classes if activations.head else int(labels.max()) + 1
+        counts = torch.bincount(classes, minlength=width)
+        sums = rows.new_zeros(width, rows.shape[1]).index_add_(0, classes, rows)
+        return ClassTotals(counts, sums, features.dtype)
 
     def merge(self, first: ClassTotals, second: ClassTotals) -> ClassTotals:
         few, many = sorted((first, second), key=lambda total: len(total.counts))
@@ -98,10 +104,15 @@ class Moments:
         """float64[D]."""
         return self.sum / self.n
 
+    @property
+    def outer(self) -> Tensor:
+        """The sum of outer products, which must be there."""
+        return present(self.products, "the sum of outer products")
+
     def about(self, centre: Tensor) -> Tensor:
         """Mean outer product of (features - centre), float64[D, D]; of the mean, the covariance with 1/N."""
         crossed = torch.outer(self.mean, centre)
-        return self.products / self.n - crossed - crossed.mT + torch.outer(centre, centre)
+        return self.outer / self.n - crossed - crossed.mT + torch.outer(centre, centre)
 
 
 @dataclass(frozen=True)
@@ -113,7 +124,8 @@ class Mean(Statistic):
     needs: ClassVar[tuple[str, ...]] = ("features",)
 
     def total_of(self, activations: Activations) -> Moments:
-        features = activations.features.sort(dim=1).values if self.ranked else activations.features
+        features = activations.tensor("features")
+        features = features.sort(dim=1).values if self.ranked else features
         return Moments(len(features), features.sum(dim=0, dtype=torch.float64), features.dtype)
 
     def merge(self, first: Moments, second: Moments) -> Moments:
@@ -129,16 +141,17 @@ class Products:
     needs: ClassVar[tuple[str, ...]] = ("features",)
 
     def add(self, total: Moments | None, activations: Activations) -> Moments:
-        rows = activations.features.double()
-        rows = rows if self.lift is None else self.lift(rows)
+        features = activations.tensor("features")
+        rows = features.double() if self.lift is None else self.lift(features.double())
         if total is None:
-            return Moments(len(rows), rows.sum(dim=0), activations.features.dtype, rows.mT @ rows)
-        total.products.addmm_(rows.mT, rows)  # in place: 33 MB for 2,048 features, once per batch
+            return Moments(len(rows), rows.sum(dim=0), features.dtype, rows.mT @ rows)
+        total.outer.addmm_(rows.mT, rows)  # in place: 33 MB for 2,048 features, once per batch
         return Moments(total.n + len(rows), total.sum + rows.sum(dim=0), total.dtype, total.products)
 
     def merge(self, first: Moments, second: Moments) -> Moments:
-        total, products = first.sum + second.sum.to(first.sum.device), second.products.to(first.products.device)
-        return Moments(first.n + second.n, total, first.dtype, first.products + products)
+        device = first.sum.device
+        total, products = first.sum + second.sum.to(device), first.outer + second.outer.to(device)
+        return Moments(first.n + second.n, total, first.dtype, products)
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,11 +170,10 @@ class Collected(Statistic):
 
 @dataclass(frozen=True, eq=False)
 class LayerTotals:
-    """names: of the layers; empty for no image yet. totals: one for each. start: training images that come before."""
+    """names: of the layers. totals: one for each."""
 
     names: tuple[str, ...]
     totals: tuple
-    start: int = 0
 
     def __iter__(self) -> Iterator[tuple[str, Any]]:
         """Yield the name and the total of every layer."""
@@ -183,25 +195,21 @@ class PerLayer:
         gradients = ("layer gradients",) if self.of == "influence" else ()
         return ("layers", *gradients, *(need for need in self.statistic.needs if need != "features"))
 
-    def begin(self, start: int) -> LayerTotals:
-        return LayerTotals((), (), start)
+    @property
+    def by_place(self) -> bool:
+        return begins_by_place(self.statistic)
 
-    def add(self, total: LayerTotals | None, activations: Activations) -> LayerTotals:
-        total = self.begin(0) if total is None else total
+    def add(self, total: LayerTotals | int | None, activations: Activations) -> LayerTotals:
         seen = self._seen(activations)
-        if total.names and total.names != tuple(seen):
+        before = total.totals if isinstance(total, LayerTotals) else [total] * len(seen)
+        if isinstance(total, LayerTotals) and total.names != tuple(seen):
             raise OpenworldError(f"batches bring the layers {total.names} and {tuple(seen)}; give all the same.")
-        begun = getattr(self.statistic, "begin", lambda start: None)
-        before = total.totals or tuple(begun(total.start) for _ in seen)
-        totals = tuple(map(self.statistic.add, before, seen.values()))
-        return replace(total, names=tuple(seen), totals=totals)
+        return LayerTotals(tuple(seen), tuple(map(self.statistic.add, before, seen.values())))
 
     def merge(self, first: LayerTotals, second: LayerTotals) -> LayerTotals:
-        if not first.names or not second.names:
-            return first if first.names else second
         if first.names != second.names:
             raise OpenworldError(f"the shards bring the layers {first.names} and {second.names}; gather both alike.")
-        return replace(first, totals=tuple(map(self.statistic.merge, first.totals, second.totals)))
+        return LayerTotals(first.names, tuple(map(self.statistic.merge, first.totals, second.totals)))
 
     def _seen(self, activations: Activations) -> dict[str, Activations]:
         """Every layer as if it were the features."""
@@ -209,6 +217,11 @@ class PerLayer:
         outputs = activations.logits if self.logits else None
         rows = {name: rows_of(layer, self.of) for name, layer in layers.items()}
         return {name: Activations(part, outputs=outputs, labels=activations.labels) for name, part in rows.items()}
+
+
+def begins_by_place(statistic: Any) -> bool:
+    """Whether the first total of a statistic, before any image, is the place of the first image, not None."""
+    return getattr(statistic, "by_place", False)
 
 
 def rows_of(layer: Layer, of: Any) -> Tensor:

@@ -62,8 +62,8 @@ class Texts:
         """Return the texts on the device and in the type of a tensor."""
         if self.own.device == like.device and self.own.dtype == like.dtype:
             return self
-        parts = (self.own, self.negative, self.conjugated)
-        return Texts(*(None if part is None else part.to(like) for part in parts))
+        negative, conjugated = (None if part is None else part.to(like) for part in (self.negative, self.conjugated))
+        return Texts(self.own.to(like), negative, conjugated)
 
 
 @torch.no_grad()

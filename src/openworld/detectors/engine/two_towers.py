@@ -65,7 +65,7 @@ def activations_of(clip: DualEncoder, features: Features, texts: Texts, head: He
     patches = None
     if features.patches is not None:
         rows = torch.from_numpy(features.patches[:]).to(clip.device, clip.dtype)
-        patches = clip.project_patches(rows).float()
+        patches = clip.project_patches(rows).float()  # ty: ignore[missing-attribute]: others refuse it in a sentence
     same = len(features.classnames) == len(texts.own)
     return Activations(
         unit,
