@@ -253,7 +253,8 @@ def student_quantile(level: float, degrees: float | None) -> float | None:
         return None
     from scipy.special import stdtrit
 
-    return float(stdtrit(degrees, (1 + level) / 2))
+    middle = (1 + level) / 2
+    return float(stdtrit(degrees, middle)) if middle > 0.5 else 0.0  # SciPy before 1.17 says 1e-16 at the median
 
 
 def student_p(number: float, standard_error: float, degrees: float) -> float:
