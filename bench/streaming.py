@@ -47,7 +47,7 @@ def write(path: Path, rows: int, classes: int, strength: float, *, labelled: boo
 
 
 def measured(source: Path, target: Path) -> tuple[str | None, float | None, float, float]:
-    """The quoted method and its accuracy (None: it cannot be told), processor seconds, largest size in GB."""
+    """The quoted method and its accuracy (None: it cannot be estimated), processor seconds, largest size in GB."""
     from openworld.label_free.estimate.estimation import estimate_accuracy
     from openworld.label_free.estimate.score_tables import open_table
 
@@ -75,7 +75,7 @@ def main() -> None:
             found.append({"rows": rows, "seconds": seconds, "rows_a_second": rows / seconds, "gigabytes": size})
             if not asked.json:
                 told = f"{rows:>12,} rows x {asked.classes} classes: {seconds:6.1f} s, {rows / seconds:>9,.0f} rows/s"
-                quoted = "cannot be told" if accuracy is None else f"{name} {100 * accuracy:.1f} %"
+                quoted = "cannot be estimated" if accuracy is None else f"{name} {100 * accuracy:.1f} %"
                 print(f"{told}, {size:.2f} GB ({quoted})", flush=True)
     if asked.json:
         print(json.dumps(found, indent=1))

@@ -58,9 +58,9 @@ def test_a_number_a_table_and_what_speaks_against_it(estimate):
 def test_what_cannot_be_told_is_said_first_and_is_exit_code_4(estimate, tmp_path):
     done = estimate("source.npz", "lost.npz", "--out", tmp_path)
     found = json.loads((tmp_path / "estimate.json").read_text())
-    assert done.exit_code == 4 and "cannot be told; it may lie between" in done.output.splitlines()[0], done.output
-    assert "outputs (p" in done.output and "would tell it to 10 points either way" in done.output
-    assert found["quote"]["accuracy"] is None and found["untold"] == ["lost.npz"]
+    assert done.exit_code == 4 and "cannot be estimated; it may lie between" in done.output.splitlines()[0], done.output
+    assert "outputs (p" in done.output and "would give it to within 10 points" in done.output
+    assert found["quote"]["accuracy"] is None and found["unknown"] == ["lost.npz"]
     assert found["quote"]["low"] < found["quote"]["high"]
 
 

@@ -182,7 +182,7 @@ def test_laid_taught_by_images_sees_appearance_and_is_kept(folders, tmp_path, mo
     kept = "--reference", tmp_path / "things", *sides[:4], "--laid", tmp_path / "first" / "laid.safetensors"
     shift(*kept, "--out", tmp_path / "second")
     assert degrees(tmp_path / "first") == degrees(tmp_path / "second")
-    refused("what is far cannot be told", "shift", "--reference", tmp_path / "few", *sides)
+    refused("what is far cannot be measured", "shift", "--reference", tmp_path / "few", *sides)
     words = "classes, and LAID learns what meaning is from images of 20"
     refused(words, "shift", "--reference", folders / "reference", *sides)
 

@@ -65,7 +65,7 @@ def test_what_cannot_be_told_is_exit_code_4_and_json_has_all(files, tmp_path):
     calm = ("estimate", "watch", "calm.safetensors", "lost.npz", "--close", "--state", tmp_path / "s", "--json")
     done = openworld(*calm, cwd=files)
     found = json.loads(done.stdout)
-    assert done.exit_code == 4 and found["untold"] == ["2024-01-01"] and found["alerts"] == []
+    assert done.exit_code == 4 and found["unknown"] == ["2024-01-01"] and found["alerts"] == []
     assert found["new"][0]["accuracy"] is None and found["new"][0]["low"] < found["new"][0]["high"]
 
 

@@ -63,7 +63,7 @@ def test_runs_are_compared_and_checked(tmp_path):
     assert ow.check(first, "auroc >= 0.1").found.decision == "holds"
     assert ow.check(first, "base_accuracy >= 0.99").found.decision == "broken"
     unknown = ow.check(first, "openworld_auc >= 0.1")
-    assert unknown.found.decision == "cannot be told" and CLOSED_SET in unknown.found.checks[0].sentence
+    assert unknown.found.decision == "undecided" and CLOSED_SET in unknown.found.checks[0].sentence
 
 
 def test_beside_a_model_that_names_new_images_each_has_what_is_defined():

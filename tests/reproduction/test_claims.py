@@ -1,4 +1,4 @@
-"""Claims of papers: each is about numbers that there are, and is shown, in part, contradicted or not told by ours."""
+"""Claims of papers: each is about numbers that there are, and is shown, in part, contradicted or undecided by ours."""
 
 import csv
 
@@ -45,9 +45,9 @@ def state(*parts, numbers):
         (ClaimPart("lower", method="C", than=(ALL,), excluded=("D",)), "shown"),
         (ClaimPart("lower", method="B", than=("A", "C")), "in part"),
         (ClaimPart("lower", method="B", than=(ALL,)), "contradicted"),  # of all it cannot be the least
-        (ClaimPart("higher", method="B", than=("D",)), "not told"),
+        (ClaimPart("higher", method="B", than=("D",)), "undecided"),
         (ClaimPart("higher", method="A", than=("B", "D")), "in part"),
-        (ClaimPart("higher", method="A", than=("nobody",)), "not told"),
+        (ClaimPart("higher", method="A", than=("nobody",)), "undecided"),
         (ClaimPart("not higher", method="C", than=("A", "B")), "shown"),
         (ClaimPart("not higher", method="A", than=("B",)), "contradicted"),
         (ClaimPart("higher"), "in part"),  # each of them above 0, D without certainty
@@ -62,7 +62,7 @@ def test_settings_and_metrics_of_a_method_stand_beside_each_other():
     at = numbers_of(CLEAR, setting="one") + numbers_of({"A": (0.701, 0.712, 0.719)}, setting="two")
     assert state(ClaimPart("equal", method="A", setting="one", than_setting="two"), numbers=at) == "shown"
     first, last = {"A": (0.9, 0.91, 0.9), "B": (0.8, 0.79, 0.8)}, {"A": (0.5, 0.51, 0.5), "B": (0.6, 0.61, 0.62)}
-    for ends, expected in ((last, "shown"), (first, "contradicted"), ({**last, "B": (0.1, 0.9, 0.6)}, "not told")):
+    for ends, expected in ((last, "shown"), (first, "contradicted"), ({**last, "B": (0.1, 0.9, 0.6)}, "undecided")):
         read = {"Acc(0)": numbers_of(first, "Acc(0)"), "WA": numbers_of(ends, "WA")}
         claim = Claim("openpl", "", (ClaimPart("unsteady", metric="Acc(0)", than_metric="WA"),))
         assert claim.judge(lambda number, metric, read=read: read[metric]).state == expected
@@ -71,13 +71,13 @@ def test_settings_and_metrics_of_a_method_stand_beside_each_other():
 @pytest.mark.parametrize("paper", CLAIMS)
 def test_where_every_run_failed_nothing_is_told(paper):
     verdicts = [claim.judge(lambda number, metric: ()) for claim in CLAIMS[paper]]
-    assert {each.state for each in verdicts} == {"not told"} and not any(each.nearest for each in verdicts)
-    assert all(row.cells[1] == "not told" and row.cells[4] for row in claims_table(verdicts).rows)
+    assert {each.state for each in verdicts} == {"undecided"} and not any(each.nearest for each in verdicts)
+    assert all(row.cells[1] == "undecided" and row.cells[4] for row in claims_table(verdicts).rows)
 
 
 def test_one_seed_tells_nothing_but_of_what_no_seed_moves():
     one = numbers_of({name: each[:1] for name, each in CLEAR.items()})
-    assert state(ClaimPart("higher", method="A", than=("B",)), numbers=one) == "not told"
+    assert state(ClaimPart("higher", method="A", than=("B",)), numbers=one) == "undecided"
     sizes = [PaperResult("", "", name, "n_params", over_seeds((n, n), METRICS["n_params"]), (1, 2), (n, n))
              for name, n in (("A", 6656.0), ("B", 7474.0))]  # fmt: skip
     part = ClaimPart("lower", metric="n_params", method="A", than=("B",))
@@ -123,10 +123,10 @@ def test_claims_are_a_table_a_file_and_a_page(tmp_path):
     verdicts = [claim.judge(lambda number, metric: numbers_of(CLEAR, "MAE")) for claim in claims]
     planned = plan("frap", ("1",), ReproductionSetup())
     report = claims_report(planned, verdicts)
-    assert report.verdict[0].startswith("Of 2 claims of FRAP, 1 shown, 0 in part, 0 contradicted and 1 not told")
+    assert report.verdict[0].startswith("Of 2 claims of FRAP, 1 shown, 0 in part, 0 contradicted and 1 undecided")
     page = write_claims(report, verdicts, tmp_path).read_text(encoding="utf-8")
     assert "A is &lt;b&gt;higher" in page and untold in page and "+19.7 [" in page
     with (tmp_path / "claims.csv").open(newline="", encoding="utf-8") as file:
         first, second = csv.DictReader(file)
-    assert (first["state"], first["other"], second["state"], second["p"]) == ("shown", "B", "not told", "")
+    assert (first["state"], first["other"], second["state"], second["p"]) == ("shown", "B", "undecided", "")
     assert "nobody measured it" in (tmp_path / "claims.md").read_text(encoding="utf-8")

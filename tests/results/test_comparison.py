@@ -26,9 +26,9 @@ AUROC, ERROR, BIAS = METRICS["auroc"], METRICS["absolute_error"], METRICS["bias"
         (AUROC, -0.1, 0.0001, "worse, p\xa0<\xa0.001"),
         (ERROR, -0.1, 0.0031, "better, p\xa0.003"),
         (BIAS, -0.1, 0.01, "lower, p\xa0.01"),
-        (AUROC, 0.1, 0.31, "not told apart, p\xa0.31"),
+        (AUROC, 0.1, 0.31, "not significant, p\xa0.31"),
         (AUROC, None, None, "not tested"),
-        (AUROC, 0.0, 0.01, "not told apart, p\xa0.01"),
+        (AUROC, 0.0, 0.01, "not significant, p\xa0.01"),
     ],
 )
 def test_a_verdict_knows_which_way_is_better(metric, difference, p, verdict):
@@ -39,7 +39,7 @@ def test_a_verdict_knows_which_way_is_better(metric, difference, p, verdict):
 
 @pytest.mark.parametrize(
     ("errors", "words"),
-    [(2.0, "not told apart"), (4.0, "equivalent"), (None, "not told apart")],
+    [(2.0, "not significant"), (4.0, "equivalent"), (None, "not significant")],
 )
 def test_what_is_not_told_apart_is_equivalent_where_the_margin_is_errors_away(errors, words):
     """The margin is one point; of what is no share none is known."""

@@ -1,4 +1,4 @@
-"""Requirements on a run are judged on intervals: what holds, what is broken, and what cannot be told."""
+"""Requirements on a run are judged on intervals: what holds, what is broken, and what is undecided."""
 
 from xml.etree import ElementTree
 

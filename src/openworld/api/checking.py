@@ -33,10 +33,10 @@ def check(
     openworld check runs/new --against runs/old --margin 0.01 --junit check.xml
     ```
 
-    Exit codes: 0 all hold; 3 something is broken; 4 something cannot be told with so few images, and nothing is
+    Exit codes: 0 all hold; 3 something is broken; 4 something is undecided with so few images, and nothing is
     broken; 2 wrong use. A number is tested by its 95 % interval: a requirement *holds* where the whole interval is on
-    its right side, is *broken* where the whole interval is on the other side, and *cannot be told* in between; the
-    table then says how many more images would tell, if the number stays as it is.
+    its right side, is *broken* where the whole interval is on the other side, and *undecided* in between; the
+    table then says how many more images would decide, if the number stays as it is.
 
     `--against` asks whether the run may replace another one (non-inferiority): it holds where the interval of their
     paired difference lies above minus the margin.
@@ -55,7 +55,7 @@ def check(
         junit: also write JUnit XML into this file.
 
     Returns:
-        A report: `.found.decision` is "holds", "broken" or "cannot be told", `.found.checks` has each number.
+        A report: `.found.decision` is "holds", "broken" or "undecided", `.found.checks` has each number.
 
     Raises:
         OpenworldError: nothing required, a requirement that is not understood, a metric that the run does not have.
@@ -63,7 +63,7 @@ def check(
     >>> import openworld as ow
     >>> run = ow.score({"side": ["base", "base", "new"], "score": [0.9, 0.8, 0.4], "correct": [1, 1, 1]})
     >>> ow.check(run, "auroc >= 0.8").found.decision
-    'cannot be told'
+    'undecided'
     """
     from dataclasses import replace
 

@@ -54,7 +54,7 @@ def estimate(
         --timestamps time --period 1d --alert 0.8
     ```
 
-    One number with an interval, or that it cannot be told, why, and between what bounds it lies. No target label is
+    One number with an interval, or that it cannot be estimated, why, and its bounds. No target label is
     looked at.
 
     **Score files** (.npz, .safetensors, .parquet, .csv, .jsonl) have an entry per image: `logits` [n, C] or
@@ -69,7 +69,7 @@ def estimate(
 
     Over time there are two alarms: that the accuracy is below `--alert`, and that images are unlike the source's.
 
-    Exit codes: 0; 3 an alarm stands, beside `--alert`; 4 the accuracy cannot be told; 2 wrong use; 1 failure.
+    Exit codes: 0; 3 an alarm stands, beside `--alert`; 4 the accuracy cannot be estimated; 2 wrong use; 1 failure.
 
     More on files and models: docs/estimate-inputs.md, docs/own-models.md; on periods: docs/estimate-over-time.md; on
     streams with new classes (`--open-world`): docs/open-world-without-labels.md; on `--levels`:
@@ -95,7 +95,7 @@ def estimate(
         same_shares: classes come as often as on the source; you vouch for it.
         other_shares: classes come in other shares, and nothing else differs; you vouch for it.
         labels: labels of some target images that came late: the column that names images, label, inclusion.
-        propose: write about so many images to label, those that would tell most, to `out`.
+        propose: write about so many images to label, those whose labels would tell most, to `out`.
         chunks: cut the target into so many equal parts.
         chunk_rows: cut it after every so many rows.
         timestamps: the target's column of time stamps.

@@ -99,10 +99,10 @@ def reproduce(
 
     **Result.** Every table stands beside the printed one: on screen, in OUT/tables (CSV, Markdown, LaTeX) and on one
     page; figures lie in OUT/figures, too (drawn with pip install 'openworld[plots]'). On the paper's data every number
-    is tested against the printed one: reproduced within `--margin`, higher, lower, or not told apart.
+    is tested against the printed one: reproduced within `--margin`, higher, lower, or undecided.
 
     **Claims.** `--claims` runs what the paper's claims are about, such as "GMoP has the best OpenworldAUC", and says of
-    each whether our numbers show it, in part or throughout, contradict it, or do not tell.
+    each whether our numbers show it, in part or throughout, contradict it, or do not decide.
 
     **Begin** with `--accept` on downloaded data. It compares CLIP without any tuning, which has no randomness, with the
     printed numbers of OpenworldAUC or OpenPL, and tells which of images, names, sentences, preprocessing and weights is

@@ -57,7 +57,7 @@ GROUPS: Mapping[str, Mapping[str, Command | tuple[str, Mapping[str, Command]]]] 
             groups={
                 "Which runs": "dataset checkpoint backbone learners seeds quick classifier names",
                 "Other settings than the paper's": "add settings shots views precision draw published_names sentences",
-                "What is told": "margin show accept",
+                "What is shown": "margin show accept",
             },
         ),
     },
@@ -99,7 +99,7 @@ GROUPS: Mapping[str, Mapping[str, Command | tuple[str, Mapping[str, Command]]]] 
         "shift": Command(
             "shifting:shift",
             groups={
-                "How meaning and appearance are told apart": "laid classnames templates taught_by most_names",
+                "How meaning and appearance are separated": "laid classnames templates taught_by most_names",
                 "How degrees are measured": "neighbour levels levels_of least seed",
             },
         ),

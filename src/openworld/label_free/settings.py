@@ -37,7 +37,7 @@ class Settings:
         for name in self.estimators:
             if hasattr(find_estimator(name), "score"):
                 raise OpenworldError(
-                    f"{name} orders sets by accuracy and tells none: it needs labelled shifted sets beside the source. "
+                    f"{name} orders sets by accuracy and gives none: it needs labelled shifted sets beside the source. "
                     "In Python: openworld.estimators.ScoreRegression."
                 )
         if self.shares != "unknown" and self.estimators:

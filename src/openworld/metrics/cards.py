@@ -44,12 +44,12 @@ _ISOOD = "IS-OOD, Tables 1 and 2"
 _FRAP = "FRAP, section 5.3"
 
 METRICS: dict[str, MetricCard] = {
-    "openworld_auc": MetricCard(openworld_auc, "named right and told apart, over base-new pairs", _SHARE, _HUA),
+    "openworld_auc": MetricCard(openworld_auc, "named right and ranked right, over base-new pairs", _SHARE, _HUA),
     "soft_openworld_auc": MetricCard(soft_openworld_auc, "OpenworldAUC of real-valued outcomes", (None, None), _HUA),
     "overall_accuracy": MetricCard(overall_accuracy, "accuracy over base and new names at once", _SHARE, _HUA),
     "miss_hit_curve": MetricCard(miss_hit_curve, "new images hit against base images missed", _SHARE, _HUA),
     "operating_point": MetricCard(operating_point, "miss and hit rate at a threshold, Wilson intervals", _SHARE, _HUA),
-    "open_auc": MetricCard(open_auc, "base named right and told from new", _SHARE, "OpenAUC (Wang et al., 2022)"),
+    "open_auc": MetricCard(open_auc, "base named right and ranked above new", _SHARE, "OpenAUC (Wang et al., 2022)"),
     "auroc": MetricCard(auroc, "in outscores out, over pairs", _SHARE, "Hanley and McNeil (1982)"),
     "aupr_in": MetricCard(aupr_in, "precision-recall area, in positive, trapezoids", _SHARE, _OPENOOD),
     "aupr_out": MetricCard(aupr_out, "precision-recall area, out positive, trapezoids", _SHARE, _OPENOOD),

@@ -51,7 +51,7 @@ def check_report(outcome: CheckedRun) -> Report:
         Results("check", tuple(rows.values())),
         label="number",
         subtitle=(outcome.run,),
-        words={"check": {"decision": decisions, "to tell": further}},
+        words={"check": {"decision": decisions, "to decide": further}},
         sentences=(answer, *(f"{check.sentence}." for check in outcome.checks)),
     )
     checks = [{"decision": check.decision, "says": check.sentence, "more": check.more} for check in outcome.checks]

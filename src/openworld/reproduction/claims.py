@@ -1,9 +1,9 @@
-"""What a paper claims, held against our numbers of its tables and figures: shown, in part, contradicted, or not told.
+"""What a paper claims, held against our numbers of its tables and figures: shown, in part, contradicted, or undecided.
 
 A claim (`claims.toml`) has parts, each a family of differences between our numbers, averaged over a table's data sets.
 Every difference is tested over the seeds (paired t-test), all of a claim corrected together (Holm, 1979). A part is
 shown where every difference is, contradicted where one that the claim excludes is shown, in part where some are shown;
-else these seeds do not tell. Numbers that no seed moves, such as counts of parameters, are taken as they are.
+else these seeds do not decide. Numbers that no seed moves, such as counts of parameters, are taken as they are.
 """
 
 import tomllib
@@ -32,7 +32,7 @@ from openworld.results import TEXT, Comparison, Results, comparison_of, correct_
 from openworld.results.value import SIGNED
 from openworld.runs.atomic import write_file
 
-SHOWN, PART, CONTRADICTED, UNTOLD = STATES = ("shown", "in part", "contradicted", "not told")
+SHOWN, PART, CONTRADICTED, UNDECIDED = STATES = ("shown", "in part", "contradicted", "undecided")
 EACH, ALL = "each", "all"
 Way = Literal["higher", "lower", "equal", "not higher", "unsteady"]
 
@@ -86,7 +86,7 @@ class ClaimPart:
             return SHOWN
         if tests and said.count(False) >= refuting and (True not in said or self.than == (ALL,)):
             return CONTRADICTED
-        return PART if True in said else UNTOLD
+        return PART if True in said else UNDECIDED
 
     def holds(self, test: Comparison) -> bool | None:
         """Whether a test shows what the part says, or the contrary; None where it shows neither."""
@@ -121,7 +121,7 @@ class Claim:
         corrected = iter(correct_for_many(chain(*families)))
         tests = tuple(tuple(next(corrected) for _ in family) for family in families)
         states = {part.judge(of_part) for part, of_part in zip(self.parts, tests, strict=True)}
-        return ClaimVerdict(self, tests, states.pop() if len(states) == 1 else PART if states else UNTOLD)
+        return ClaimVerdict(self, tests, states.pop() if len(states) == 1 else PART if states else UNDECIDED)
 
 
 @dataclass(frozen=True)
@@ -240,7 +240,7 @@ def claims_report(plan: ReproductionPlan, verdicts: Sequence[ClaimVerdict]) -> R
     verdict = (f"Of {len(verdicts)} claims of {PAPERS[plan.paper]}, {listed(tuple(counts))}.",)
     if len(plan.setup.seeds) < 2:
         verdict += (
-            'One seed says nothing about other seeds, so that nothing is told: give several (--seeds "1 2 3").',
+            'One seed says nothing about other seeds, so that nothing is decided: give several (--seeds "1 2 3").',
         )
     verdict += (STAND_IN,) if plan.setup.embedded else ()
     table, facts = (

@@ -115,15 +115,15 @@ class Comparison:
             return self.p_text if self.p is None else f"{self._way}, {self.p_text}"
         if self.equivalent:
             return f"equivalent ±{self.margin_text}, {self._write_p(self.equivalence_p)}"
-        return f"not told apart, {self.p_text}"
+        return f"not significant, {self.p_text}"
 
     @property
     def sentence(self) -> str:
-        """Better or worse than the other, equivalent to it, or not told apart from it at this number of images.
+        """Better or worse than the other, equivalent to it, or not significantly different at this number of images.
 
         >>> from openworld.results import METRICS
         >>> Comparison("GMoP", "CoOp", METRICS["openworld_auc"], 0.1, 0.31).sentence
-        'not told apart from CoOp (p\xa0.31)'
+        'not significantly different from CoOp (p\xa0.31)'
         """
         if self.p is None:
             return f"cannot be tested against {self.other}: {self.reason}"
@@ -131,7 +131,7 @@ class Comparison:
             return f"{self._way} than {self.other} ({self.p_text})"
         if self.equivalent:
             return f"equivalent to {self.other} within {self.margin_text} ({self._write_p(self.equivalence_p)})"
-        return f"not told apart from {self.other} ({self.p_text})"
+        return f"not significantly different from {self.other} ({self.p_text})"
 
     @property
     def margin_text(self) -> str:

@@ -1,7 +1,7 @@
 """Whether a finished run is good enough: requirements on its numbers, candidates on their 95 % intervals.
 
 A requirement holds where the whole interval is on its right side, is broken where the whole interval is on the other,
-and cannot be told where the bound lies within. The interval is two-sided, so that a requirement that is just not met is
+and is undecided where the bound lies within. The interval is two-sided, so that a requirement that is just not met is
 said to hold in at most 2.5 % of samples. Several requirements hold together only where each does.
 """
 
@@ -17,7 +17,7 @@ from openworld.results.paired_runs import Pair
 from openworld.results.results import Place, Result, Results
 from openworld.results.value import SHARES, Metric, Value
 
-HOLDS, BROKEN, OPEN = "holds", "broken", "cannot be told"
+HOLDS, BROKEN, OPEN = "holds", "broken", "undecided"
 _FORM = re.compile(r"\s*([a-z][a-z0-9_]*)\s*(>=|<=|>|<)\s*([-+]?[0-9.]+(?:e-?[0-9]+)?)\s*(%?)\s*", re.IGNORECASE)
 
 
@@ -60,11 +60,11 @@ class Check:
 
     @property
     def sentence(self) -> str:
-        """What is known, with the number and what would tell."""
+        """What is known, with the number and what would decide."""
         over = f" over {self.value.intervals[0].over}" if self.value.intervals else ""
         interval = self.metric.write_interval(self.value.intervals[0]) if self.value.intervals else ""
         number = f"{self.metric.write(self.value.value)} {interval}{over}".strip()
-        more = f"; about {self.more:,} more {self.value.intervals[0].over} would tell" if self.more else ""
+        more = f"; about {self.more:,} more {self.value.intervals[0].over} would decide" if self.more else ""
         reason = f": {self.reason}" if self.reason else ""
         return f"{self.title}: {self.required} {self.decision}{reason} ({number}{more})"
 

@@ -1,4 +1,4 @@
-"""The likely cause of what moved: each of the four alone, what logits cannot tell apart, and what is refused."""
+"""The likely cause of a change: each of the four alone, what logits cannot tell apart, and what is refused."""
 
 from dataclasses import replace
 

@@ -89,7 +89,7 @@ def test_no_threshold_says_how_far_the_rule_could_go(setting_by):
 
 @pytest.mark.parametrize(
     ("interval", "words"),
-    [((0.1, 0.2), "holds on test"), ((0.1, 0.3), "cannot be told at this n"), ((0.21, 0.3), "does not hold on test")],
+    [((0.1, 0.2), "holds on test"), ((0.1, 0.3), "undecided at this n"), ((0.21, 0.3), "does not hold on test")],
 )
 def test_whether_the_rate_holds(setting_by, interval, words):
     found = points_of(setting_by(miss_rate=0.5))["GMoP"]

@@ -94,7 +94,7 @@ def test_what_may_be_quoted(pair, tmp_path):
     lost = save(tmp_path / "lost.npz", replace(outputs(5, 300, 4, 0.0), labels=None, reference=None))
     found = estimate_accuracy(known, lost, by_class=True)
     assert found.quote.accuracy is None and found.unknown == ("lost.npz",) and found.classes == ()
-    assert any(one.startswith("class by class nothing is told") for one in found.warnings)
+    assert any(one.startswith("nothing is estimated class by class") for one in found.warnings)
     assert found.quote.low < 0.4 < found.quote.high
 
 
@@ -195,7 +195,7 @@ REFUSED = {
         *pair(reference=False), Settings(("RAP",))
     ),
     "target.npz has no labels; the source must say": lambda pair: estimate_accuracy(*pair()[::-1]),
-    "MaNo orders sets by accuracy and tells none": lambda _: Settings(("MaNo",)),
+    "MaNo orders sets by accuracy and gives none": lambda _: Settings(("MaNo",)),
     "unknown estimator 'COTTT'; did you mean 'COTT'": lambda _: Settings(("COTTT",)),
     "--other-shares .* --estimator": lambda _: Settings(("DoC",), shares="other"),
     "alert is 80.0, expected a number from 0 to 1: 80 is 8000 %": lambda _: Settings(alert=80),

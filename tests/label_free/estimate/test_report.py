@@ -59,7 +59,7 @@ def chunks_of(*accuracies):
 
 
 def watched(found, alert, *standing):
-    """With an alert, and alarms on these chunks; of those that cannot be told the middle counts."""
+    """With an alert, and alarms on these chunks; of those that cannot be estimated the middle counts."""
     alarms = [
         Alarm(one.quote.accuracy or 0.55, 3.0 if one.label in standing else 1.0, 2.0, one.label in standing, 0.4, 0.5)
         for one in found.chunks
@@ -78,16 +78,16 @@ CLASSES = (
 def test_no_number_is_an_answer():
     found = estimate_of(0.8, 0.4, quote=NO_NUMBER)
     first, why, *rest = sentences(found)
-    assert first == "The accuracy on live.npz (900 images) cannot be told; it may lie between 20.0 % and 90.0 %."
+    assert first == "The accuracy on live.npz (900 images) cannot be estimated; it may lie between 20.0 % and 90.0 %."
     assert why == "Why: the methods part."
-    assert rest[-1].startswith("97 labels of images drawn at random would tell it to 10 points either way, 385 to 5")
+    assert rest[-1].startswith("97 labels of images drawn at random would give it to within 10 points, 385 to within 5")
     assert found.unknown == ("live.npz",) and found.alerts == replace(found, alert=0.99).alerts == ()
     for true, words in ((0.5, "50.0 %, within the bounds"), (0.1, "10.0 %, outside the bounds")):
         assert words in sentences(replace(found, target=ScoredSet("live.npz", 900, 3, true)))[-1]
 
 
 def test_what_would_settle_it():
-    assert "246 labels of images drawn at random would tell the accuracy to 5 points" in sentences(estimate_of(0.8))[-1]
+    assert "246 labels of images drawn at random would give the accuracy to within 5 points" in sentences(estimate_of(0.8))[-1]
     signs = ShiftSigns((ShiftSign("outputs", 0.4, 0.0),), 0.06)
     seen, shifted = ({"signs": signs, "rule": rule} for rule in ("no shift", "mild"))
     learned = Quote("COT", 0.8, 0.7, 0.9, "learned on them")
@@ -191,17 +191,17 @@ def test_tables_of_chunks_and_classes_name_what_cannot_be_told_and_what_was_lost
     one, other = chunks_of(0.8, 0.6)
     chunks = (one, replace(other, unlabelled=NO_NUMBER))
     found = watched(estimate_of(0.7, chunks=chunks, classes=CLASSES), 0.75, other.label)
-    assert found.unknown == ("2024-01-02",) and "of 1 it cannot be told" in " ".join(sentences(found))
+    assert found.unknown == ("2024-01-02",) and "of 1 it cannot be estimated" in " ".join(sentences(found))
     tables = report(found).tables
     chunks, classes = tables["over-time-table"].table, tables["classes-table"].table
-    assert chunks.rows[1].cells[-1] == "alarm, cannot be told, counts as 55.0"
+    assert chunks.rows[1].cells[-1] == "alarm, cannot be estimated, counts as 55.0"
     cell = chunks.cell(1, [column.heading for column in chunks.columns].index("quoted")).content
     assert cell.value is None and (cell.over().low, cell.over().high) == (0.2, 0.9)
     assert [row.label for row in classes.rows] == [HOSTILE, "cat", "owl"] and "dog (12)" in classes.rows[1].cells
     plot = report(found).files["over-time.svg"].decode()
-    assert 'class="alarm"' in plot and "cannot be told, 20.0 to 90.0 %, alarm, 100 images" in plot
+    assert 'class="alarm"' in plot and "cannot be estimated, 20.0 to 90.0 %, alarm, 100 images" in plot
     nothing = estimate_of(None, chunks=(replace(other, unlabelled=NO_NUMBER),))
-    assert "Of none of 1 chunks the accuracy can be told." in sentences(nothing) and "<html" in report(nothing).html()
+    assert "The accuracy can be estimated in none of 1 chunks." in sentences(nothing) and "<html" in report(nothing).html()
 
 
 def test_warnings_of_several_methods_are_one_line():

@@ -1,4 +1,4 @@
-"""The likely cause of what moved in a period that a watch finishes, and the images that carry it."""
+"""The likely cause of a change in a period that a watch finishes, and the images that carry it."""
 
 import json
 from dataclasses import replace
@@ -35,7 +35,7 @@ def test_each_period_says_what_moved(fitted, tmp_path):
     )
     causes = [record.cause.text or record.cause.likely.cause for record in report.found.state.records]
     assert causes == ["none seen", "appearance", "new classes or meaning"]
-    assert "Likely cause of what moved: new classes or meaning" in " ".join(report.page.verdict)
+    assert "Likely cause of the change: new classes or meaning" in " ".join(report.page.verdict)
     lines = [json.loads(line) for line in fitted.with_name("lines.jsonl").read_text().splitlines()]
     assert [line["cause"] for line in lines] == causes and lines[0]["cause_images"] == []
     named = [image.id for image in report.found.state.records[1].cause.images]

@@ -94,7 +94,7 @@ def test_nothing_is_promised_at_best_of_names_of_which_the_stream_says_nothing(t
     report = plan(tmp_path / "few", world)
     labels = [row.label for row in report.terminal_tables[0].rows]
     assert "AUROC, at best" in labels and not {"OpenworldAUC, at best", "new accuracy, at best"} & set(labels)
-    assert report.found.promised.at_best is None and "At best cannot be told" in said(report)
+    assert report.found.promised.at_best is None and "At best is not known" in said(report)
     wide = plan_labels(world.stream(), tmp_path / "wide", within=12.0).found.promised
     assert wide.at_worst == pytest.approx(0.12, abs=0.002)
 
@@ -124,7 +124,7 @@ def test_a_plan_is_stored_without_loss_and_the_same_seed_draws_the_same(tmp_path
 def test_too_few_new_images_are_refused_with_what_is_needed(tmp_path):
     report = answered(tmp_path / "rare", made_up(share=0.97), {"n": 30, "design": "random"})
     assert value(report, "openworld_auc").value is None and value(report, "base_share").value
-    assert re.search(r"cannot be told: \d of 30 labels fell on new images.* are needed", report.verdict[0])
+    assert re.search(r"cannot be estimated: \d of 30 labels fell on new images.* are needed", report.verdict[0])
 
 
 @pytest.mark.parametrize("design", ["stratified", "random"])

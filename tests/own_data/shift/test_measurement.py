@@ -170,7 +170,7 @@ def test_images_that_taught_do_not_say_what_is_usual():
     same, new = (without.far("semantic")[without.test == place].mean() for place in (0, 1))
     assert same < 0.12 and new > 0.7 and plain.far("semantic").mean() < 0.05
     few = ImageCollection("few", rows[:20].view(type(reference.images)), True)
-    with pytest.raises(OpenworldError, match="what is far cannot be told: all but 8 images of few teach LAID"):
+    with pytest.raises(OpenworldError, match="what is far cannot be measured: all but 8 images of few teach LAID"):
         measure(few, sides, taught, options, Blocks())
 
 

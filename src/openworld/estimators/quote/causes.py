@@ -19,7 +19,7 @@ of new classes, and new things under old names, move each predicted class to a s
 something in common, the nearest half, which is of old ones, does not move together. Logits are linear in the features
 of many models, so that those of the classes that are not predicted show coherence too. New classes are told from
 another meaning of the old ones by the share of images that is unlike the source, a part or nearly all; in logits alone
-the two are not told apart. Limits were chosen on streams of one image set and judged on others
+the two look alike. Limits were chosen on streams of one image set and judged on others
 (bench/period_causes.py).
 """
 
@@ -42,7 +42,7 @@ NONE, SHARES, NEW, APPEARANCE, MEANING, UNCLEAR = CAUSES = (
     "new classes",
     "appearance",
     "meaning",
-    "not told apart",
+    "unclear",
 )
 NEIGHBOURS = 3  # whose mean distance says how far an image lies from the source
 ROWS = 5_000  # of the source that are neighbours; of more a regular sample
@@ -84,7 +84,7 @@ class Cause:
     """The likely cause of what moved."""
 
     cause: str  # one of `CAUSES`
-    among: tuple[str, ...]  # what it may be, where causes are not told apart
+    among: tuple[str, ...]  # what it may be, where the cause is unclear
     why: str  # what speaks for it, without a full stop
     signs: CauseSigns
     rows: tuple[int, ...] = ()  # of the period, the images that carry it, those first that do most
@@ -192,7 +192,7 @@ def fit_causes(source: Outputs, *, limits: CauseLimits = CauseLimits()) -> Cause
 
 
 def decide_cause(signs: CauseSigns, limits: CauseLimits = CauseLimits()) -> tuple[str, tuple[str, ...], str]:
-    """Return the cause, those among which it lies where they are not told apart, and what speaks for it."""
+    """Return the cause, those among which it lies where it is unclear, and what speaks for it."""
     within = f"within its names the model is {'surer' if signs.surer else 'less sure'} than on the source"
     moved = signs.within > limits.within
     together = signs.coherence > limits.coherence
@@ -212,7 +212,7 @@ def decide_cause(signs: CauseSigns, limits: CauseLimits = CauseLimits()) -> tupl
     apart = signs.coherence <= limits.apart
     if signs.view == "logits":
         why = f"{within}, and predicted classes moved {'each its own way' if apart else 'hardly in one direction'}"
-        return UNCLEAR, (NEW, MEANING) if apart else (NEW, APPEARANCE, MEANING), f"{why}; features would tell more"
+        return UNCLEAR, (NEW, MEANING) if apart else (NEW, APPEARANCE, MEANING), f"{why}; features would show more"
     likely = MEANING if signs.unlike > limits.mostly else NEW
     why = f"about {100 * signs.unlike:.0f} % of the images lie farther from the source than its own do"
     if not apart:

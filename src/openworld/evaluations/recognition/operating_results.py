@@ -103,7 +103,7 @@ def whether_it_holds(point: LearnerOperatingPoint) -> str:
     holds, fails = (interval.high <= required, interval.low > required)
     if name == "hit":
         holds, fails = (interval.low >= required, interval.high < required)
-    return "holds on test" if holds else "does not hold on test" if fails else "cannot be told at this n"
+    return "holds on test" if holds else "does not hold on test" if fails else "undecided at this n"
 
 
 def thresholds_in_words(point: LearnerOperatingPoint) -> str:

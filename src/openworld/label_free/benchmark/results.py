@@ -51,7 +51,7 @@ ALL = "All conditions"
 SINGLE = (TRUE_ACCURACY, METRICS["images"], cards.ESTIMATED, cards.WARNINGS)
 """What results hold of every model under every condition; of the rest means."""
 
-NOT_KNOWN = "no record tells it"
+NOT_KNOWN = "no record has it"
 DEFAULTS = {field.name: field.default for field in fields(FRAP)}
 """Settings of FRAP; those of RAP are among them."""
 

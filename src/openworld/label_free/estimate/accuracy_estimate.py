@@ -1,7 +1,7 @@
 """What `openworld estimate` says: the accuracy of a model on images without labels, by every method, and by period.
 
 A period is images that follow each other: a chunk of a target, or what a watch finished. Accuracies are fractions in
-[0, 1]; None is an accuracy that cannot be told. All of this is written as JSON, and read again where a watch goes on.
+[0, 1]; None is an accuracy that cannot be estimated. All of this is written as JSON, and read again where a watch goes on.
 """
 
 from collections.abc import Mapping
@@ -99,7 +99,7 @@ class PeriodCause:
 
     @property
     def text(self) -> str:
-        """The cause, or the causes that are not told apart; "" where nothing is seen."""
+        """The cause, or the causes among which it is unclear; "" where nothing is seen."""
         cause = self.likely
         if cause.cause == NONE:
             return ""

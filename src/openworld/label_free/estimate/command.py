@@ -38,7 +38,7 @@ from openworld.runs.scratch import ScratchFolder
 from openworld.tables.stream import read_stream
 
 JSON, SCORES = "estimate.json", "scores"
-ENOUGH = 97  # labels at random tell any accuracy to ten points either way: 1.96^2 / 4 / .1^2
+ENOUGH = 97  # labels at random give any accuracy to within ten points: 1.96^2 / 4 / .1^2
 
 
 def estimate(
@@ -234,7 +234,7 @@ def json_of(estimate: AccuracyEstimate) -> dict:
     for period, said in zip(estimate.chunks, data["stretches"], strict=True):
         said |= {"quote": to_json(period.quote), "on_source": to_json(period.on_source)}
     alerts = {"alerts": list(estimate.alerts), "shift_alerts": list(estimate.shift_alerts)}
-    return data | alerts | {"untold": list(estimate.unknown)}
+    return data | alerts | {"unknown": list(estimate.unknown)}
 
 
 def _worksheet(

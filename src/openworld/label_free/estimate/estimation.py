@@ -112,7 +112,7 @@ def estimate_accuracy(
     if not by_class:
         return result
     classes, why = _classes(result.quote, fitted, source_reading, target_reading)
-    warnings = (*result.warnings, f"class by class nothing is told{why}") if why else result.warnings
+    warnings = (*result.warnings, f"nothing is estimated class by class{why}") if why else result.warnings
     return replace(result, classes=classes, class_images=target_reading.outputs.n if classes else 0, warnings=warnings)
 
 

@@ -1,8 +1,8 @@
 """What holds of the open-world quality of a stream without a label: measured, as rows, in sentences and a layout.
 
 Sentences say what is known: between what the share of new images lies, above what OpenworldAUC does not, on what that
-rests, and which labels tell more. No OpenworldAUC is told: see `openworld.estimators.open_world.bounds`. Numbers are
-fractions in [0, 1]; None is a number that cannot be told.
+rests, and which labels tell more. No OpenworldAUC is estimated: see `openworld.estimators.open_world.bounds`. Numbers are
+fractions in [0, 1]; None is a number that cannot be estimated.
 """
 
 import shlex
@@ -30,7 +30,7 @@ LEAST = 40  # labelled base images below which nothing is said: temperatures are
 SAMPLE = 100_000  # images of a longer stream that are looked at, of which a share is off by .3 points at most
 NO_ZERO_SHOT = (
     "the streams lack a column zero_shot (`openworld predict --out` writes it), the model that the learner was tuned "
-    "from: without it neither the share of new images nor a bound is told"
+    "from: without it neither the share of new images nor a bound can be given"
 )
 
 
@@ -213,7 +213,7 @@ def report(quality: StreamQuality) -> Report:
         "labels": quality.labels,
         "plan": quality.plan,
         "given_new_share": quality.new_share,
-        "untold": list(quality.unknown),
+        "unknown": list(quality.unknown),
         "warnings": list(quality.warnings),
         "made": dict(quality.made),
     }
@@ -246,11 +246,11 @@ def sentences(quality: StreamQuality) -> list[str]:
     bounds, share_given = quality.bounds, quality.new_share
     of = f"{quality.target.name} ({counted(quality.target.images, 'image')})"
     if bounds.openworld_auc is None:
-        said = [f"The OpenworldAUC on {of} cannot be told: {bounds.reason}."]
+        said = [f"The OpenworldAUC on {of} cannot be bounded: {bounds.reason}."]
     else:
         said = [f"OpenworldAUC on {of} is at most {percent(bounds.openworld_auc)} %, if {NO_EASIER}."]
         taken = "" if share_given is None else f" The bound takes {percent(share_given)} % of them to be new."
-        said.append(f"Without labels no number can be told.{taken}")
+        said.append(f"Without labels no estimate can be given.{taken}")
     if bounds.new_share is not None:
         (low, high), told = bounds.new_share, present(bounds.shares, "the two shares")
         shares = (
@@ -270,12 +270,12 @@ def sentences(quality: StreamQuality) -> list[str]:
         if parts:  # what a sign comes from no image says
             said.append(
                 f"These images score otherwise than the model's own classes at home: {listed(parts)}. New classes do "
-                "that, and so does another appearance; without labels nothing tells the one from the other."
+                "that, and so does another appearance; without labels nothing separates the two."
             )
     if not quality.target.truth:
         reached = f"; {LABELS} labels gave it to 10 points on nine of ten streams" if quality.labels == LABELS else ""
         said.append(
-            f"Labels tell it: `{quality.plan}` draws {counted(quality.labels, 'image')} to label, and `openworld label "
+            f"Labels give it: `{quality.plan}` draws {counted(quality.labels, 'image')} to label, and `openworld label "
             "read labels` then gives OpenworldAUC and its parts with intervals that hold whatever the images "
             f"are{reached}."
         )

@@ -151,7 +151,7 @@ class Quoting:
         other = f"another reference, for this one {' and '.join(reasons)}" if reasons else "a reference (`reference`)"
         raise OpenworldError(
             f"--alert tests what the model's confidence says, and {check.why}. Leave --alert out: the alarm that "
-            "images over time are no longer like the source's remains, and drawn labels tell the accuracy (--propose, "
+            "images over time are no longer like the source's remains, and drawn labels give the accuracy (--propose, "
             f"--labels). Or give {other}, which is tested instead."
         )
 
@@ -173,7 +173,7 @@ class Quoting:
             return quote(self.source, target, estimates, nulls, vouched=how.shares, seed=how.seed)
         first = estimates[self.first]
         if first.accuracy is None:
-            return Quote(None, None, 0.0, 1.0, f"{self.first}, which was named first, tells none")
+            return Quote(None, None, 0.0, 1.0, f"{self.first}, which was named first, gives none")
         low, high = first.interval or (first.accuracy, first.accuracy)
         return Quote(self.first, first.accuracy, low, high, "it was named first", tested=first.accuracy)
 
@@ -257,7 +257,7 @@ class Quoting:
         nulls = self._measure({"tested": Tested(alone, size)}, size, ALARM_SOURCES)
         if "tested" not in nulls:
             raise OpenworldError(
-                f"an alert needs what {self.first} says of sets like the source, and of some it tells no accuracy; "
+                f"an alert needs what {self.first} says of sets like the source, and of some it gives no accuracy; "
                 "name another estimator first, or none."
             )
         return alarms.setdefault(size, nulls["tested"])

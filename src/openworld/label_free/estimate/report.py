@@ -33,8 +33,8 @@ SIGNS = (
     f"corrected for all signs (Holm), or below {ALONE:g}."
 )
 IMAGES_SHOWN = (
-    "Images that carry what moved, of {shown} of {every} episodes, and of the lowest chunk of each: under new classes "
-    "and meaning those least like the source, under appearance those farthest the way all went, under class shares "
+    "Images that carry the change, of {shown} of {every} episodes, and of the lowest chunk of each: under new classes "
+    "and meaning those least like the source, under appearance those farthest in the direction of all, under class shares "
     "those named as the classes that grew."
 )
 
@@ -64,8 +64,8 @@ def _methods_chart(brief: Brief) -> Iterator[Figure | None]:
     marks = tuple(Reference(number, name, "x", kind) for name, (number, kind) in lines.items() if number is not None)
     caption = (
         "What every method says, with the interval that resampling gives. Faint bars: what each says of as many images "
-        "like the source. Ring: the method that is quoted. Shaded: its interval, or between what the accuracy may lie "
-        f"where it cannot be told. Lines: {' and '.join(f'{mark.text} ({percent(mark.value)} %)' for mark in marks)}.",
+        "like the source. Ring: the method that is quoted. Shaded: its interval, or the bounds of an accuracy that "
+        f"cannot be estimated. Lines: {' and '.join(f'{mark.text} ({percent(mark.value)} %)' for mark in marks)}.",
     )
     chart = IntervalChart("", ACCURACY, series, marks, (quote.low, quote.high))
     yield Figure("methods", "What every method says", caption, (chart,), brief.styles, names=("panel", "method"))
@@ -89,7 +89,7 @@ def over_time_figure(
         quote = chunk.quote
         said = f"{percent(quote.accuracy)} %"
         if quote.accuracy is None:
-            said = f"cannot be told, {percent(quote.low)} to {percent(quote.high)} %"
+            said = f"cannot be estimated, {percent(quote.low)} to {percent(quote.high)} %"
         alarms = f"{', alarm' if chunk.alarming else ''}{', shift alarm' if chunk.shifted else ''}"
         quotes.append((quote.accuracy, quote.low, quote.high, f"{chunk.label}: {said}{alarms}, {chunk.n:,} images"))
         where = {"chunk": chunk.label, "first_image": chunk.first, "images": chunk.n}
@@ -108,7 +108,7 @@ def over_time_figure(
     references = [Reference(source), *([] if alert is None else [Reference(alert, kind="alert")])]
     time = Quantity("chunk", "", labels=tuple(chunk.label.removeprefix("from ") for chunk in chunks))
     caption = (
-        "What is quoted, with its interval; the methods stand back. A bar without a mark: the accuracy cannot be told, "
+        "What is quoted, with its interval; the methods stand back. A bar without a mark: the accuracy cannot be estimated, "
         "and may lie anywhere on the bar. Dashed: the accuracy on the source.",
         "Few images move by chance."
         if alert is None
@@ -310,7 +310,7 @@ def report(estimate: AccuracyEstimate, beside: Path = Path(), **fields) -> Repor
 def _words(estimate: AccuracyEstimate) -> dict[str, dict[str, dict[str, str]]]:
     """Return the columns of words: what methods and chunks are, and what speaks against them."""
     quote = estimate.quote
-    summaries = {QUOTED: f"by {quote.method}" if quote.method else "cannot be told"}
+    summaries = {QUOTED: f"by {quote.method}" if quote.method else "cannot be estimated"}
     summaries |= {method.name: method.summary for method in estimate.methods}
     rather = {own.name: ", ".join(f"{name} ({count:.0f})" for name, count in own.taken_for) for own in estimate.classes}
     words = {
@@ -344,9 +344,9 @@ def _notes(estimate: AccuracyEstimate) -> Iterator[tuple[str, str]]:
 
 
 def remark(period: Period, new: bool = False) -> str:
-    """Return whether the accuracy cannot be told, what counts then, which alarms stand, and what labels did."""
+    """Return whether the accuracy cannot be estimated, what counts then, which alarms stand, and what labels did."""
     unknown, labelled = period.quote.accuracy is None, period.labelled
-    standing = {"new": new, "alarm": period.alarming, "shift alarm": period.shifted, "cannot be told": unknown}
+    standing = {"new": new, "alarm": period.alarming, "shift alarm": period.shifted, "cannot be estimated": unknown}
     parts = [name for name, stands in standing.items() if stands]
     if unknown and period.alarm is not None:
         counted = period.alarm.counted

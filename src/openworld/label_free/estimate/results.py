@@ -12,7 +12,7 @@ QUOTED = "quoted"
 """The entity of what is quoted, whichever method it is by."""
 
 SOURCE, TARGET = {"images": "source"}, {"images": "target"}
-NO_ACCURACY = "the method tells none"
+NO_ACCURACY = "the method gives none"
 COUNT, NUMBER, SHARE = ("count", 0, 0, (0.0, None)), ("number", 4, 0, (None, None)), ("fraction", 2, 0)
 
 ESTIMATED, IMAGES = METRICS["estimated_accuracy"], METRICS["images"]
@@ -77,7 +77,7 @@ def value_of(number: float | None, reason: str, intervals: tuple = ()) -> Value:
 def quoted_value(quote: Quote) -> Value:
     """Return what is quoted, over sets like the source and, under shift, labelled shifts; or bounds, and why."""
     ends = interval_of((quote.low, quote.high), "sets and shifts")
-    return value_of(quote.accuracy, f"cannot be told: {quote.why}", ends)
+    return value_of(quote.accuracy, f"cannot be estimated: {quote.why}", ends)
 
 
 def _alarm(alarm: Alarm, place: dict) -> Iterator[Result]:

@@ -23,11 +23,11 @@ CAUSED = 3  # episodes of a cause that are named
 
 OF_LABELS = "The interval is over the draw of the labels: it holds however wrong every method is."
 OF_SHIFTS = "The interval holds what happened on your labelled shifts, each family of them left out once."
-OF_SAMPLING = "The interval tells how the estimate moves with other images of this kind, not how wrong the method is."
+OF_SAMPLING = "The interval says how the estimate varies with other images of this kind, not how wrong the method is."
 OF_RULES = {
     NO_SHIFT: "The interval reaches down to the fall that so many images would not show; what leaves all outputs of "
     "the model as they are on the source is never seen.",
-    CLASS_SHARES: "The interval holds if other class shares are all that differs; labels would tell.",
+    CLASS_SHARES: "The interval holds if other class shares are all that differs; labels would decide.",
 }
 """Rule of a quote -> what its interval holds, and what it does not."""
 
@@ -47,7 +47,7 @@ def sentences(estimate: AccuracyEstimate) -> list[str]:
 def answer(quote: Quote, of: str) -> str:
     if quote.accuracy is None:
         between = f"between {percent(quote.low)} % and {percent(quote.high)} %"
-        return f"The accuracy {of} cannot be told; it may lie {between}."
+        return f"The accuracy {of} cannot be estimated; it may lie {between}."
     return f"Estimated accuracy {of}: {_number(quote)}."
 
 
@@ -103,15 +103,15 @@ def _of_labels(estimate: AccuracyEstimate) -> Iterator[str]:
 
 
 def _over_time(estimate: AccuracyEstimate) -> Iterator[str]:
-    """Yield which chunks are lowest and highest, and how many cannot be told."""
+    """Yield which chunks are lowest and highest, and how many cannot be estimated."""
     pairs = sorted((chunk.quote.accuracy, chunk.label) for chunk in estimate.chunks if chunk.quote.accuracy is not None)
     every, unknown = len(estimate.chunks), len(estimate.chunks) - len(pairs)
     if pairs:
         (low, lowest), (high, highest) = pairs[0], pairs[-1]
         ends = f"from {percent(low)} % ({lowest}) to {percent(high)} % ({highest})"
-        yield f"Over {every} chunks the accuracy runs {ends}{f'; of {unknown} it cannot be told' if unknown else ''}."
+        yield f"Over {every} chunks the accuracy runs {ends}{f'; of {unknown} it cannot be estimated' if unknown else ''}."
     elif every:
-        yield f"Of none of {unknown} chunks the accuracy can be told."
+        yield f"The accuracy can be estimated in none of {unknown} chunks."
 
 
 def causes(estimate: AccuracyEstimate) -> str:
@@ -122,7 +122,7 @@ def causes(estimate: AccuracyEstimate) -> str:
     rests_on = "embeddings and logits" if view == "features" else "logits alone"
     by_cause = episodes(estimate.chunks)
     if not by_cause:
-        return f"By {rests_on}, nothing is seen to have moved in any chunk."
+        return f"By {rests_on}, no change is seen in any chunk."
     parts = []
     for cause, episodes_of_cause in by_cause.items():
         longest = sorted(
@@ -132,7 +132,7 @@ def causes(estimate: AccuracyEstimate) -> str:
             ", ..." if len(episodes_of_cause) > CAUSED else ""
         )
         parts.append(f"{cause} in {counted(sum(map(len, episodes_of_cause)), 'chunk')} ({names})")
-    return f"Likely cause of what moved, by {rests_on}: {'; '.join(parts)}."
+    return f"Likely cause of the change, by {rests_on}: {'; '.join(parts)}."
 
 
 def late_labels(estimate: AccuracyEstimate, part: str = "chunk") -> str:
@@ -205,14 +205,14 @@ def _where(alerts: Sequence[str], part: str) -> str:
 
 
 def what_would_settle(estimate: AccuracyEstimate) -> str:
-    """Return how many labels would tell the accuracy without any method, behind what the interval holds."""
+    """Return how many labels would measure the accuracy without any method, behind what the interval holds."""
     accuracy = estimate.quote.accuracy
     if estimate.target.accuracy is not None:
         return ""
     if estimate.worksheet and accuracy is None:
         return (
-            f"{counted(estimate.worksheet, 'label')} of images drawn at random would tell it to {100 * FAR:.0f} points "
-            "either way: labels-to-make.csv lists them; fill in the column `label` and give the file back with "
+            f"{counted(estimate.worksheet, 'label')} of images drawn at random would give it to within {100 * FAR:.0f} "
+            "points: labels-to-make.csv lists them; fill in the column `label` and give the file back with "
             f"--labels (or {DRAWN_BY})."
         )
     share = 0.5 if accuracy is None else min(max(accuracy, 0.05), 0.95)
@@ -221,10 +221,10 @@ def what_would_settle(estimate: AccuracyEstimate) -> str:
         return "So few images are best labelled, all of them."
     points = f"{100 * SETTLED:.0f}"
     if accuracy is None:
-        tell = f"would tell it to {100 * FAR:.0f} points either way, {wanted} to {points}: {DRAWN_BY}"
-        return f"{some} labels of images drawn at random {tell}."
-    tell = f"would tell the accuracy to {points} points either way: {DRAWN_BY}"
-    return f"{_of_interval(estimate)} {wanted} labels of images drawn at random {tell}."
+        result = f"would give it to within {100 * FAR:.0f} points, {wanted} to within {points}: {DRAWN_BY}"
+        return f"{some} labels of images drawn at random {result}."
+    result = f"would give the accuracy to within {points} points: {DRAWN_BY}"
+    return f"{_of_interval(estimate)} {wanted} labels of images drawn at random {result}."
 
 
 def _of_interval(estimate: AccuracyEstimate) -> str:

@@ -45,7 +45,7 @@ class Field(NamedTuple):
 CLASSES, CONFIDENCES = SHIFTS
 FIELDS = (
     Field("images", "", IMAGES, "period_images", "images."),
-    Field("accuracy", QUOTED, ESTIMATED, "accuracy_ratio", "estimated accuracy; absent where it cannot be told."),
+    Field("accuracy", QUOTED, ESTIMATED, "accuracy_ratio", "estimated accuracy; absent where it cannot be estimated."),
     Field("alarm_ratio", QUOTED, ALARM_RATIO, "alarm_ratio", "accuracy alarm over its limit; it stands above 1."),
     Field("shift_alarm_ratio", "", SHIFT_ALARM, "shift_alarm_ratio", "shift alarm over its limit; stands above 1."),
     Field("shift_score", "", SHIFT_SCORE, "shift_score", "from the source, in deviations of source-like periods."),
@@ -83,7 +83,7 @@ def _numbers(state: WatchState) -> Iterator[tuple[str, float | int, str]]:
         for end, number in (("low", ends.low), ("high", ends.high)):
             yield f"accuracy_{end}_ratio", number, f"{of_last} {end} end of the 95 % interval, or of the bounds."
         has_number = int(values["accuracy"].value is not None)
-        yield "accuracy_known", has_number, f"{of_last} 1 where the accuracy can be told, else 0."
+        yield "accuracy_known", has_number, f"{of_last} 1 where the accuracy can be estimated, else 0."
         yield "shift_alarm", int(period.shifted), f"{of_last} 1 where the shift alarm stands, else 0."
     by_labels = [(each, each.labelled) for each in state.records if each.labelled]
     for period, labels in [pair for pair in by_labels if pair[1].accuracy is not None][-1:]:

@@ -202,7 +202,7 @@ def fit_report(watch: Watch, path: Path) -> Report:
 
 
 def _alarms(watch: Watch) -> list[str]:
-    """Return which alarms there are, how often they are false, and whether confidences tell the accuracy."""
+    """Return which alarms there are, how often they are false, and whether confidences show the accuracy."""
     settings, check = watch.settings, check_confidence(watch.outputs)
     rate = f"{100 * settings.false_alarms:.3g} % of years of 365 periods"
     text = [f"Shift alarm: where images over time are no longer like the source's; by chance in {rate}."]
@@ -215,7 +215,7 @@ def _alarms(watch: Watch) -> list[str]:
         rest = "no accuracy alarm"
         if settings.alert is not None:
             rest = "the accuracy alarm tests what the reference shows"
-        text.append(f"Beware: {check.why}. So {rest}, and labels tell the accuracy.")
+        text.append(f"Beware: {check.why}. So {rest}, and only labels give the accuracy.")
     return text
 
 

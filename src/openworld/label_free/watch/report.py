@@ -122,7 +122,7 @@ def json_of(view: WatchView) -> dict:
         "files": [{"file": each.file.name, "images": each.file.n, "again": each.again} for each in view.followed],
         "alerts": list(view.alerts),
         "shift_alerts": list(view.shift_alerts),
-        "untold": list(view.unknown),
+        "unknown": list(view.unknown),
         "state": {
             "watch": fingerprint,
             "name": view.name,
@@ -163,7 +163,7 @@ def _sentences(view: WatchView) -> Iterator[str]:
 
 
 def _last_period(period: Period) -> Iterator[str]:
-    """Yield the number of a period, or that it cannot be told; why; which alarms stand; and what moved."""
+    """Yield the number of a period, or that there is none; why; which alarms stand; and the likely cause."""
     yield answer(period.quote, f"in {period.label} ({counted(period.n, 'image')})")
     yield f"Why: {period.quote.why}."
     standing = {"an accuracy alarm": period.alarming, "a shift alarm": period.shifted}
@@ -173,7 +173,7 @@ def _last_period(period: Period) -> Iterator[str]:
     if period.cause is not None and period.cause.likely.why:
         images = ", ".join(str(image.id or image.row) for image in period.cause.images[:SAID])
         cause = f"{period.cause.text or period.cause.likely.cause} ({period.cause.likely.why})"
-        yield f"Likely cause of what moved: {cause}; images: {images}."
+        yield f"Likely cause of the change: {cause}; images: {images}."
 
 
 def _of_labels(view: WatchView, read: LabelsRead) -> str:
@@ -198,7 +198,7 @@ def _of_labels(view: WatchView, read: LabelsRead) -> str:
 
 def _accuracy(quote: Quote) -> str:
     if quote.accuracy is None:
-        return f"whose accuracy cannot be told, {percent(quote.low)} to {percent(quote.high)} %"
+        return f"which cannot be estimated, {percent(quote.low)} to {percent(quote.high)} %"
     interval = f" {bracketed((quote.low, quote.high))}" if quote.low < quote.high else ""
     return f"{percent(quote.accuracy)} %{interval}"
 

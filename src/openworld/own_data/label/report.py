@@ -137,7 +137,7 @@ def _promise_sentence(planned: Planned) -> str:
     promised, title = planned.promised, _title(planned, planned.plan.of)
     worst = f"To expect of {promised.labels:,} labels: {title} to ±{percent(promised.at_worst)} points at worst"
     if promised.at_best is None:
-        return f"{worst}, on these images. At best cannot be told: nothing that tells them apart is expected of them."
+        return f"{worst}, on these images. At best is not known: the same is expected of every image."
     best = f"±{percent(promised.at_best)} at best"
     return f"{worst}, and {best}, if what is expected of these images holds. The interval holds either way."
 
@@ -147,7 +147,7 @@ RESTS_ON = (
     "whatever the model's confidences are worth, however the images hang together and however far they are from its "
     "training: on these images the draw is all that is random. Better expectations only make them narrower.",
     "They rest on right labels, and on answers to the images that were drawn, in their order: an image that is left "
-    "out because it is hard makes a number too high. Of the images that nobody could tell, both extremes are taken.",
+    "out because it is hard makes a number too high. Images answered with 'cannot tell' count both ways.",
     "Images like these: as if these images themselves were drawn from more of their kind; independently, or group by "
     "group where the stream has a column group. It says nothing of images of another time or place.",
 )
@@ -245,7 +245,7 @@ def read_sentences(labelled: LabelledStream, results: Results) -> Iterator[str]:
         if row.value.value is None and row != main:
             reasons.setdefault(row.value.reason, []).append(row.metric.title)
     for reason, names in reasons.items():
-        yield f"Not told: {', '.join(dict.fromkeys(names))} ({reason})."
+        yield f"Not estimated: {', '.join(dict.fromkeys(names))} ({reason})."
     yield from _nearer(labelled, main)
 
 
@@ -255,7 +255,7 @@ def _headline(labelled: LabelledStream, results: Results, main: Result) -> str:
     if len(plan.models) == 2:
         name = f"{name} of {plan.models[0]} minus that of {plan.models[1]}"
     if value.value is None:
-        return f"{name} on {of} cannot be told: {value.reason}."
+        return f"{name} on {of} cannot be estimated: {value.reason}."
     text = f"{name} on {of}: {metric.write(value.value)} {'points' if len(plan.models) == 2 else '%'}"
     text = f"{text} {metric.write_interval(value.over(THESE))}".rstrip()
     if len(plan.models) == 2:

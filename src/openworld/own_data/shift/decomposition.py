@@ -146,7 +146,7 @@ def require_others(reference: ImageCollection, count: int) -> None:
     """Refuse a reference of too few images that taught nothing: only these say how far its own kind lies."""
     if count < FEWEST:
         raise OpenworldError(
-            f"what is far cannot be told: all but {count} images of {reference.name} teach LAID, which pulls them "
+            f"what is far cannot be measured: all but {count} images of {reference.name} teach LAID, which pulls them "
             f"apart, and {FEWEST} or more others must say how far images of its own kind lie. Give more images of each "
             "class, teach by fewer (--most-names 20), or leave out --taught-by images."
         )

@@ -33,7 +33,7 @@ def headline(results: Results, measured: ImageDegrees) -> str:
         share = results.value(word, FAR.key).value or 0.0
         amount = "mostly far" if share > MOSTLY else "partly far" if share >= SOME else "near"
         amount = amount.split()[-1] if count == 1 else amount
-        sure = "" if _is_sure(results, word) else f" (as far as {word} can be told here)"
+        sure = "" if _is_sure(results, word) else f" (as far as {word} can be measured here)"
         answers.append(f"{amount} in {word}{sure}")
     first = " and ".join(answers)
     first = f"{first[0].upper()}{first[1:]}"
@@ -162,7 +162,7 @@ def limits(measured: ImageDegrees, clip) -> Iterator[str]:
     about = measured.about
     names, templates = about.get("labels"), about.get("templates", "?")
     if names is None:
-        yield "How meaning and appearance were told apart is not known: the file given with --laid does not say."
+        yield "How meaning and appearance were separated is not known: the file given with --laid does not say."
     else:
         by_images, every = about.get("taught_by") == BY_IMAGES, about.get("names_there") or names
         count = f"{names:,} of {every:,}" if every > names else f"{names:,}"
@@ -170,7 +170,7 @@ def limits(measured: ImageDegrees, clip) -> Iterator[str]:
         by = by if by_images else f"{count} class names in {templates} sentences"
         drawn = ", drawn (--most-names 0 takes all)" if every > names else ""
         narrow = f"; with fewer than {FEW_NAMES} what counts as meaning is narrow" if names < FEW_NAMES else ""
-        yield f"Meaning and appearance were told apart by {by}{drawn}{narrow}."
+        yield f"Meaning and appearance were separated by {by}{drawn}{narrow}."
     if taught := measured.taught:
         yield (
             f"Of the {measured.known:,} reference images {taught:,} taught this, which pulls them apart: "
@@ -181,6 +181,6 @@ def limits(measured: ImageDegrees, clip) -> Iterator[str]:
         "Degrees of another reference, backbone, LAID or --neighbour cannot be measured with these."
     )
     yield (
-        "A far image is not a mistake of your model, and a near one not a right answer: openworld estimate tells "
-        "how accurate a model is on them, without labels."
+        "A far image is not a mistake of your model, and a near one not a right answer: openworld estimate "
+        "estimates how accurate a model is on them, without labels."
     )

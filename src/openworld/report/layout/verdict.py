@@ -160,7 +160,7 @@ def _against_baseline(by_place: Places, brief: Brief, family: str = " in each pl
         "worse": [test for test in every if test.worse],
         "equivalent": [test for test in every if not test.differs and test.equivalent],
     }
-    sides["not told apart"] = [test for test in every if not any(test in part for part in sides.values())]
+    sides["not significantly different"] = [test for test in every if not any(test in part for part in sides.values())]
     if len(by_place) == 1:
         parts = [f"{few([test.entity for test in part], f'{brief.label}s')} {'is' if len(part) == 1 else 'are'} {word}"
                  for word, part in sides.items() if part]  # fmt: skip

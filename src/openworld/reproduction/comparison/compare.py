@@ -75,7 +75,7 @@ class CellPair:
         if self.test.equivalent:
             return f"reproduced within {self.test.margin_text}"
         if not self.test.differs:
-            return f"not told apart at n = {len(self.ours.per_seed)} seeds"
+            return f"undecided at n = {len(self.ours.per_seed)} seeds"
         return "higher than printed" if (self.difference or 0) > 0 else "lower than printed"
 
 
@@ -112,9 +112,9 @@ class PaperComparison:
 
     @property
     def verdicts(self) -> tuple[int, int, int, int, int]:
-        """Count numbers that are reproduced, higher than printed, lower, not told apart, and not tested."""
+        """Count numbers that are reproduced, higher than printed, lower, undecided, and not tested."""
         ways = Counter(pair.verdict.partition(" ")[0] for pair in self.pairs.values() if pair.difference is not None)
-        return ways["reproduced"], ways["higher"], ways["lower"], ways["not"], ways[""]
+        return ways["reproduced"], ways["higher"], ways["lower"], ways["undecided"], ways[""]
 
     @property
     def sentences(self) -> tuple[str, ...]:
@@ -143,7 +143,7 @@ class PaperComparison:
                 by_metric.setdefault(pair.ours.metric, []).append(abs(pair.difference))
         if not pairs:
             return "Nothing is subtracted: times are of other machines, ranks among other methods."
-        reproduced, higher, lower, alike, untested = self.verdicts
+        reproduced, higher, lower, undecided, untested = self.verdicts
         tests = [pair.test for pair in pairs if pair.test is not None and pair.tested]
         margin = f" within {tests[0].margin_text} points" if tests else ""
         printed = sum(pair.tested and pair.deviation is not None for pair in pairs)
@@ -151,7 +151,7 @@ class PaperComparison:
         medians = ", ".join(f"{metric.title} {metric.write(size, 1)}" for metric, size in sizes.items())
         return (
             f"Of {len(pairs)} numbers, {reproduced} are reproduced{margin}, {higher} are higher than printed, {lower} "
-            f"lower, {alike} not told apart, {untested} not tested (Welch's t over our seeds, {printed} with a printed "
+            f"lower, {undecided} undecided, {untested} not tested (Welch's t over our seeds, {printed} with a printed "
             f"deviation; Holm over {len(tests)}). The median size of a difference: {medians}."
         )
 

@@ -209,7 +209,7 @@ def _orders(comparison: PaperComparison) -> list[Agreement]:
 
 def _overview(comparisons: Sequence[PaperComparison]) -> Table:
     """Cells by the test of ours against the printed number, and in how many columns the orders are related."""
-    titles = ("reproduced", "ours higher", "lower", "not told apart", "not tested", "orders related", "of")
+    titles = ("reproduced", "ours higher", "lower", "undecided", "not tested", "orders related", "of")
     rows = []
     for made in comparisons:
         orders = _orders(made)

@@ -138,7 +138,7 @@ def draw_profile(given: FigureRuns, table: PaperTable) -> Figure:
         means = {method: [both.mean(side, (name,), method, part) for part in PARTS] for method in methods[side]}
         return {method: Line(range(len(PARTS)), own) for method, own in means.items() if {*own} != {None}}
 
-    caption = ("What OpenworldAUC is made of: base and new images named right, and how well the two are told apart.",)
+    caption = ("What OpenworldAUC is made of: base and new images named right, and how well the two are separated.",)
     return _beside(both, lines, Quantity("part", "", "number", labels=tuple(PARTS.values())), caption, "method")
 
 
@@ -165,7 +165,7 @@ def draw_mixes(given: FigureRuns) -> Figure:
     caption = (
         "Four numbers of TCP while base or new images are left out: means over the seeds and over draws of the images, "
         "the band one standard deviation of a single draw. Printed are Tables 11 and 12, of one draw each.",
-        "A metric that should tell learners apart must stay level: overall accuracy follows the larger side.",
+        "A metric that should compare learners must stay level: overall accuracy follows the larger side.",
     )
     return _beside(both, lines, axis, caption, "metric")
 
@@ -205,7 +205,7 @@ _PLANES = {
     "8": (("10",), _NAMING, False, "HM against AUROC, variant by variant"),
 }
 _ABOUT = {
-    "products": "Each dot is one method: how well it names (HM) and tells base from new (AUROC), means over the seeds; "
+    "products": "Each dot is one method: how well it names (HM) and separates base from new (AUROC), means over the seeds; "
     "the thin curves join equal products of the two. Further up and to the right is better.",
     "frontier": "Each dot is one method: its OpenworldAUC, mean over the seeds, against how many numbers it tunes; no "
     "method that tunes as little or less reaches above the thin steps. Up and to the left is better.",

@@ -47,7 +47,7 @@ LAYOUT = Layout(
             along="level",
             of=TARGET,
             truth="true_accuracy",
-            note="Accuracy among the names of each level. Lines that part say that the methods disagree on how sure "
+            note="Accuracy among the names of each level. Where lines differ, the methods disagree on how sure "
             "the model may be; none of them saw a label.",
         ),
         Pivot(
@@ -65,7 +65,7 @@ LAYOUT = Layout(
             metrics=OWN_NUMBERS,
             of=TARGET,
             note="AUC: area under the curve; WA: worst level; EVM: all steps up and down; VS: variance of the slope. "
-            "Noise adds to EVM and VS, and the intervals allow for steps that cannot be told from none.",
+            "Noise adds to EVM and VS, and the intervals allow for steps that may be none.",
             terminal=True,
         ),
         Pivot(
@@ -101,7 +101,7 @@ def report(estimate: CurveEstimate) -> Report:
         "quoted": estimate.quoted,
         "methods": list(estimate.methods),
         "grouped_by": estimate.grouped_by,
-        "untold": list(estimate.unknown),
+        "unknown": list(estimate.unknown),
         "warnings": list(estimate.warnings),
         "made": dict(estimate.made),
     }
@@ -114,13 +114,13 @@ def sentences(estimate: CurveEstimate) -> Iterator[str]:
     quoted, area, results = estimate.quoted, estimate.area, estimate.results
     of = f"{estimate.target.name} ({counted(estimate.target.n, 'row')}, {counted(len(estimate.levels), 'level')})"
     if area.value is None:
-        yield f"The curve of {of} cannot be told: {quoted} tells nothing, {area.reason}."
+        yield f"The curve of {of} cannot be estimated: {quoted} gives no number, {area.reason}."
     else:
         number = f"{percent(area.value)} % {METRICS['auc'].write_interval(area.over())}".rstrip()
         yield f"Estimated area under the curve of {of}: {number}, by {quoted}."
     for row in results.where(entity=quoted, metric=UNLABELLED.key):
         said, source = row.value.value, estimate.source.accuracy
-        apart = " They part: the first step of the curve is that gap as much as ageing, and EVM and VS hold it."
+        apart = " They differ: the first step of the curve is that gap as much as ageing, and EVM and VS hold it."
         yield (
             f"Of the stream's own images at level 0 {quoted} says {percent(said)} %, beside {percent(source)} % of the "
             f"labelled ones that stand for that level in the curve.{apart if abs(said - source) > APART else ''}"
