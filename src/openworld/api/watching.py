@@ -115,8 +115,7 @@ def watch(
 
     More on the numbers: docs/alerts.md; on late labels: docs/late-labels.md.
 
-    Exit codes: 0; 3 where either alarm stands in a new period; 4 where the accuracy of one cannot be estimated; 2 wrong use;
-    1 failure.
+    Exit codes: 0; 3 an alarm stands in a new period; 4 the accuracy of one cannot be estimated; 2 wrong use; 1 failure.
 
     Args:
         fitted: file that `openworld estimate fit` wrote.

@@ -1,7 +1,7 @@
 """What `openworld estimate` says: the accuracy of a model on images without labels, by every method, and by period.
 
 A period is images that follow each other: a chunk of a target, or what a watch finished. Accuracies are fractions in
-[0, 1]; None is an accuracy that cannot be estimated. All of this is written as JSON, and read again where a watch goes on.
+[0, 1]; None is an accuracy that cannot be estimated. All is written as JSON, and read again where a watch goes on.
 """
 
 from collections.abc import Mapping

@@ -1,8 +1,8 @@
 """What holds of the open-world quality of a stream without a label: measured, as rows, in sentences and a layout.
 
 Sentences say what is known: between what the share of new images lies, above what OpenworldAUC does not, on what that
-rests, and which labels tell more. No OpenworldAUC is estimated: see `openworld.estimators.open_world.bounds`. Numbers are
-fractions in [0, 1]; None is a number that cannot be estimated.
+rests, and which labels tell more. No OpenworldAUC is estimated: see `openworld.estimators.open_world.bounds`. Numbers
+are fractions in [0, 1]; None is a number that cannot be estimated.
 """
 
 import shlex

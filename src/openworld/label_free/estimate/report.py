@@ -34,8 +34,8 @@ SIGNS = (
 )
 IMAGES_SHOWN = (
     "Images that carry the change, of {shown} of {every} episodes, and of the lowest chunk of each: under new classes "
-    "and meaning those least like the source, under appearance those farthest in the direction of all, under class shares "
-    "those named as the classes that grew."
+    "and meaning those least like the source, under appearance those farthest in the direction of all, under class "
+    "shares those named as the classes that grew."
 )
 
 
@@ -108,8 +108,8 @@ def over_time_figure(
     references = [Reference(source), *([] if alert is None else [Reference(alert, kind="alert")])]
     time = Quantity("chunk", "", labels=tuple(chunk.label.removeprefix("from ") for chunk in chunks))
     caption = (
-        "What is quoted, with its interval; the methods stand back. A bar without a mark: the accuracy cannot be estimated, "
-        "and may lie anywhere on the bar. Dashed: the accuracy on the source.",
+        "What is quoted, with its interval; the methods stand back. A bar without a mark: the accuracy cannot be "
+        "estimated, and may lie anywhere on the bar. Dashed: the accuracy on the source.",
         "Few images move by chance."
         if alert is None
         else "Red: the alert. A ring: an alarm stands, for which what came before counts too.",

@@ -109,7 +109,8 @@ def _over_time(estimate: AccuracyEstimate) -> Iterator[str]:
     if pairs:
         (low, lowest), (high, highest) = pairs[0], pairs[-1]
         ends = f"from {percent(low)} % ({lowest}) to {percent(high)} % ({highest})"
-        yield f"Over {every} chunks the accuracy runs {ends}{f'; of {unknown} it cannot be estimated' if unknown else ''}."
+        rest = f"; of {unknown} it cannot be estimated" if unknown else ""
+        yield f"Over {every} chunks the accuracy runs {ends}{rest}."
     elif every:
         yield f"The accuracy can be estimated in none of {unknown} chunks."
 

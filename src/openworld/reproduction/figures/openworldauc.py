@@ -205,8 +205,8 @@ _PLANES = {
     "8": (("10",), _NAMING, False, "HM against AUROC, variant by variant"),
 }
 _ABOUT = {
-    "products": "Each dot is one method: how well it names (HM) and separates base from new (AUROC), means over the seeds; "
-    "the thin curves join equal products of the two. Further up and to the right is better.",
+    "products": "Each dot is one method: how well it names (HM) and separates base from new (AUROC), means over the "
+    "seeds; the thin curves join equal products of the two. Further up and to the right is better.",
     "frontier": "Each dot is one method: its OpenworldAUC, mean over the seeds, against how many numbers it tunes; no "
     "method that tunes as little or less reaches above the thin steps. Up and to the left is better.",
 }
