@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from openworld.core.errors import OpenworldError
+from openworld.core.errors import OpenworldError, present
 from openworld.core.types import Share, checked
 from openworld.estimators import find_estimator
 from openworld.estimators.quote.alarm import Rate
@@ -66,11 +66,12 @@ class Settings:
             edges = np.cumsum([n // self.chunks + (part < n % self.chunks) for part in range(self.chunks)])
             return np.searchsorted(edges, rows, side="right")
         count, unit = self._calendar()
+        times = present(times, "the time stamps of --period")
         return (times.astype(f"datetime64[{UNITS[unit]}]").astype(np.int64) + AHEAD.get(unit, 0)) // count
 
     def beginning(self, key: int) -> str:
         count, unit = self._calendar()
-        return str(np.datetime64(key * count - AHEAD.get(unit, 0), UNITS[unit]))
+        return str(np.int64(key * count - AHEAD.get(unit, 0)).astype(f"datetime64[{UNITS[unit]}]"))
 
     def _calendar(self) -> tuple[int, str]:
         """Return how many of which unit a period is; a week is seven days."""

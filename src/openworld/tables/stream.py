@@ -18,7 +18,7 @@ A file, several that follow each other, or columns in Python, with an entry per 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -30,7 +30,8 @@ from openworld.tables.stream_names import BASE, NEW, StreamLabels, StreamNames, 
 from openworld.tables.table import Schema, TableColumn, TypedTable, joined, open_table
 from openworld.tables.writing import table_bytes
 
-REFERENCES = {"reference": "independent", "zero_shot": "zero-shot"}
+ReferenceKind = Literal["independent", "zero-shot"]
+REFERENCES: dict[str, ReferenceKind] = {"reference": "independent", "zero_shot": "zero-shot"}
 """Column of another model's similarities -> which kind of model it is."""
 
 ANSWERS = {"base_name": "base_logits", "new_name": "new_logits", "joint_name": "logits"}
@@ -70,7 +71,7 @@ class OpenWorldStream:
     new_logits: np.ndarray | None = None  # float[n, C] among new names
     logits: np.ndarray | None = None  # float[n, C] over base names, then new names
     reference: np.ndarray | None = None  # float[n, C], similarities of a third model to all names
-    reference_kind: str = "independent"  # or "zero-shot": the model that the learner was tuned from
+    reference_kind: ReferenceKind = "independent"  # that is the model the learner was tuned from
     proxies: Mapping[str, np.ndarray] = field(default_factory=dict)  # what the file expects, float64[n] in [0, 1]
     columns: Mapping[str, np.ndarray] = field(default_factory=dict)  # what it says besides, [n], by `PER_IMAGE`
     labels: StreamLabels | None = None

@@ -6,7 +6,7 @@ follow each other are one table; they have the same columns and classes, perhaps
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -116,7 +116,7 @@ class TypedTable:
         """The schema's columns that are there."""
         return tuple(self.layouts[0].columns)
 
-    def ordered(self, classnames: Sequence[str] | None, other: str) -> "TypedTable":
+    def ordered(self, classnames: Sequence[str] | None, other: str) -> Self:
         """Return it with the classes in the order of those names, where both sides have some; refuse other names."""
         moved = (
             replace(layout, classes=layout.classes.ordered(classnames, self.name, other)) for layout in self.layouts

@@ -4,7 +4,7 @@ A judged model is one checkpoint of one training; a condition is one set of targ
 method could not say, is NaN in the arrays, and never in results. Read without torch.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -109,7 +109,7 @@ class RunArrays:
         return rows_of_run(self.run)
 
     @property
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> Mapping[str, Any]:
         """What the first record says of its unit; sources, classes, references and taxonomy are those of all."""
         return self.run.records[0].metrics
 

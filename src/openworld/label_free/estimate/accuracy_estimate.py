@@ -122,12 +122,17 @@ class Period:
     source_like: Range = None  # what the quoted method says of the source
     alarm: Alarm | None = None
     shift_alarm: ShiftAlarm | None = None
-    cause: PeriodCause | None = None
+    cause: PeriodCause | None = None  # of a period that has ended
     corrected: Quote | None = None  # by labels of periods before it
     labelled: PeriodLabels | None = None
     began: str = ""  # time stamp of its first image, or ""
     ended: str = ""
     file: str = ""  # that finished it
+
+    @property
+    def moved(self) -> PeriodCause:
+        """The likely cause of a period that has ended."""
+        return present(self.cause, f"the likely cause of {self.label}")
 
     @property
     def finished(self) -> Quote:
@@ -177,6 +182,11 @@ class ScoredSet:
     n: int
     classes: int
     accuracy: float | None = None  # the true one, where labels are known
+
+    @property
+    def right(self) -> float:
+        """The true accuracy of a set with labels, as every source has them."""
+        return present(self.accuracy, f"the accuracy on {self.name}")
 
 
 @dataclass(frozen=True)

@@ -24,10 +24,11 @@ from openworld.label_free.estimate.by_level.reading import read_scores
 from openworld.label_free.estimate.embedded import embedded_scores, is_embedded
 from openworld.label_free.estimate.estimation import estimate_accuracy
 from openworld.label_free.estimate.inputs import CORRUPTIONS, NamedShift, checksums, named_shift, title_of
-from openworld.label_free.estimate.late_labels import SHEET, proposal, read_late_labels
+from openworld.label_free.estimate.late_labels import ROW, SHEET, images_at_hand, read_late_labels, worksheet
 from openworld.label_free.estimate.report import report
 from openworld.label_free.estimate.score_tables import ScoreTable, open_table
 from openworld.label_free.settings import RATE, Settings
+from openworld.labels import PlanSettings
 from openworld.own_data.images import are_images
 from openworld.report.class_names import FILE as AUDIT
 from openworld.report.data_files import json_text
@@ -35,6 +36,7 @@ from openworld.report.report import Report
 from openworld.runs import to_json
 from openworld.runs.outputs import ESTIMATE, require_folder
 from openworld.runs.scratch import ScratchFolder
+from openworld.tables.judged import IMAGE_COLUMNS
 from openworld.tables.stream import read_stream
 
 JSON, SCORES = "estimate.json", "scores"
@@ -241,16 +243,20 @@ def _worksheet(
     estimate: AccuracyEstimate, source: ScoreTable, target: ScoreTable, wanted: int, out: Path | None, seed: int
 ) -> dict[str, bytes]:
     """Return the worksheet of images to label, by the name of its file: where one is wanted, or nothing can be told."""
-    n, design = wanted, "poisson"
+    n, draw = wanted, PlanSettings("poisson", seed=seed)
     labelled = estimate.labelled is not None or estimate.target.accuracy is not None
     if not n and estimate.quote.accuracy is None and not estimate.chunks and not labelled and estimate.target.n > 1:
         if out is not None and (out / SHEET).exists():  # it may be filled in
             return {}
-        n, design = min(ENOUGH, estimate.target.n), "random"
+        n, draw = min(ENOUGH, estimate.target.n), PlanSettings("random", seed=seed)
     if not n:
         return {}
     target = target.ordered(source.classnames, f"those of {source.name}")
-    return {SHEET: proposal(estimate, target, n, design=design, seed=seed).encode()}
+    key = next((name for name in IMAGE_COLUMNS if name in target.files[0].columns), ROW)
+    images = images_at_hand(target, estimate.temperature, key)
+    if estimate.chunks:
+        images = images.since(estimate.chunks[-1].first)
+    return {SHEET: worksheet(images, key, n, target.classnames, draw)}
 
 
 def _scored(

@@ -159,7 +159,7 @@ def _classes(
     if quote.accuracy is None:
         return (), ", as nothing is of the whole"
     method = fitted.get(quote.method) or fitted.get("DoC")  # class shares and labels correct what confidences say
-    quoted = method and method.estimate(outputs, interval=False)
+    quoted = None if method is None else method.estimate(outputs, interval=False)
     if quoted is None or quoted.sample_scores is None:
         return (), f": {quote.method} says nothing of single images"
     apart = by_class(replace(quoted, accuracy=quote.accuracy, error=1 - quote.accuracy), outputs)
@@ -167,7 +167,7 @@ def _classes(
     names = source.table.classnames or target.table.classnames or [f"class {label}" for label in range(classes)]
     counts = np.bincount(home.predictions, minlength=classes)
     right = np.bincount(home.predictions[~home.wrong], minlength=classes)
-    shares = np.bincount(home.labels, minlength=classes) / home.n
+    shares = np.bincount(home.array("labels"), minlength=classes) / home.n
 
     estimates = []
     for label, name in enumerate(names):

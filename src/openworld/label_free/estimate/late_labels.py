@@ -15,7 +15,7 @@ import numpy as np
 
 from openworld import labels
 from openworld.core.csv_files import csv_text, read_csv
-from openworld.core.errors import OpenworldError, present
+from openworld.core.errors import OpenworldError
 from openworld.estimators.engine.temperature import confidences
 from openworld.estimators.quote.recalibration import recalibrate
 from openworld.label_free.estimate.accuracy_estimate import AccuracyEstimate, Period, PeriodLabels
@@ -50,7 +50,7 @@ class LateLabels:
         said = [self.key, self.ids.tolist(), [str(label) for label in self.given.tolist()], inclusion]
         return hashlib.sha256(canonical_json(said).encode()).hexdigest()
 
-    def take(self, rows: Sequence[int]) -> "LateLabels":
+    def take(self, rows: np.ndarray) -> "LateLabels":
         """Return some of them."""
         inclusion = None if self.inclusion is None else self.inclusion[rows]
         return replace(self, ids=self.ids[rows], given=self.given[rows], inclusion=inclusion)
@@ -64,6 +64,11 @@ class ImagesAtHand:
     predicted: np.ndarray
     expected: np.ndarray
     paths: np.ndarray | None = None
+
+    def since(self, first: int) -> "ImagesAtHand":
+        """Return those from a place on."""
+        paths = None if self.paths is None else self.paths[first:]
+        return ImagesAtHand(self.ids[first:], self.predicted[first:], self.expected[first:], paths)
 
 
 def read_late_labels(path: Path | str | ScoreFile) -> LateLabels:
@@ -131,7 +136,7 @@ def with_late_labels(
     """Return an estimate in which labels speak for the periods that they are of, or for the whole target."""
     images = images_at_hand(table, estimate.temperature, late.key, progress)
     rows = places_of(late, images.ids)
-    unknown = [name for name, row in zip(late.ids.tolist(), rows, strict=True) if row is None]
+    unknown = late.ids[rows < 0].tolist()
     if unknown:
         raise OpenworldError(
             f"{len(unknown)} of {len(rows)} images of {late.name} are not in the target, the first {unknown[0]!r}; "
@@ -147,13 +152,13 @@ def with_late_labels(
         )
     chunks: list[Period] = []
     for period in estimate.chunks:
-        period = corrected(period, chunks, present(estimate.source.accuracy, "the accuracy on the source"))
+        period = corrected(period, chunks, estimate.source.right)
         chunks.append(replace(period, labelled=by_period.get(period.number)))
     return replace(estimate, chunks=tuple(chunks))
 
 
-def places_of(late: LateLabels, ids: np.ndarray) -> list[int | None]:
-    """Return, by label, the place of its image among some; None where it is not among them."""
+def places_of(late: LateLabels, ids: np.ndarray) -> np.ndarray:
+    """Return int64[k], the place of the image of every label among some; -1 where it is not among them."""
     wanted = {name.removeprefix("'") for name in late.ids.tolist()} | set(late.ids.tolist())
     places: dict[str, int] = {}
     for place, name in enumerate(ids.tolist()):
@@ -162,13 +167,13 @@ def places_of(late: LateLabels, ids: np.ndarray) -> list[int | None]:
                 f"several images are named {name!r} in {late.key}; labels cannot say which they are of. Name them by "
                 f"`{ROW}`, counted from 0."
             )
-    return [places.get(name, places.get(name.removeprefix("'"))) for name in late.ids.tolist()]
+    return np.array([places.get(name, places.get(name.removeprefix("'"), -1)) for name in late.ids.tolist()], np.int64)
 
 
 def labels_by_period(
     images: ImagesAtHand,
     late: LateLabels,
-    places: Sequence[int],
+    places: np.ndarray,
     spots: Mapping[int, tuple[int, int, bool]],
     classes: int,
     classnames: Sequence[str] | None,
@@ -191,8 +196,8 @@ def labels_by_period(
     except OpenworldError as error:
         raise OpenworldError(f"{late.name}: {error} An image of no class is labelled {OTHER!r}.") from error
     inclusion = [None] * len(places) if late.inclusion is None else late.inclusion.tolist()
-    right = images.predicted[np.asarray(places, int)] == numbers
-    right = {row: (bool(own), q) for row, own, q in zip(places, right, inclusion, strict=True)}
+    answers = (images.predicted[places] == numbers).tolist()
+    right = {row: (answer, q) for row, answer, q in zip(places.tolist(), answers, inclusion, strict=True)}
     by_period = {number: period_labels(images, late, right, *spot) for number, spot in spots.items()}
     return {number: own for number, own in by_period.items() if own is not None}
 
@@ -249,27 +254,16 @@ def corrected(period: Period, before: Iterable[Period], source: float) -> Period
     return replace(period, corrected=quote)
 
 
-def proposal(estimate: AccuracyEstimate, table: ScoreTable, n: int, *, design: str = "poisson", seed: int = 0) -> str:
-    """Return `worksheet` of the target, or of its last period."""
-    key = next((name for name in IMAGE_COLUMNS if name in table.files[0].columns), ROW)
-    images = images_at_hand(table, estimate.temperature, key)
-    if estimate.chunks:
-        first = estimate.chunks[-1].first
-        parts = {name: None if array is None else array[first:] for name, array in vars(images).items()}
-        images = ImagesAtHand(**parts)
-    return worksheet(images, key, n, table.classnames, design=design, seed=seed)
-
-
 def worksheet(
-    images: ImagesAtHand, key: str, n: int, classnames: Sequence[str] | None, *, design: str = "poisson", seed: int = 0
-) -> str:
+    images: ImagesAtHand, key: str, n: int, classnames: Sequence[str] | None, draw: labels.PlanSettings
+) -> bytes:
     """Return a worksheet as CSV: label all its images in the column `label`, and give it to --labels."""
-    stream, settings = labels.closed_set_stream(images.expected), labels.PlanSettings(design, seed=seed)
-    plan = labels.plan(stream, min(n, len(images.expected)), of=QUANTITY, settings=settings)
+    stream = labels.closed_set_stream(images.expected)
+    plan = labels.plan(stream, min(n, len(images.expected)), of=QUANTITY, settings=draw)
     path = "file" if key == ROW else "image"  # a column that does not say which image a row is of beside `row`
     rows = []
     for row in np.sort(plan.chosen).tolist():
         name = classnames[images.predicted[row]] if classnames else int(images.predicted[row])
         image = [] if images.paths is None else [images.paths[row]]
         rows.append([images.ids[row], *image, name, float(plan.inclusion[row]), ""])
-    return csv_text([key, *([] if images.paths is None else [path]), "name", INCLUSION, "label"], rows)
+    return csv_text([key, *([] if images.paths is None else [path]), "name", INCLUSION, "label"], rows).encode()

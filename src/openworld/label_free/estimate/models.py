@@ -14,6 +14,7 @@ from openworld.classifiers import Classifier
 from openworld.core.errors import OpenworldError
 from openworld.core.functions import code_of
 from openworld.datasets import ImageSet
+from openworld.datasets.names.audit import Speller
 from openworld.datasets.names.forms import readable_class_name
 from openworld.features import Encoding, Features, encode
 from openworld.learners import FittedLearner, encoding_for
@@ -35,7 +36,7 @@ class ScoringModel:
     scores: Callable[[ImageSet], np.ndarray]  # images -> float32[N, C]
     reordered: bool = False  # whether the model itself has its classes in another order
     find_seen: Callable[[ImageSet], np.ndarray] | None = None  # images -> uint8[N], which it was trained on
-    tokenizer: object = None  # of a backbone, as its text features float32[C, D] are
+    tokenizer: Speller | None = None  # of a backbone, as its text features float32[C, D] are
     text: torch.Tensor | None = None
     settings: str = ""  # what else scores depend on: code, preprocessing, precision, scale, device
 
@@ -93,7 +94,7 @@ def scoring_model(
         raise OpenworldError(f"{found.name} knows no classes of its own: name them, by folders or --classnames FILE.")
     require_distinct(classnames)
     text = encode_names(found, classnames, (template,)).cpu()
-    scale = found.logit_scale.detach().cpu() if scaled else 1.0
+    scale = found.logit_scale.detach().cpu() if scaled else torch.ones(())
 
     def scores(images: ImageSet) -> np.ndarray:
         embeddings = torch.from_numpy(np.array(_encoded(found, images).embeddings))
@@ -108,10 +109,11 @@ def _with_own_classes(
     found: Classifier | FittedLearner, given: Any, classnames: Sequence[str] | None, device: str
 ) -> ScoringModel:
     """Return a classifier, or a learner with the names that it was tuned on, in the order of `classnames` if given."""
+    about: dict[str, Any]
     if isinstance(found, Classifier):
         where = str(given) if isinstance(given, str | Path) else found.architecture
         found, name = named_classes(found, classnames, where), Path(where).name
-        about: dict[str, Any] = {"settings": f"{torch.device(device).type} {code_of(found.module)}"}
+        about = {"settings": f"{torch.device(device).type} {code_of(found.module)}"}
         about["find_seen"] = None if found.seen is None else found.find_seen
         logits = partial(found.logits, device=device)
     else:

@@ -98,14 +98,14 @@ class Judge:
 
 def images_named(periods: Sequence[Period], table: ScoreTable) -> tuple[Period, ...]:
     """Return periods whose causes name their images as columns of the target do, by ids and paths."""
-    rows = np.array(sorted({image.row for period in periods for image in period.cause.images}), int)
+    rows = np.array(sorted({image.row for period in periods for image in period.moved.images}), int)
     columns = (next((name for name in names if name in table.present), "") for names in (NAMES, IMAGES))
     ids, paths = (dict(zip(rows.tolist(), table.entries(key, rows), strict=True)) if key else {} for key in columns)
     renamed = []
     for period in periods:
-        places = (image.row for image in period.cause.images)
+        places = (image.row for image in period.moved.images)
         images = tuple(PeriodImage(row, ids.get(row, ""), paths.get(row, "")) for row in places)
-        renamed.append(replace(period, cause=replace(period.cause, images=images)))
+        renamed.append(replace(period, cause=replace(period.moved, images=images)))
     return tuple(renamed)
 
 

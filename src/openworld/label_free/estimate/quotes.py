@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from openworld.core.errors import OpenworldError
+from openworld.core.errors import OpenworldError, present
 from openworld.estimators import (
     Chunk,
     Estimate,
@@ -185,7 +185,7 @@ class Quoting:
         if size not in self._learned:
             names = candidates(self.source, self.shifts) if self.first is None else self.estimators
             wanted = {name: self.estimators[name] for name in names if name in self.estimators}
-            progress = self.progress and partial(self.progress, "learning from labelled shifts")
+            progress = self._telling("learning from labelled shifts")
             self._learned[size] = learn_from_shifts(
                 wanted, self.source, self.shifts, self._all_nulls(n), seed=self.settings.seed, progress=progress
             )
@@ -284,9 +284,12 @@ class Quoting:
         return {name: null for kind in kinds for name, null in held[kind][size].items()}
 
     def _measure(self, estimators: Mapping[str, Any], n: int, sources: int | Mapping[str, int]) -> dict[str, Null]:
-        progress = self.progress and partial(self.progress, "measuring the methods on sets like the source")
+        progress = self._telling("measuring the methods on sets like the source")
         source = self.source if self.source.features is self.source.appearance is None else self._without_vectors
         return measure_null(estimators, source, n, sources=sources, seed=self.settings.seed, progress=progress)
+
+    def _telling(self, doing: str) -> Callable[[int], None] | None:
+        return None if self.progress is None else partial(self.progress, doing)
 
     @cached_property
     def _without_vectors(self) -> Outputs:
@@ -300,16 +303,16 @@ class Tested:
 
     quoting: Quoting
     n: int
-    source: Outputs | None = None
+    on_source: float | None = None  # the accuracy there, as `fitted` once fitted
     fitted: Mapping[str, FittedEstimator] = field(default_factory=dict)
 
     def fit(self, source: Outputs) -> "Tested":
         fitted = {name: estimator.fit(source) for name, estimator in self.quoting.rests_on.items()}
-        return replace(self, source=source, fitted=fitted)
+        return replace(self, on_source=1 - source.mistakes / source.n, fitted=fitted)
 
     def estimate(self, target: Outputs, *, interval: bool) -> Estimate:
         estimates = {name: method.estimate(target, interval=interval) for name, method in self.fitted.items()}
-        accuracy = self.quoting.tested(self.n, estimates, 1 - self.source.mistakes / self.source.n)
+        accuracy = self.quoting.tested(self.n, estimates, present(self.on_source, "a source to fit on"))
         return Estimate.of(None if accuracy is None else 1 - accuracy)
 
 

@@ -66,7 +66,7 @@ class Pass:
 
 def blocks_of(table: ScoreTable, doing: str, progress: Progress | None = None) -> Iterator[ScoreBlock]:
     done = 0
-    for block in table.blocks():
+    for block in table.scores():
         yield block
         done += block.outputs.n
         if progress:

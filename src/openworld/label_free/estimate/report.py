@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from openworld.core.errors import OpenworldError, present
+from openworld.core.errors import OpenworldError
 from openworld.estimators.quote.shift_signs import ALONE, LEVEL
 from openworld.label_free.estimate.accuracy_estimate import AccuracyEstimate, Period
 from openworld.label_free.estimate.results import ALARM, CAUSE_SIGNS, ESTIMATED, QUOTED, TARGET, results_of
@@ -138,8 +138,7 @@ def _images_that_moved(brief: Brief) -> Iterator[Album]:
     addresses, parts = _thumbnails(lowest.values(), beside), []
     for episode in sorted(longest, key=lambda each: each.first):
         chunk = lowest[episode]
-        carriers = present(chunk.cause, "its cause").images
-        images = tuple(AlbumImage(addresses.get(image.image), image.name, "") for image in carriers)
+        images = tuple(AlbumImage(addresses.get(image.image), image.name, "") for image in chunk.moved.images)
         of = f", images of {chunk.label}" if len(episode) > 1 else ""
         parts.append(AlbumPart(f"{episode.name(chunks)}: {episode.cause}{of}", images))
     yield Album("Images", IMAGES_SHOWN.format(shown=len(longest), every=len(every)), tuple(parts))
@@ -150,8 +149,7 @@ def _thumbnails(chunks: Collection[Period], beside: Path) -> Mapping[str, str]:
     from openworld.datasets.formats.decoding import decode
 
     addresses: dict[str, str] = {}
-    causes = [present(chunk.cause, "its cause") for chunk in chunks]
-    for path in dict.fromkeys(image.image for cause in causes for image in cause.images if image.image):
+    for path in dict.fromkeys(image.image for chunk in chunks for image in chunk.moved.images if image.image):
         place = next((place for place in (Path(path), beside / path) if place.is_file()), None)
         if place is None:
             continue

@@ -87,8 +87,8 @@ def _alarm(alarm: Alarm, place: dict) -> Iterator[Result]:
 
 def _source_like(entity: str, span: Range, place: dict) -> Iterator[Result]:
     if span is not None:
-        mean, *ends = span
-        yield Result(entity, SOURCE_LIKE, Value(mean, interval_of(ends, "sets of the source")), place)
+        mean, low, high = span
+        yield Result(entity, SOURCE_LIKE, Value(mean, interval_of((low, high), "sets of the source")), place)
 
 
 def _difference(accuracy: float | None, other: float | None, reason: str) -> Value:
@@ -110,7 +110,7 @@ def _whole(estimate: AccuracyEstimate) -> Iterator[Result]:
     true, quote = estimate.target.accuracy, estimate.quote
     yield Result(QUOTED, ESTIMATED, quoted_value(quote), TARGET)
     if quote.accuracy is not None:
-        yield Result(QUOTED, LOST, Value(quote.accuracy - estimate.source.accuracy), TARGET)
+        yield Result(QUOTED, LOST, Value(quote.accuracy - estimate.source.right), TARGET)
     if true is not None:
         yield Result(QUOTED, DIFFERENCE, _difference(quote.accuracy, true, quote.why), TARGET)
     if quote.signs is not None:
@@ -134,7 +134,7 @@ def _methods(estimate: AccuracyEstimate) -> Iterator[Result]:
         yield Result(method.name, ESTIMATED, value_of(method.accuracy, reason, intervals), TARGET)
         yield from _source_like(method.name, method.on_source, TARGET)
         if method.on_source is not None and method.accuracy is not None:
-            bias = method.on_source[0] - estimate.source.accuracy
+            bias = method.on_source[0] - estimate.source.right
             yield Result(method.name, LESS_BIAS, Value(min(1.0, max(0.0, method.accuracy - bias))), TARGET)
         if true is not None:
             yield Result(method.name, DIFFERENCE, _difference(method.accuracy, true, reason), TARGET)
@@ -167,8 +167,8 @@ def period_rows(period: Period, place: dict) -> Iterator[Result]:
         yield Result("", SHIFT_ALARM, Value(float(period.shift_alarm.statistic)), place)
         yield Result("", SHIFT_SCORE, value_of(score, "no sign could be compared"), place)
     for metric, name in SHIFTS.items():
-        if period.signs[name] is not None:
-            yield Result("", metric, Value(float(period.signs[name].distance)), place)
+        if (sign := period.signs[name]) is not None:
+            yield Result("", metric, Value(float(sign.distance)), place)
 
 
 def _classes(estimate: AccuracyEstimate) -> Iterator[Result]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 
@@ -40,7 +40,7 @@ class ScoreTable(tables.TypedTable):
         features, appearance = features and FEATURES in self.present, appearance and APPEARANCE in self.present
         return replace(self, features=features, appearance=appearance)
 
-    def ordered(self, classnames: Sequence[str] | None, other: str) -> "ScoreTable":
+    def ordered(self, classnames: Sequence[str] | None, other: str) -> Self:
         """Return it with the classes in the order of those names, where both sides have some; refuse other names."""
         partners = tuple(partner.ordered(classnames, other) for partner in self.partners)
         return replace(super().ordered(classnames, other), partners=partners)
@@ -57,14 +57,14 @@ class ScoreTable(tables.TypedTable):
                 first += count
         return texts
 
-    def blocks(self) -> Iterator[ScoreBlock]:
+    def scores(self) -> Iterator[ScoreBlock]:
         """Yield the images in order; refuse what is damaged, not finite or of no class by file and row."""
         partners = [_Partner(table) for table in self.partners]
-        images = next((name for name in IMAGE_COLUMNS if self.images and name in self.present), None)
+        images = next((name for name in IMAGE_COLUMNS if self.images and name in self.present), "")
         vectors = [FEATURES] * self.features + [APPEARANCE] * self.appearance
         matrices = self.layouts[0].matrices
         beside = sorted(name for name in matrices if name.startswith(PARTNER))
-        for columns, place, count in super().blocks([*matrices, *vectors, "labels", SEEN, self.times, images]):
+        for columns, place, count in self.blocks([*matrices, *vectors, "labels", SEEN, self.times, images]):
             logits = tuple(partner.take(count, place) for partner in partners)
             try:
                 rounded = rounded_rows(columns["probabilities"]) if "probabilities" in columns else 0
@@ -107,7 +107,7 @@ class _Partner:
     """The logits of a partner, cut as the blocks of the model are."""
 
     def __init__(self, table: ScoreTable):
-        self.name, self.blocks, self.held = table.name, table.blocks(), np.empty((0, 0))
+        self.name, self.blocks, self.held = table.name, table.scores(), np.empty((0, 0))
 
     def take(self, count: int, place: str) -> np.ndarray:
         pieces, missing = [self.held], count - len(self.held)

@@ -105,12 +105,12 @@ def _scored_shifts(
 ) -> Iterator[NamedShift]:
     """Yield labelled shifts as files of scores: `write` scores images, and says where; files stay as they are."""
     for number, shift in enumerate(shifts):
-        if shift.place == CORRUPTIONS and source is None:
-            raise OpenworldError(
-                "--labelled-shift corruptions corrupts the images of the source, which is files of scores: give its "
-                "images, or labelled shifts as files of scores."
-            )
         if shift.place == CORRUPTIONS:
+            if source is None:
+                raise OpenworldError(
+                    "--labelled-shift corruptions corrupts the images of the source, which is files of scores: give "
+                    "its images, or labelled shifts as files of scores."
+                )
             for family, copy in corrupted_copies(source, seed):
                 path = write(f"labelled-{copy.domain.replace(' ', '-')}", copy)
                 yield NamedShift(family, path, artificial=True, title=copy.domain)
@@ -129,9 +129,9 @@ def _audit_names(models: Models, template: str, folder: Path | None, observer: O
 
     tokenizer = next((model.tokenizer for model in models.values() if model.tokenizer), None)
     if tokenizer is not None:
-        shared = {"template": template, "wordnet": find_wordnet(), "tokenizer": tokenizer}
-        audits = [audit(models["logits"].classnames, "class names", base_count=0, **shared)]
-        tell_audits(audits, folder, observer.say)
+        names, wordnet = models["logits"].classnames, find_wordnet()
+        report = audit(names, "class names", base_count=0, template=template, wordnet=wordnet, tokenizer=tokenizer)
+        tell_audits([report], folder, observer.say)
 
 
 def _title(images: ImageSet) -> str:
@@ -200,7 +200,7 @@ def write_scores(
     if not is_written(path, made):
         place = path.with_name(f"{path.stem}.{made[:32]}")
         shards, reused = _write_shards(images, models, place, progress, labelled=labelled)
-        about = {"classnames": json.dumps(model.classnames), MADE_OF: made}
+        about: dict[str | bytes, str] = {"classnames": json.dumps(model.classnames), MADE_OF: made}
         _join_shards(shards, path, images, list(models), labels, about)
     for folder in path.parent.glob(f"{path.stem}.{'[0-9a-f]' * 32}"):  # shards of this call, and of stopped ones
         remove(folder)
@@ -225,9 +225,11 @@ def _write_shards(
             reused += len(rows)
         else:
             part = images.subset(rows)
-            arrays = {name: np.ascontiguousarray(scorer.scores(part), np.float32) for name, scorer in models.items()}
-            arrays[APPEARANCE] = appearance(part)
-            arrays |= {SEEN: np.asarray(find_seen(part), np.int64)} if find_seen else {}
+            arrays: dict[str, np.ndarray] = {APPEARANCE: appearance(part)}
+            for name, scorer in models.items():
+                arrays[name] = np.ascontiguousarray(scorer.scores(part), np.float32)
+            if find_seen is not None:
+                arrays[SEEN] = np.asarray(find_seen(part), np.int64)
             write_with_checksum(shard, save(arrays))
     if progress:
         progress(len(images), len(images), reused)
@@ -240,7 +242,7 @@ def _join_shards(
     images: ImageSet,
     models: list[str],
     labels: np.ndarray | None,
-    about: dict[str, str],
+    about: dict[str | bytes, str],
 ) -> None:
     """Write one table of all shards."""
     import pyarrow

@@ -60,9 +60,8 @@ def _number(quote: Quote) -> str:
 def _beside(estimate: AccuracyEstimate) -> Iterator[str]:
     """Yield the source, what labelled shifts say, how far the methods agree, and whether classes moved."""
     source, quote, learned = estimate.source, estimate.quote, estimate.learned_quote
-    at_home = present(source.accuracy, "the accuracy on the source")
-    there = f"On the source it is {percent(at_home)} % of {source.n:,} labelled images"
-    yield f"{there}." if quote.accuracy is None else f"{there}: {signed(quote.accuracy - at_home)} points here."
+    there = f"On the source it is {percent(source.right)} % of {source.n:,} labelled images"
+    yield f"{there}." if quote.accuracy is None else f"{there}: {signed(quote.accuracy - source.right)} points here."
     if learned is not None and learned.why != quote.why:  # else they are what is quoted
         said = "" if learned.accuracy is None else f"say {_number(learned)}: {learned.why}"
         if not said:
@@ -178,8 +177,7 @@ def alert(estimate: AccuracyEstimate, part: str = "chunk") -> str:
         ways = [_below(f"by one {part}", last.alone), _below(f"by many {part}s", last.lasting)]
         raised = " or ".join(filter(None, ways)) or f"by no {part}s of so few images"
         by_chance = f"in {rate} of years of 365 {part}s that are all {at} right"
-    at_home = present(estimate.source.accuracy, "the accuracy on the source")
-    beside = " The source itself is below the alert." if at_home < estimate.alert else ""
+    beside = " The source itself is below the alert." if estimate.source.right < estimate.alert else ""
     return f"{verdict}. It is raised {raised}, and by chance {by_chance}.{beside}"
 
 
@@ -258,7 +256,7 @@ def episodes(chunks: Sequence[Period]) -> dict[str, list[Episode]]:
     """Return, by cause, the episodes in order of time; the causes of most chunks first."""
     by_cause: dict[str, list[Episode]] = {}
     for place, chunk in enumerate(chunks):
-        if not (text := present(chunk.cause, "its cause").text):
+        if not (text := chunk.moved.text):
             continue
         episodes_of_cause = by_cause.setdefault(text, [])
         if episodes_of_cause and episodes_of_cause[-1].last == place - 1:

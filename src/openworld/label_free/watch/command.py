@@ -101,7 +101,7 @@ def watch(
             there = (out / name).exists()  # it may be filled in
             stays = ", which was there already and stays as it is" if there else ""
             note = f"Images to label: {out / name}{stays}."
-            files = report.files if there else {**report.files, name: sheet.encode()}
+            files = report.files if there else {**report.files, name: sheet}
             report = replace(report, notes=(*report.notes, note), files=files)
         if out is not None:
             report.write(out)

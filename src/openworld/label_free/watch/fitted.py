@@ -92,7 +92,7 @@ class Watch:
             "temperature": {"value": temperature.value, "warning": temperature.warning},
             "measured": self.measured.about(),
         }
-        arrays = {"labels": self.outputs.labels, "pulls": temperature.pulls} | dict(self.measured.arrays())
+        arrays = {"labels": self.outputs.array("labels"), "pulls": temperature.pulls} | dict(self.measured.arrays())
         return replace(self, fingerprint=write_arrays(path, FITTED, about, arrays | tables_of(self.outputs)))
 
 
@@ -226,7 +226,7 @@ def _sizes(watch: Watch) -> Iterator[Result]:
         null = measured.quotes.get(size, {}).get("DoC")
         low, high = (None, None) if null is None else null.range
         numbers = {LOW: low, HIGH: high}
-        if size in measured.limits:
+        if alert is not None and size in measured.limits:
             limit = measured.limits[size]
             numbers |= {ALARM["alone"]: limit.alone(size, alert), ALARM["lasting"]: limit.lasting(size, alert)}
         for metric, number in numbers.items():

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from openworld.core.errors import OpenworldError
+from openworld.core.errors import OpenworldError, present
 from openworld.core.plain_files import sha256_of
 from openworld.estimators import Outputs
 from openworld.estimators.streaming import Span, spans
@@ -35,6 +35,7 @@ from openworld.label_free.estimate.reading import Progress, blocks_of, require_l
 from openworld.label_free.estimate.score_tables import ScoreTable
 from openworld.label_free.watch.fitted import VECTORS, Watch
 from openworld.label_free.watch.state import KEPT, FileRecord, KeptPeriod, OpenPeriod, SheetRecord, WatchState
+from openworld.labels import PlanSettings
 from openworld.tables.judged import IMAGE_COLUMNS
 from openworld.tables.probabilities import are_probabilities
 
@@ -64,7 +65,7 @@ class Follower:
             return Followed(counted[0], True)
         reading = _Reading(self.watch, state, table, self.progress)
         after, opened = state, None
-        opening = state.opened and state.opened.span
+        opening = None if state.opened is None else state.opened.span
         for span in spans(reading, seed=settings.seed, opened=opening, before=state.n):
             if opened is not None:
                 after = self._finish(after, reading.period(opened), name)
@@ -75,9 +76,9 @@ class Follower:
             return Followed(counted[0], True)
         if reading.refusal:
             raise OpenworldError(reading.refusal)
-        period = reading.period(opened)
+        period = reading.period(present(opened, "a period, of at least one image,"))
         # A file ends a period where it is one, and so do as many rows as a period has.
-        if opened.sample.n == settings.chunk_rows or not settings.cuts:
+        if period.span.sample.n == settings.chunk_rows or not settings.cuts:
             after, period = self._finish(after, period, name), None
         record = FileRecord(name, sha256, content, reading.n, len(state.records), len(after.records))
         files, n = (*state.files, record), state.n + reading.n
@@ -120,7 +121,7 @@ class Follower:
         label = name_of(self.watch.settings, period.span, period.began, file)
         record = judge.judge(period.span, len(state.records), label, period.images, ends=ends)
         record = replace(record, began=period.began, ended=period.ended, file=file)
-        return corrected(record, state.records, self.watch.source.accuracy), judge
+        return corrected(record, state.records, self.watch.source.right), judge
 
 
 class _Reading:
@@ -145,9 +146,9 @@ class _Reading:
         for block, keys in pieces:
             outputs = self._needed(block.outputs)
             softmax += int(are_probabilities(outputs.logits).sum())
-            self.digest.update(np.ascontiguousarray(outputs.logits, np.float32))
+            self.digest.update(np.ascontiguousarray(outputs.logits, np.float32).data)
             if block.times is not None:
-                self.digest.update(block.times.astype(np.int64))
+                self.digest.update(block.times.astype(np.int64).data)
                 self.refusal = self.refusal or self._refusal(block.times, int(keys[0]))
             if not self.refusal:
                 for key in np.unique(keys):
@@ -242,15 +243,15 @@ def read_labels(watch: Watch, state: WatchState, late: LateLabels) -> LabelsRead
     names = ("ids", "predicted", "expected")
     images = ImagesAtHand(*(np.concatenate([getattr(own, name) for own in images_of.values()]) for name in names))
     places = places_of(late, images.ids)
-    own = [label for label, place in enumerate(places) if place is not None]
-    _require_kept(state, late, own, [period.number for period in images_of])
+    there = np.flatnonzero(places >= 0)
+    _require_kept(state, late, there, [period.number for period in images_of])
     spots, first = {}, 0
     for period in images_of:
         spots[period.number] = first, len(period.rows), state.records[period.number].sampled is not None
         first += len(period.rows)
-    rows = [places[label] for label in own]
-    by_period = labels_by_period(images, late.take(own), rows, spots, watch.outputs.classes, watch.classnames)
-    records, left_out = list(state.records), len(places) - len(own)
+    classes, names = watch.outputs.classes, watch.classnames
+    by_period = labels_by_period(images, late.take(there), places[there], spots, classes, names)
+    records, left_out = list(state.records), len(places) - len(there)
     sheet = SheetRecord(late.name, late.content, len(late.ids), len(records), tuple(by_period.items()), left_out)
     for number, labelled in by_period.items():
         before = records[number].labelled
@@ -260,12 +261,12 @@ def read_labels(watch: Watch, state: WatchState, late: LateLabels) -> LabelsRead
     return LabelsRead(replace(state, records=tuple(records), sheets=(*state.sheets, sheet)), sheet, False)
 
 
-def _require_kept(state: WatchState, late: LateLabels, own: Sequence[int], kept: Sequence[int]) -> None:
+def _require_kept(state: WatchState, late: LateLabels, there: np.ndarray, kept: Sequence[int]) -> None:
     """Refuse labels of images that were never counted; those of a period that is no longer kept are left out."""
     everything = len(kept) == len(state.records) and all(record.sampled is None for record in state.records)
-    if len(own) == len(late.ids) or (own and not everything):
+    if len(there) == len(late.ids) or (len(there) and not everything):
         return
-    unknown = next(name for label, name in enumerate(late.ids.tolist()) if label not in set(own))
+    unknown = str(np.delete(late.ids, there)[0])
     first, last = (state.records[number].label for number in (kept[0], kept[-1]))
     opened, way = state.opened, "labels are read before new files."
     if opened is not None:
@@ -273,21 +274,21 @@ def _require_kept(state: WatchState, late: LateLabels, own: Sequence[int], kept:
         if names is not None and unknown in set(map(str, names)):
             way = "it is of the period that is not finished: give its labels when it is (--close)."
     raise OpenworldError(
-        f"{len(late.ids) - len(own)} of {len(late.ids)} images of {late.name} are of no finished period that is kept "
+        f"{len(late.ids) - len(there)} of {len(late.ids)} images of {late.name} are of no finished period that is kept "
         f"({first} to {last}), the first {unknown!r}; {way}"
     )
 
 
-def proposed_labels(watch: Watch, state: WatchState, n: int) -> tuple[str, str]:
+def proposed_labels(watch: Watch, state: WatchState, n: int) -> tuple[str, bytes]:
     """Return the name of a worksheet and the sheet: about n images of the last finished period, which tell most."""
     if not state.kept:
         raise OpenworldError("--propose is for the last finished period, and none is kept: finish it with --close.")
     last = state.kept[-1]
     label = re.sub(r"[^\w.-]+", "-", state.records[last.number].label)
     name = f"{Path(SHEET).stem}-{label}{Path(SHEET).suffix}"
-    images, key = last.images(last.key), last.key
+    images, key = present(last.images(last.key), "the images of a kept period"), last.key
     every_period = [period.images(IMAGE_COLUMNS[0]) for period in state.kept]
     names = [one for every in every_period if every is not None for one in every.ids.tolist()]
     if key != ROW and len(set(names)) < len(names):  # as of cameras that count anew every day
-        images, key = replace(last.images(ROW), paths=images.ids), ROW
-    return name, worksheet(images, key, n, watch.classnames, seed=watch.settings.seed)
+        images, key = replace(images, ids=last.rows.astype(str), paths=images.ids), ROW
+    return name, worksheet(images, key, n, watch.classnames, PlanSettings("poisson", seed=watch.settings.seed))

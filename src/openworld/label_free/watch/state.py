@@ -90,9 +90,12 @@ class KeptPeriod:
 
     def images(self, key: str) -> ImagesAtHand | None:
         """Return the images as a column of a worksheet names them; None where that is not known."""
-        if key != ROW and self.packed is None:
+        if key == ROW:
+            names = self.rows
+        elif self.packed is None:
             return None
-        names = self.rows if key == ROW else json.loads(zlib.decompress(self.packed.tobytes()))
+        else:
+            names = json.loads(zlib.decompress(self.packed.tobytes()))
         return ImagesAtHand(np.array(names).astype(str), self.predicted.astype(np.int64), self.expected.astype(float))
 
     def arrays(self) -> dict[str, np.ndarray]:
@@ -104,9 +107,10 @@ class KeptPeriod:
 
     @classmethod
     def in_state(cls, number: int, first: int, arrays: Mapping[str, np.ndarray]) -> "KeptPeriod":
-        rows, predicted, expected, packed = (arrays.get(f"kept.{number}.{name}") for name in ARRAYS)
-        rows = first + np.arange(len(predicted)) if rows is None else rows
-        return cls(number, first, rows, predicted, expected, packed)
+        prefix = f"kept.{number}."
+        parts = {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
+        parts.setdefault("rows", first + np.arange(len(parts["predicted"])))
+        return cls(number, first, **parts)
 
 
 @dataclass(frozen=True, eq=False)

@@ -106,10 +106,11 @@ def estimate_curve(
     known_of = [first._replace(images=len(home_rows))]
     known_of += [_known_of(stream.take(level.rows), level, len(level.classes), zero_shot) for level in behind]
     rows = [*_of_levels(known_of, curves)]
-    for name in methods if start else ():
-        said = find_estimator(name)().fit(labelled).estimate(_unlabelled(stream, start), interval=False).accuracy
-        where = {**TARGET, "level": 0.0, "level_name": first.name}
-        rows += [] if said is None else [Result(name, UNLABELLED, Value(said), where)]
+    if start is not None:
+        where, unlabelled = {**TARGET, "level": 0.0, "level_name": first.name}, _unlabelled(stream, start)
+        for name in methods:
+            said = find_estimator(name)().fit(labelled).estimate(unlabelled, interval=False).accuracy
+            rows += [] if said is None else [Result(name, UNLABELLED, Value(said), where)]
     rows += [Result("", IMAGES, Value(len(side)), place) for side, place in ((source, SOURCE), (stream, TARGET))]
 
     not_compared = _not_compared(methods, zero_shot)
@@ -273,6 +274,5 @@ def _numbers(name: str, estimated: LevelAccuracies, at: np.ndarray) -> Iterator[
     curve = robustness(at, estimated.accuracy)
     intervals = {} if estimated.errors is None else curve_intervals(estimated.errors, at, 0)
     for key in OWN_NUMBERS:
-        ends = intervals.get(key)
-        value = Value(float(getattr(curve, key)), interval_of(ends and (ends.low, ends.high), "images"))
-        yield Result(name, METRICS[key], value, TARGET)
+        ends = None if key not in intervals else (intervals[key].low, intervals[key].high)
+        yield Result(name, METRICS[key], Value(float(getattr(curve, key)), interval_of(ends, "images")), TARGET)

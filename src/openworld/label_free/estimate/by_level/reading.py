@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from openworld.core.errors import OpenworldError
+from openworld.core.errors import OpenworldError, present
 from openworld.estimators import Outputs
 from openworld.estimators.by_level import among
 from openworld.tables.classes import UNKNOWN
@@ -115,7 +115,7 @@ def names_present(logits: np.ndarray, where: str) -> np.ndarray:
 
 def levels_of(stream: LevelScores) -> tuple[StreamLevel, ...]:
     """Return the levels of a stream in order, two or more beside the source; one at 0 is the first."""
-    keys, first, place = np.unique(stream.keys, return_index=True, return_inverse=True)
+    keys, first, place = np.unique(present(stream.keys, "a column of levels"), return_index=True, return_inverse=True)
     order = np.arange(len(keys)) if keys.dtype.kind in "fiub" else np.argsort(first)
     if keys.dtype.kind in "fiu" and keys.min() >= 0 and keys.max() <= 1:
         at = keys.astype(np.float64)

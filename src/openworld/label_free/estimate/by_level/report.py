@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
+from openworld.core.errors import present
 from openworld.estimators import find_estimator
 from openworld.label_free.estimate.by_level.estimation import (
     BOUND,
@@ -119,7 +120,7 @@ def sentences(estimate: CurveEstimate) -> Iterator[str]:
         number = f"{percent(area.value)} % {METRICS['auc'].write_interval(area.over())}".rstrip()
         yield f"Estimated area under the curve of {of}: {number}, by {quoted}."
     for row in results.where(entity=quoted, metric=UNLABELLED.key):
-        said, source = row.value.value, estimate.source.accuracy
+        said, source = present(row.value.value, "what a method says of level 0"), estimate.source.right
         apart = " They differ: the first step of the curve is that gap as much as ageing, and EVM and VS hold it."
         yield (
             f"Of the stream's own images at level 0 {quoted} says {percent(said)} %, beside {percent(source)} % of the "
@@ -127,7 +128,8 @@ def sentences(estimate: CurveEstimate) -> Iterator[str]:
         )
     yield PREMISE
     if estimate.differing is not None:
-        bound, differ = (results.value("zero-shot", card.key, **TARGET).value for card in (BOUND, NAMED_DIFFERENTLY))
+        differ = results.value("zero-shot", NAMED_DIFFERENTLY.key, **TARGET).value
+        bound = present(results.value("zero-shot", BOUND.key, **TARGET).value, "the bound of ΔAUC")
         yield (
             "No difference to zero-shot is quoted (PA, NA, ΔAUC, ΔPN): "
             f"{estimate.not_compared.removeprefix(NEEDS_LABELS)}. What is sure: the two name "
