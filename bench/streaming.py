@@ -49,7 +49,7 @@ def write(path: Path, rows: int, classes: int, strength: float, *, labelled: boo
 def measured(source: Path, target: Path) -> tuple[str | None, float | None, float, float]:
     """The quoted method and its accuracy (None: it cannot be estimated), processor seconds, largest size in GB."""
     from openworld.label_free.estimate.estimation import estimate_accuracy
-    from openworld.label_free.estimate.score_tables import open_table
+    from openworld.label_free.estimate.reading import open_table
 
     started = time.process_time()
     judged = estimate_accuracy(open_table([source]), open_table([target]))

@@ -36,7 +36,7 @@ from openworld.estimators.quote.shift_alarm import ShiftTest, fit_shift_test
 from openworld.estimators.quote.shift_signs import ShiftSign, ShiftSigns, pairwise, vectors_of
 from openworld.label_free.estimate.estimation import estimate_accuracy
 from openworld.label_free.estimate.quotes import Quoting
-from openworld.label_free.estimate.score_tables import open_table
+from openworld.label_free.estimate.reading import open_table
 from openworld.label_free.settings import Settings
 from openworld.label_free.watch import command
 from openworld.metrics import wilson_interval

@@ -12,7 +12,7 @@ from openworld.datasets.formats import folder, listing, numbered_list
 from openworld.datasets.names.taxonomy import read_edges
 from openworld.datasets.names.word_lists import word_list
 from openworld.label_free.estimate.late_labels import read_late_labels
-from openworld.label_free.estimate.score_tables import open_table
+from openworld.label_free.estimate.reading import open_table
 from openworld.ood.detect.choosing import names_of as detect_names
 from openworld.ood.scored_sets import read_scores
 from openworld.own_data.label.question import Names
@@ -37,7 +37,7 @@ SHEETS = {
     ),
     "detect": (lambda path: read_scores(path).test.scores["MSP"].tolist(), "group,set,MSP\nid,kühl,0.5\nfar,x,0.25\n"),
     "estimate": (
-        lambda path: next(open_table([path]).blocks()).outputs.logits.tolist(),
+        lambda path: next(open_table([path]).scores()).outputs.logits.tolist(),
         "logits:kühl,logits:cat\n0.5,1\n0.25,2\n",
     ),
     "stream": (

@@ -12,7 +12,7 @@ from openworld import OpenworldError
 from openworld.estimators import ESTIMATORS, Outputs, streaming
 from openworld.label_free.estimate.command import estimate
 from openworld.label_free.estimate.estimation import estimate_accuracy, fit_all
-from openworld.label_free.estimate.score_tables import open_table
+from openworld.label_free.estimate.reading import open_table
 from openworld.label_free.settings import Settings
 from openworld.runs import to_json
 from openworld.tables import files as score_files

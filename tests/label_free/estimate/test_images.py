@@ -13,7 +13,7 @@ from openworld.datasets.appearance import appearance
 from openworld.label_free.estimate import scoring
 from openworld.label_free.estimate.estimation import estimate_accuracy
 from openworld.label_free.estimate.models import scoring_model
-from openworld.label_free.estimate.score_tables import open_table
+from openworld.label_free.estimate.reading import open_table
 from openworld.label_free.estimate.scoring import made_of, write_scores
 from openworld.label_free.settings import Settings
 from openworld.learners.engine.text_bank import cosine_logits
@@ -55,7 +55,7 @@ def test_scores_of_all_models(folder, classifier, tmp_path, monkeypatch):
     assert write_scores(images, models, tmp_path / "s.parquet", lambda *counts: done.append(counts)) == 0
     assert done == [(count, 32, 0) for count in (0, 10, 20, 30, 32)]
     table = open_table([tmp_path / "s.parquet"])
-    (block,) = (block.outputs for block in table.blocks())
+    (block,) = (block.outputs for block in table.scores())
     assert table.classnames == images.classnames and len(block.partners) == 1
     np.testing.assert_array_equal(block.labels, images.labels)
     np.testing.assert_allclose(block.logits, classifiers.load(classifier).logits(images), atol=1e-5)
@@ -66,7 +66,7 @@ def test_scores_of_all_models(folder, classifier, tmp_path, monkeypatch):
     np.testing.assert_allclose(block.reference[31], expected[0].numpy(), atol=1e-5)
     assert np.abs(block.reference).max() <= 1
     table = table.with_vectors()
-    (block,) = (block.outputs for block in table.blocks())
+    (block,) = (block.outputs for block in table.scores())
     assert table.appearance and np.array_equal(block.appearance, appearance(images))
 
 

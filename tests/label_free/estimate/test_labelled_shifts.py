@@ -9,9 +9,8 @@ from simulated import outputs, save_scores
 from openworld import OpenworldError
 from openworld.label_free.estimate import estimation
 from openworld.label_free.estimate.estimation import estimate_accuracy
-from openworld.label_free.estimate.inputs import NamedShift, named_shift
 from openworld.label_free.estimate.quotes import DECIDING
-from openworld.label_free.estimate.score_tables import open_table
+from openworld.label_free.estimate.reading import NamedShift, named_shift, open_table
 from openworld.label_free.estimate.verdict import sentences
 from openworld.label_free.settings import Settings
 from openworld.runs import to_json

@@ -7,7 +7,7 @@ from openworld import OpenworldError
 from openworld.estimators import Outputs
 from openworld.estimators.streaming import spans
 from openworld.label_free.estimate.periods import Keyed, as_times, name_of
-from openworld.label_free.estimate.score_tables import ScoreBlock
+from openworld.label_free.estimate.reading import ScoreBlock
 from openworld.label_free.settings import Settings
 
 START = np.datetime64("2024-02-28T18:00:00", "s")

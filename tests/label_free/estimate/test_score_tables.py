@@ -10,7 +10,7 @@ import pytest
 from safetensors.numpy import save_file
 
 from openworld import OpenworldError
-from openworld.label_free.estimate.score_tables import open_table
+from openworld.label_free.estimate.reading import open_table
 from openworld.tables import files as score_files
 from openworld.tables.probabilities import are_probabilities, logarithms
 
@@ -32,7 +32,7 @@ def small_blocks(monkeypatch):
 def column(table, name="logits"):
     """What all blocks of a table, or of the files of one, say together; of a partner by its place."""
     table = table if hasattr(table, "blocks") else open_table(table)
-    blocks = [block.outputs for block in table.blocks()]
+    blocks = [block.outputs for block in table.scores()]
     return np.concatenate([getattr(each, name) if isinstance(name, str) else each.partners[name] for each in blocks])
 
 
@@ -70,7 +70,7 @@ def write(path, scores, kind):
 @pytest.mark.parametrize("kind", ["npz", "packed", "safetensors", "lists", "large lists", "wide parquet", "csv"])
 def test_every_format_holds_the_same(tmp_path, scores, kind):
     table = open_table([write(tmp_path, scores, kind)])
-    assert len(list(table.blocks())) > 1
+    assert len(list(table.scores())) > 1
     for name in ("logits", "reference", "labels"):
         np.testing.assert_allclose(column(table, name), scores[name])
     np.testing.assert_allclose(column(table, 0), scores["partner_1"])
@@ -86,14 +86,14 @@ def softmax(scores):
 def test_probabilities_are_read_as_their_logarithms(tmp_path, softmax):
     np.savez(tmp_path / "p.npz", probabilities=softmax)
     np.testing.assert_allclose(column([tmp_path / "p.npz"]), np.log(softmax))
-    assert not sum(block.rounded for block in open_table([tmp_path / "p.npz"]).blocks())
+    assert not sum(block.rounded for block in open_table([tmp_path / "p.npz"]).scores())
 
 
 @pytest.mark.parametrize("digits", [2, 3, 4])
 def test_rounded_probabilities_are_divided_by_their_sums(tmp_path, softmax, digits):
     rounded = softmax.round(digits).astype(np.float32)
     np.savez(tmp_path / "p.npz", probabilities=rounded)
-    blocks = list(open_table([tmp_path / "p.npz"]).blocks())
+    blocks = list(open_table([tmp_path / "p.npz"]).scores())
     found = np.exp(np.concatenate([block.outputs.logits for block in blocks]))
     np.testing.assert_allclose(found.sum(axis=1), 1, atol=1e-6)
     np.testing.assert_allclose(found, softmax, atol=10.0**-digits)
@@ -162,12 +162,12 @@ def test_partners_in_files_of_their_own(tmp_path, scores):
     np.testing.assert_array_equal(column(table, 1), scores["reference"])
     for name, words in (("short", "short.npz ends before wide.csv, row .* images too few"), ("long", "more images")):
         with pytest.raises(OpenworldError, match=words):
-            list(open_table([path], partners=[tmp_path / f"{name}.npz"]).blocks())
+            list(open_table([path], partners=[tmp_path / f"{name}.npz"]).scores())
 
 
 def test_time_stamps_come_along(tmp_path, scores):
     table = open_table([write(tmp_path, scores, "wide parquet")], times="when")
-    times = np.concatenate([block.times for block in table.blocks()])
+    times = np.concatenate([block.times for block in table.scores()])
     assert times[25].astype("datetime64[h]") == np.datetime64("2024-01-02T01")
     with pytest.raises(OpenworldError, match="unknown column of .* 'wen'; did you mean 'when'"):
         open_table([tmp_path / "wide.parquet"], times="wen")
@@ -194,7 +194,7 @@ BAD = {
 def test_tables_that_will_not_do(tmp_path, words):
     np.savez(tmp_path / "a.npz", **BAD[words])
     with pytest.raises(OpenworldError, match=words) as caught:
-        list(open_table([tmp_path / "a.npz"]).blocks())
+        list(open_table([tmp_path / "a.npz"]).scores())
     assert "a.npz" in str(caught.value) or "array" in str(caught.value)
 
 
@@ -229,17 +229,17 @@ def test_columns_of_single_classes_are_matched_by_name(tmp_path):
     frame = {"logits:a": [1.0], "logits:b": [0.0], "reference:b": [2.0], "reference:a": [3.0], "partner:b": [4.0]}
     frame["partner:a"] = [5.0]
     pyarrow.csv.write_csv(pyarrow.table(frame), tmp_path / "a.csv")
-    (block,) = open_table([tmp_path / "a.csv"]).blocks()
+    (block,) = open_table([tmp_path / "a.csv"]).scores()
     assert block.outputs.reference.tolist() == [[3.0, 2.0]] and block.outputs.partners[0].tolist() == [[5.0, 4.0]]
     frame = {"logits": [[1.0, 0.0]], "reference:b": [2.0], "reference:a": [3.0], "labels": [0]}
     listed = pyarrow.table(frame).replace_schema_metadata({"classnames": '["a", "b"]'})
     pyarrow.parquet.write_table(listed, tmp_path / "a.parquet")
     table = open_table([tmp_path / "a.parquet"])
-    (block,) = table.blocks()
+    (block,) = table.scores()
     assert table.classnames == ("a", "b") and block.outputs.logits.tolist() == [[1.0, 0.0]]
     assert block.outputs.reference.tolist() == [[3.0, 2.0]] and block.outputs.labels.tolist() == [0]
     pyarrow.parquet.write_table(pyarrow.table(frame), tmp_path / "b.parquet")  # the names are the caller's
-    (block,) = open_table([tmp_path / "b.parquet"], classnames=("a", "b")).blocks()
+    (block,) = open_table([tmp_path / "b.parquet"], classnames=("a", "b")).scores()
     assert block.outputs.logits.tolist() == [[1.0, 0.0]] and block.outputs.reference.tolist() == [[3.0, 2.0]]
 
 
@@ -283,13 +283,13 @@ def test_columns_of_single_classes_and_lists_must_go_together(tmp_path):
         open_table([tmp_path / "a.csv"])
     pyarrow.parquet.write_table(pyarrow.table({"logits": [[1.0, 2.0], [1.0]]}), tmp_path / "a.parquet")
     with pytest.raises(OpenworldError, match="lists of column 'logits' differ in length"):
-        list(open_table([tmp_path / "a.parquet"]).blocks())
+        list(open_table([tmp_path / "a.parquet"]).scores())
 
 
 def test_whole_numbers_first_and_fractions_later(tmp_path, monkeypatch):
     monkeypatch.setattr(score_files, "NUMBERS", 16)
     (tmp_path / "a.csv").write_text("logits:a,logits:b\n" + "1,2\n" * 30 + "1.5,2\n")
-    blocks = list(open_table([tmp_path / "a.csv"]).blocks())
+    blocks = list(open_table([tmp_path / "a.csv"]).scores())
     assert len(blocks) > 1 and blocks[-1].outputs.logits[-1].tolist() == [1.5, 2.0]
 
 
@@ -306,7 +306,7 @@ def test_files_that_are_not_what_they_say(tmp_path, scores, ending):
     data = (tmp_path / "a.npz").read_bytes()
     (tmp_path / "a.npz").write_bytes(data[: len(data) // 2])
     with pytest.raises(OpenworldError, match="is not what its name says"):
-        list(open_table([tmp_path / "a.npz"]).blocks())
+        list(open_table([tmp_path / "a.npz"]).scores())
 
 
 STRANGE = {
@@ -322,4 +322,4 @@ def test_scores_that_are_no_plain_numbers_are_refused(tmp_path, kind):
     rows = np.random.default_rng(0).normal(size=(6, 3))
     np.savez(tmp_path / "odd.npz", logits=STRANGE[kind](rows), labels=np.arange(6) % 3)
     with pytest.raises(OpenworldError, match="logits of .*odd.npz (has dtype|holds).*expected (plain )?numbers"):
-        list(open_table([tmp_path / "odd.npz"]).blocks())
+        list(open_table([tmp_path / "odd.npz"]).scores())

@@ -9,7 +9,7 @@ from watched_days import day_columns, joined, source_columns
 from openworld.core.errors import OpenworldError
 from openworld.label_free.estimate.estimation import estimate_accuracy
 from openworld.label_free.estimate.periods import SHIFTED
-from openworld.label_free.estimate.score_tables import open_table
+from openworld.label_free.estimate.reading import open_table
 from openworld.label_free.settings import Settings
 from openworld.label_free.watch import command
 from openworld.label_free.watch.fitted import read_watch

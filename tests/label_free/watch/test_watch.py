@@ -12,7 +12,7 @@ from openworld.core.errors import OpenworldError
 from openworld.estimators import find_alarms
 from openworld.estimators.quote.alarm import Chunk
 from openworld.label_free.estimate.estimation import estimate_accuracy
-from openworld.label_free.estimate.score_tables import open_table
+from openworld.label_free.estimate.reading import open_table
 from openworld.label_free.settings import Settings
 from openworld.label_free.watch import command, following
 from openworld.label_free.watch.exports import append_lines

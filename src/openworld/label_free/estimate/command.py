@@ -23,10 +23,16 @@ from openworld.label_free.estimate.by_level.estimation import estimate_curve
 from openworld.label_free.estimate.by_level.reading import read_scores
 from openworld.label_free.estimate.embedded import embedded_scores, is_embedded
 from openworld.label_free.estimate.estimation import estimate_accuracy
-from openworld.label_free.estimate.inputs import CORRUPTIONS, NamedShift, checksums, named_shift, title_of
 from openworld.label_free.estimate.late_labels import ROW, SHEET, images_at_hand, read_late_labels, worksheet
+from openworld.label_free.estimate.reading import (
+    CORRUPTIONS,
+    NamedShift,
+    ScoreTable,
+    checksums,
+    named_shift,
+    open_table,
+)
 from openworld.label_free.estimate.report import report
-from openworld.label_free.estimate.score_tables import ScoreTable, open_table
 from openworld.label_free.settings import RATE, Settings
 from openworld.labels import PlanSettings
 from openworld.own_data.images import are_images
@@ -36,6 +42,7 @@ from openworld.report.report import Report
 from openworld.runs import to_json
 from openworld.runs.outputs import ESTIMATE, require_folder
 from openworld.runs.scratch import ScratchFolder
+from openworld.tables.files import ScoreFile
 from openworld.tables.judged import IMAGE_COLUMNS
 from openworld.tables.stream import read_stream
 
@@ -163,13 +170,13 @@ def estimate_whole(
             source, target, shifts, models, classnames, seed, facts, out, scratch, observer
         )
         facts |= checksums([*read, *(shift.place for shift in shifts if not shift.artificial)])
-        source_table = open_table(sources, classnames=classnames, partners=source_partner, title=title_of(source))
+        source_table = open_table(sources, classnames=classnames, partners=source_partner, title=_title(source))
         target_table = open_table(
             targets,
             classnames=classnames or source_table.classnames,
             partners=target_partner,
             times=timestamps,
-            title=title_of(target),
+            title=_title(target),
         )
         late = None if labels is None else read_late_labels(labels)
         progress = partial(observer.progress, total=None)
@@ -202,8 +209,8 @@ def estimate_levels(
     places = (*source, *target)
     if any(isinstance(place, str | ImageSet) and are_images(place) for place in places):
         raise OpenworldError("--levels reads files of scores, and images came; score them first (openworld predict).")
-    source_scores = read_scores(source, classnames=classnames, title=title_of(source))
-    stream = read_scores(target, levels=levels, classnames=classnames or source_scores.names, title=title_of(target))
+    source_scores = read_scores(source, classnames=classnames, title=_title(source))
+    stream = read_scores(target, levels=levels, classnames=classnames or source_scores.names, title=_title(target))
     curve = estimate_curve(source_scores, stream, estimator, zero_shot, partial(observer.progress, total=None))
     return curve_report.report(replace(curve, made={**made, **checksums(places)}))
 
@@ -300,3 +307,10 @@ def _refuse_models(models: Mapping[str, Any]) -> None:
                 f"{option} needs images, and source and target are files of scores. A reference in files is a "
                 "table `reference`, a partner a table `partner_1`, or --source-partner and --target-partner."
             )
+
+
+def _title(given: Sequence[Any]) -> str:
+    """Return what an image set is called: as it was named, without the folders above it."""
+    first = given[0].path.name if isinstance(given[0], ScoreFile) else getattr(given[0], "name", given[0])
+    first = Path(first).name if Path(first).exists() else str(first)
+    return first if len(given) == 1 else f"{first} and {len(given) - 1} more"

@@ -24,12 +24,10 @@ from openworld.label_free.estimate.accuracy_estimate import (
     MethodEstimate,
     Range,
 )
-from openworld.label_free.estimate.inputs import NamedShift
 from openworld.label_free.estimate.late_labels import LateLabels, with_late_labels
 from openworld.label_free.estimate.periods import Judge, Keyed, images_named
 from openworld.label_free.estimate.quotes import Quoting
-from openworld.label_free.estimate.reading import Pass, Progress, blocks_of, read_labelled, remarks
-from openworld.label_free.estimate.score_tables import ScoreTable
+from openworld.label_free.estimate.reading import NamedShift, Pass, Progress, ScoreTable, read_labelled, remarks
 from openworld.label_free.settings import Settings
 
 USUAL = (
@@ -75,7 +73,7 @@ def estimate_accuracy(
     fitted = fit_all(settings.estimators, source_reading.outputs, target_reading.outputs)
     estimates = estimate_stream(
         fitted,
-        lambda: (block.outputs for block in blocks_of(target, "estimating", progress)),
+        lambda: (block.outputs for block in target.scores("estimating", progress)),
         sample=target_reading.sample,
         seed=settings.seed,
         resamples=resamples,
@@ -101,7 +99,7 @@ def estimate_accuracy(
     )
 
     if settings.cuts:
-        keyed = Keyed(blocks_of(target, "over time", progress), settings, n)
+        keyed = Keyed(target.scores("over time", progress), settings, n)
         chunks = images_named(Judge(quoting, fitted).periods(keyed), target)
         result = replace(result, chunks=chunks, false_alarms=settings.false_alarms)
     elif settings.alert is not None:

@@ -19,8 +19,7 @@ from openworld.core.errors import OpenworldError
 from openworld.estimators.engine.temperature import confidences
 from openworld.estimators.quote.recalibration import recalibrate
 from openworld.label_free.estimate.accuracy_estimate import AccuracyEstimate, Period, PeriodLabels
-from openworld.label_free.estimate.reading import Progress, blocks_of
-from openworld.label_free.estimate.score_tables import ScoreTable
+from openworld.label_free.estimate.reading import Progress, ScoreTable
 from openworld.runs import canonical_json
 from openworld.tables.classes import class_numbers
 from openworld.tables.entries import empty_entries, finite_numbers, require_filled
@@ -114,7 +113,7 @@ def read_late_labels(path: Path | str | ScoreFile) -> LateLabels:
 def images_at_hand(table: ScoreTable, temperature: float, key: str, progress: Progress | None = None) -> ImagesAtHand:
     """Read the target once more: what column `key` calls its images, predictions, and calibrated confidences."""
     predicted, expected = [], []
-    for block in blocks_of(table, "what to expect of each image", progress):
+    for block in table.scores("what to expect of each image", progress):
         predicted.append(block.outputs.predictions)
         expected.append(confidences(block.outputs.logits, temperature))
     predicted, expected = np.concatenate(predicted), np.concatenate(expected)

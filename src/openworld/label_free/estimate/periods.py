@@ -20,7 +20,7 @@ from openworld.estimators.quote.shift_signs import shift_signs
 from openworld.estimators.streaming import Span, spans
 from openworld.label_free.estimate.accuracy_estimate import Period, PeriodCause, PeriodImage, ShiftAlarm
 from openworld.label_free.estimate.quotes import LABELLED, Quoting
-from openworld.label_free.estimate.score_tables import ScoreBlock, ScoreTable
+from openworld.label_free.estimate.reading import ScoreBlock, ScoreTable
 from openworld.label_free.settings import Settings
 
 MILLISECONDS = 1e11  # seconds since 1970 stay below this until the year 5138

@@ -25,9 +25,8 @@ from openworld.datasets.corruptions import corrupted
 from openworld.datasets.image_set import file_of
 from openworld.datasets.templates import PHOTO, TEMPLATES
 from openworld.features.checksums import is_intact, note_checksum, read_intact, write_with_checksum
-from openworld.label_free.estimate.inputs import CORRUPTIONS, NamedShift
 from openworld.label_free.estimate.models import Models, find_models
-from openworld.label_free.estimate.score_tables import open_table
+from openworld.label_free.estimate.reading import CORRUPTIONS, NamedShift, open_table
 from openworld.own_data.images import are_images, labelled_images, labels_among, target_images
 from openworld.runs.atomic import remove, writing
 from openworld.tables.judged import APPEARANCE, SEEN

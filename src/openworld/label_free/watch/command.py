@@ -14,9 +14,8 @@ from openworld.core.console import ALERTED, UNKNOWN, Ending
 from openworld.core.errors import OpenworldError
 from openworld.core.progress import SILENT, Observer
 from openworld.datasets.names.class_names import class_names
-from openworld.label_free.estimate.inputs import checksums
 from openworld.label_free.estimate.late_labels import read_late_labels
-from openworld.label_free.estimate.score_tables import open_table
+from openworld.label_free.estimate.reading import checksums, open_table
 from openworld.label_free.settings import RATE, Settings
 from openworld.label_free.watch.exports import append_lines, require_lines, write_prometheus
 from openworld.label_free.watch.fitted import FITTED, USUAL_IMAGES, VECTORS, Watch, fit_report, fit_source, read_watch

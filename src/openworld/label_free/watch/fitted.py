@@ -20,9 +20,8 @@ from openworld.estimators.engine.temperature import Temperature, temperature_of
 from openworld.label_free.estimate.accuracy_estimate import ScoredSet
 from openworld.label_free.estimate.estimation import fit_all
 from openworld.label_free.estimate.quotes import DECIDING, Measured, Quoting
-from openworld.label_free.estimate.reading import Pass, Progress, source_remarks
+from openworld.label_free.estimate.reading import Pass, Progress, ScoreTable, remarks
 from openworld.label_free.estimate.results import ALARM
-from openworld.label_free.estimate.score_tables import ScoreTable
 from openworld.label_free.settings import Settings
 from openworld.report.layout import Brief, Layout, Pivot
 from openworld.report.report import Report
@@ -155,7 +154,7 @@ def fit_source(
     usual = tuple(name for name in DECIDING if not set(without) & set(find_estimator(name).needs))
     names = settings.estimators or usual
     fit_all(names, outputs, outputs)  # refuses what cannot be had
-    warnings = source_remarks(reading)
+    warnings = remarks(reading)
     watch = Watch(outputs, reading.side, source.classnames, settings, names, Measured(), warnings, made or {})
     quoting = watch.quoting(watch.measured, progress)
     quoting.require_testable()

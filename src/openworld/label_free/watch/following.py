@@ -31,8 +31,7 @@ from openworld.label_free.estimate.late_labels import (
 )
 from openworld.label_free.estimate.periods import Judge, Keyed, name_of
 from openworld.label_free.estimate.quotes import Measured
-from openworld.label_free.estimate.reading import Progress, blocks_of, require_logits
-from openworld.label_free.estimate.score_tables import ScoreTable
+from openworld.label_free.estimate.reading import Progress, ScoreTable, require_logits
 from openworld.label_free.watch.fitted import VECTORS, Watch
 from openworld.label_free.watch.state import KEPT, FileRecord, KeptPeriod, OpenPeriod, SheetRecord, WatchState
 from openworld.labels import PlanSettings
@@ -137,7 +136,7 @@ class _Reading:
         if opened is not None:
             times[opened.span.key] = opened.began, opened.ended
             self._images[opened.span.key] = [(opened.span.first + opened.span.sample.rows, opened.images)]
-        self._keyed = Keyed(blocks_of(table, "reading", progress), watch.settings, 0, state.n, times)
+        self._keyed = Keyed(table.scores("reading", progress), watch.settings, 0, state.n, times)
 
     def __iter__(self) -> Iterator[tuple[Outputs, np.ndarray]]:
         pieces, softmax, number = self._keyed, 0, len(self.state.files)

@@ -4,8 +4,7 @@ Accuracies are fractions in [0, 1]; None is a number that is not given, with a r
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import NamedTuple
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -83,11 +82,9 @@ def estimate_curve(
     # `zero_shot` is the table of zero-shot's scores in the stream, to say where the two part.
     source = source.take(np.flatnonzero(source.labels != UNKNOWN))
     _require_alike(source, stream, zero_shot)
-    levels, methods = levels_of(stream), tuple(estimators) or USUAL
+    levels, methods = levels_of(stream, zero_shot), tuple(estimators) or USUAL
     home_names, home_rows = _home(source, levels)
-    home = source.take(home_rows)
-    labelled, at_home = source.outputs(), home.outputs(home_names)
-    start = levels[0] if levels[0].level == 0 else None  # the stream's own images of level 0
+    labelled, at_home = source.outputs(), source.take(home_rows).outputs(home_names)
     behind = [level for level in levels if level.level > 0]
     views = [_unlabelled(stream, level) for level in behind]
     groups = [stream.groups[level.rows] for level in behind]
@@ -99,22 +96,18 @@ def estimate_curve(
         curves[name] = accuracy_by_level(find_estimator(name)(), labelled, at_home, views, groups, home_rows=home_rows)
 
     # Level 0 is the labelled source; of the stream's own images there only what was not looked at, and what differs.
-    first = _known_of(home if start is None else stream.take(start.rows), start, len(home_names), zero_shot)
-    right = float((~at_home.wrong).mean())
-    if start is None:
-        first = first._replace(truth=None if (stream.labels == UNKNOWN).all() else right)
-    known_of = [first._replace(images=len(home_rows))]
-    known_of += [_known_of(stream.take(level.rows), level, len(level.classes), zero_shot) for level in behind]
-    rows = [*_of_levels(known_of, curves)]
-    if start is not None:
-        where, unlabelled = {**TARGET, "level": 0.0, "level_name": first.name}, _unlabelled(stream, start)
+    right, rows = float((~at_home.wrong).mean()), []
+    if levels[0] is behind[0]:
+        first = source.level("source", 0.0, home_rows, home_names, zero_shot)
+        first = replace(first, truth=None if (stream.labels == UNKNOWN).all() else right)
+    else:
+        first, unlabelled = replace(levels[0], rows=home_rows, classes=home_names), _unlabelled(stream, levels[0])
         for name in methods:
             said = find_estimator(name)().fit(labelled).estimate(unlabelled, interval=False).accuracy
-            rows += [] if said is None else [Result(name, UNLABELLED, Value(said), where)]
-    rows += [Result("", IMAGES, Value(len(side)), place) for side, place in ((source, SOURCE), (stream, TARGET))]
-
+            rows += [] if said is None else [Result(name, UNLABELLED, Value(said), first.place)]
     not_compared = _not_compared(methods, zero_shot)
-    rows += _of_curve(known_of, curves, not_compared)
+    rows += [Result("", IMAGES, Value(len(side)), place) for side, place in ((source, SOURCE), (stream, TARGET))]
+    rows = [*_of_levels((first, *behind), curves), *rows, *_of_curve((first, *behind), curves, not_compared)]
     otherwise = stream.named_otherwise(zero_shot) if zero_shot else None
     if otherwise is not None:
         rows.append(Result("zero-shot", NAMED_DIFFERENTLY, Value(float(otherwise.mean())), TARGET))
@@ -123,11 +116,11 @@ def estimate_curve(
         source=ScoredSet(source.name, len(source), source.logits.shape[1], right),
         target=ScoredSet(stream.name, len(stream), stream.logits.shape[1]),
         methods=methods,
-        levels=tuple(level.name for level in known_of),
+        levels=tuple(level.name for level in (first, *behind)),
         not_compared=not_compared,
         differing=None if otherwise is None else len(np.unique(stream.groups[otherwise])),
         grouped_by=stream.grouped_by,
-        warnings=tuple(dict.fromkeys(_warnings(curves, stream, known_of[:2], from_source=start is None))),
+        warnings=tuple(dict.fromkeys(_warnings(curves, stream, first, levels))),
     )
 
 
@@ -145,59 +138,39 @@ def _require_alike(source: LevelScores, stream: LevelScores, zero_shot: str) -> 
 
 
 def _warnings(
-    curves: Mapping[str, LevelAccuracies], stream: LevelScores, levels: "Sequence[_KnownLevel]", *, from_source: bool
+    curves: Mapping[str, LevelAccuracies], stream: LevelScores, first: StreamLevel, levels: Sequence[StreamLevel]
 ) -> Iterator[str]:
-    """Yield what is to be said against a curve; `levels` are the first two, the first perhaps that of the source."""
+    """Yield what is to be said against a curve; `first` is that of level 0, in the stream or in the source."""
     for name, accuracies in curves.items():
         yield from (f"{name}: {warning}" for warning in accuracies.warnings)
     if not stream.grouped_by:
         yield NO_GROUPS
-    if from_source and levels[0].classes > levels[1].classes:
+    if levels[0].level > 0 and len(first.classes) > len(levels[0].classes):
         yield (
-            f"level 0 stands among {levels[0].classes} names and level {levels[1].name} among {levels[1].classes}: "
-            "write -inf in the source for names that have not come at level 0, or give the stream images of level 0"
+            f"level 0 stands among {len(first.classes)} names and level {levels[0].name} among "
+            f"{len(levels[0].classes)}: write -inf in the source for names that have not come at level 0, or give the "
+            "stream images of level 0"
         )
 
 
-class _KnownLevel(NamedTuple):
-    """What is known of a level without estimating: its place and name, counts, what labels say, and where two part."""
-
-    level: float
-    name: str
-    images: int
-    classes: int
-    truth: float | None  # the accuracy, where all labels are known
-    differs: float | None  # share of images that zero-shot names otherwise
-
-
-def _known_of(images: LevelScores, level: StreamLevel | None, classes: int, zero_shot: str) -> _KnownLevel:
-    """Return what is known of a level; None is that of the source."""
-    place, name = (0.0, "source") if level is None else (float(level.level), level.name)
-    labelled = not (images.labels == UNKNOWN).any()
-    truth = float((images.logits.argmax(axis=1) == images.labels).mean()) if labelled else None
-    differs = float(images.named_otherwise(zero_shot).mean()) if zero_shot in images.tables else None
-    return _KnownLevel(place, name, len(images), classes, truth, differs)
-
-
-def _of_levels(levels: Sequence[_KnownLevel], curves: Mapping[str, LevelAccuracies]) -> Iterator[Result]:
+def _of_levels(levels: Sequence[StreamLevel], curves: Mapping[str, LevelAccuracies]) -> Iterator[Result]:
     """Yield the rows of every level."""
     for place, level in enumerate(levels):
-        where = {**TARGET, "level": level.level, "level_name": level.name}
-        yield Result("", IMAGES, Value(level.images), where)
-        yield Result("", CLASSES, Value(level.classes), where)
+        yield Result("", IMAGES, Value(len(level.rows)), level.place)
+        yield Result("", CLASSES, Value(len(level.classes)), level.place)
         if level.truth is not None:
-            yield Result("", TRUE, Value(level.truth), where)
+            yield Result("", TRUE, Value(level.truth), level.place)
         if level.differs is not None:
-            yield Result("zero-shot", NAMED_DIFFERENTLY, Value(level.differs), where)
+            yield Result("zero-shot", NAMED_DIFFERENTLY, Value(level.differs), level.place)
         for name, accuracies in curves.items():
             value = _point(accuracies, place)
-            yield Result(name, ESTIMATED, value, where)
+            yield Result(name, ESTIMATED, value, level.place)
             if place and level.truth is not None and value.value is not None:
-                yield Result(name, DIFFERENCE, Value(value.value - level.truth), where)
+                yield Result(name, DIFFERENCE, Value(value.value - level.truth), level.place)
 
 
 def _of_curve(
-    levels: Sequence[_KnownLevel], curves: Mapping[str, LevelAccuracies], not_compared: str
+    levels: Sequence[StreamLevel], curves: Mapping[str, LevelAccuracies], not_compared: str
 ) -> Iterator[Result]:
     """Yield the rows of the whole curve, by every method and by labels, and between what a difference lies."""
     at = np.array([level.level for level in levels])

@@ -13,6 +13,7 @@ import numpy as np
 from openworld.core.errors import OpenworldError, present
 from openworld.estimators import Outputs
 from openworld.estimators.by_level import among
+from openworld.label_free.estimate.results import TARGET
 from openworld.tables.classes import UNKNOWN
 from openworld.tables.judged import JUDGED
 from openworld.tables.probabilities import logarithms
@@ -54,15 +55,30 @@ class LevelScores:
         """Return which images another model names otherwise, bool[n]."""
         return self.logits.argmax(axis=1) != self.tables[other].argmax(axis=1)
 
+    def level(self, name: str, at: float, rows: np.ndarray, classes: np.ndarray, zero_shot: str) -> "StreamLevel":
+        """Return some rows as a level."""
+        part = self.take(rows)
+        labelled = not (part.labels == UNKNOWN).any()
+        truth = float((part.logits.argmax(axis=1) == part.labels).mean()) if labelled else None
+        differs = float(part.named_otherwise(zero_shot).mean()) if zero_shot in part.tables else None
+        return StreamLevel(name, at, rows, classes, truth, differs)
+
 
 @dataclass(frozen=True, eq=False)
 class StreamLevel:
-    """A level: its name, its place from 0 to 1, its rows, int64[n], and the numbers of its names, int64[c]."""
+    """A level, and what is known of it without estimating: what labels say, and where zero-shot parts."""
 
     name: str
-    level: float
-    rows: np.ndarray
-    classes: np.ndarray
+    level: float  # its place from 0 to 1
+    rows: np.ndarray  # int64[n]
+    classes: np.ndarray  # int64[c], the numbers of its names
+    truth: float | None  # the accuracy, where all labels are known
+    differs: float | None  # share of images that zero-shot names otherwise
+
+    @property
+    def place(self) -> dict[str, str | float]:
+        """Where its rows of results are."""
+        return {**TARGET, "level": self.level, "level_name": self.name}
 
 
 def read_scores(
@@ -113,7 +129,7 @@ def names_present(logits: np.ndarray, where: str) -> np.ndarray:
     return present
 
 
-def levels_of(stream: LevelScores) -> tuple[StreamLevel, ...]:
+def levels_of(stream: LevelScores, zero_shot: str = "") -> tuple[StreamLevel, ...]:
     """Return the levels of a stream in order, two or more beside the source; one at 0 is the first."""
     keys, first, place = np.unique(present(stream.keys, "a column of levels"), return_index=True, return_inverse=True)
     order = np.arange(len(keys)) if keys.dtype.kind in "fiub" else np.argsort(first)
@@ -126,8 +142,8 @@ def levels_of(stream: LevelScores) -> tuple[StreamLevel, ...]:
     for number in order:
         rows = np.flatnonzero(place == number)
         name = f"{keys[number]:g}" if keys.dtype.kind == "f" else str(keys[number])
-        where = f"level {name} of {stream.name}"
-        levels.append(StreamLevel(name, float(at[number]), rows, names_present(stream.logits[rows], where)))
+        classes = names_present(stream.logits[rows], f"level {name} of {stream.name}")
+        levels.append(stream.level(name, float(at[number]), rows, classes, zero_shot))
     if not any(level.level > 0 for level in levels):
         raise OpenworldError(f"{stream.name} has no level above 0; a curve needs one or more beside the source at 0.")
     return tuple(levels)
