@@ -6,7 +6,7 @@ import pytest
 from openworld import OpenworldError
 from openworld.estimators import Outputs
 from openworld.estimators.streaming import spans
-from openworld.label_free.estimate.periods import Keyed, as_times, name_of
+from openworld.label_free.estimate.periods import as_times, keyed, name_of
 from openworld.label_free.estimate.reading import ScoreBlock
 from openworld.label_free.settings import Settings
 
@@ -21,9 +21,9 @@ def blocks(n, hours=None, size=7):
 
 
 def names(cut, n, hours=None):
-    keyed = Keyed(blocks(n, hours), cut, n)
-    found = spans((block.outputs, keys) for block, keys in keyed)
-    return [(name_of(cut, span, keyed.times.get(span.key, ("",))[0]), span.sample.n) for span in found]
+    times = {}
+    found = spans((block.outputs, keys) for block, keys in keyed(blocks(n, hours), cut, n, times))
+    return [(name_of(cut, span, times.get(span.key, ("",))[0]), span.sample.n) for span in found]
 
 
 TIMED = {"timestamps": "time"}
@@ -53,11 +53,11 @@ def test_how_images_are_cut_and_what_the_parts_are_called(cut, n, hours, expecte
 
 
 def test_time_must_not_fall():
-    keyed = Keyed(blocks(10, [0, 1, 2, 3, 4, 5, 6, 5, 7, 8]), Settings(chunks=2, timestamps="time"), 10)
+    cut = Settings(chunks=2, timestamps="time")
     with pytest.raises(OpenworldError, match=r"must not fall: row 7 is of 2024-02-28T23:00:00, after 2024-02-29T00"):
-        list(keyed)
+        list(keyed(blocks(10, [0, 1, 2, 3, 4, 5, 6, 5, 7, 8]), cut, 10, {}))
     with pytest.raises(OpenworldError, match="row 2 is of"):
-        list(Keyed(blocks(4, [0, 3, 1, 4], size=4), Settings(chunks=2, timestamps="time"), 4))
+        list(keyed(blocks(4, [0, 3, 1, 4], size=4), cut, 4, {}))
 
 
 @pytest.mark.parametrize(
@@ -77,7 +77,7 @@ def test_cuts_that_will_not_do(arguments, words):
 
 def test_more_parts_than_images():
     with pytest.raises(OpenworldError, match="--chunks 5 is more than the target's 4 images"):
-        Keyed(blocks(4), Settings(chunks=5), 4)
+        list(keyed(blocks(4), Settings(chunks=5), 4, {}))
 
 
 def test_time_stamps_in_every_form():

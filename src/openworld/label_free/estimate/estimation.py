@@ -25,7 +25,7 @@ from openworld.label_free.estimate.accuracy_estimate import (
     Range,
 )
 from openworld.label_free.estimate.late_labels import LateLabels, with_late_labels
-from openworld.label_free.estimate.periods import Judge, Keyed, images_named
+from openworld.label_free.estimate.periods import images_named, judge_all
 from openworld.label_free.estimate.quotes import Quoting
 from openworld.label_free.estimate.reading import NamedShift, Pass, Progress, ScoreTable, read_labelled, remarks
 from openworld.label_free.settings import Settings
@@ -99,9 +99,8 @@ def estimate_accuracy(
     )
 
     if settings.cuts:
-        keyed = Keyed(target.scores("over time", progress), settings, n)
-        chunks = images_named(Judge(quoting, fitted).periods(keyed), target)
-        result = replace(result, chunks=chunks, false_alarms=settings.false_alarms)
+        periods = judge_all(quoting, fitted, target.scores("over time", progress), n)
+        result = replace(result, chunks=images_named(periods, target), false_alarms=settings.false_alarms)
     elif settings.alert is not None:
         alarm = quoting.alarm_once(result.quote.tested, n)
         result = replace(result, alarm=alarm, false_alarms=settings.false_alarms)

@@ -13,7 +13,7 @@ from dataclasses import replace
 import numpy as np
 
 from openworld.core.errors import OpenworldError
-from openworld.estimators import FittedEstimator
+from openworld.estimators import FittedEstimator, Outputs
 from openworld.estimators.quote.causes import fit_causes
 from openworld.estimators.quote.decision import without_number
 from openworld.estimators.quote.shift_signs import shift_signs
@@ -27,73 +27,75 @@ MILLISECONDS = 1e11  # seconds since 1970 stay below this until the year 5138
 EXAMPLES = 8  # images that carry a cause
 NAMES, IMAGES = ("id", "ids"), ("image", "path")  # columns that say which image a row is, and where it lies
 SHIFTED = "a shift alarm stands: over time the images are no longer like the source's"
+Times = dict[int, tuple[str, str]]
+"""When the first and the last image of a period came, by its key."""
+
 _ZONE = re.compile(r"[T ]\d\d.*?(Z|[+-]\d\d(:?\d\d)?)$")
 
 
-class Judge:
-    """Judges one period after the other. statistic, shift_statistic: of the alarms so far, in limits."""
+def judge(
+    quoting: Quoting,
+    fitted: Mapping[str, FittedEstimator],
+    span: Span,
+    before: Period | None,  # the last period that ended: its alarms go on
+    label: str = "",
+    images: np.ndarray | None = None,  # names of the images of the span's sample
+    *,
+    ends: bool = True,  # one that has not ended has no alarm and no cause
+    beside: bool = True,  # whether it is measured what the quoted method says of the source
+) -> Period:
+    """Return what is found of a period."""
+    outputs, n = span.sample.outputs, span.sample.n
+    estimates = {name: method.estimate(outputs, interval=False) for name, method in fitted.items()}
+    quote = quoting.quote(outputs, n, estimates)
+    signs = quote.signs or shift_signs(quoting.source, outputs, seed=quoting.settings.seed)
+    statistic = 0.0 if before is None or before.alarm is None else before.alarm.ratio
+    shift_statistic = 0.0 if before is None or before.shift_alarm is None else before.shift_alarm.statistic
+    shift = None
+    if ends:
+        test = quoting.shift_test(outputs.n)
+        score, sign = test.score(signs, outputs.n)
+        shift_statistic = test.statistic(shift_statistic, score)
+        shift = ShiftAlarm(score, sign, shift_statistic)
+    if shift_statistic > 1 and quoting.first is None and quote.rule != LABELLED:
+        quote = without_number(quote, SHIFTED)  # one by labelled shifts or by name stays
+    return Period(
+        number=0 if before is None else before.number + 1,
+        label=label,
+        first=span.first,
+        n=n,
+        sampled=None if span.sample.whole else outputs.n,
+        methods={name: estimate.accuracy for name, estimate in estimates.items()},
+        unlabelled=quote,
+        signs=signs,
+        accuracy=None if outputs.labels is None else 1 - outputs.mistakes / outputs.n,
+        source_like=quoting.of_source(quote.method, n) if beside else None,
+        alarm=quoting.alarm(quote.tested, outputs.n, statistic) if ends else None,
+        shift_alarm=shift,
+        cause=_cause(quoting.source, span, images) if ends else None,
+    )
 
-    def __init__(
-        self,
-        quoting: Quoting,
-        fitted: Mapping[str, FittedEstimator],
-        statistic: float = 0.0,
-        shift_statistic: float = 0.0,
-        beside: bool = True,  # whether it is measured what the quoted method says of the source
-    ):
-        self.quoting, self.fitted, self.beside = quoting, fitted, beside
-        self.statistic, self.shift_statistic = statistic, shift_statistic
 
-    def judge(
-        self, span: Span, number: int = 0, label: str = "", images: np.ndarray | None = None, *, ends: bool = True
-    ) -> Period:
-        """Return what is found of a period; `images` are names of its sample's. One that has not ended has no alarm."""
-        outputs, n, quoting = span.sample.outputs, span.sample.n, self.quoting
-        estimates = {name: method.estimate(outputs, interval=False) for name, method in self.fitted.items()}
-        quote = quoting.quote(outputs, n, estimates)
-        signs = quote.signs or shift_signs(quoting.source, outputs, seed=quoting.settings.seed)
-        shift = None
-        if ends:
-            test = quoting.shift_test(outputs.n)
-            score, sign = test.score(signs, outputs.n)
-            self.shift_statistic = test.statistic(self.shift_statistic, score)
-            shift = ShiftAlarm(score, sign, self.shift_statistic)
-        if self.shift_statistic > 1 and quoting.first is None and quote.rule != LABELLED:
-            quote = without_number(quote, SHIFTED)  # one by labelled shifts or by name stays
-        alarm = quoting.alarm(quote.tested, outputs.n, self.statistic) if ends else None
-        self.statistic = self.statistic if alarm is None else alarm.ratio
-        return Period(
-            number=number,
-            label=label,
-            first=span.first,
-            n=n,
-            sampled=None if span.sample.whole else outputs.n,
-            methods={name: estimate.accuracy for name, estimate in estimates.items()},
-            unlabelled=quote,
-            signs=signs,
-            accuracy=None if outputs.labels is None else 1 - outputs.mistakes / outputs.n,
-            source_like=quoting.of_source(quote.method, n) if self.beside else None,
-            alarm=alarm,
-            shift_alarm=shift,
-            cause=self._cause(span, images) if ends else None,
-        )
+def _cause(source: Outputs, span: Span, images: np.ndarray | None) -> PeriodCause:
+    outputs = span.sample.outputs
+    both = outputs.features is not None
+    home = source if both else replace(source, features=None)
+    likely = source.once(("causes", both), lambda: fit_causes(home)).read(outputs, count=EXAMPLES)
+    rows = span.first + span.sample.rows
+    names = {row: "" if images is None else str(images[row]) for row in likely.rows}
+    return PeriodCause(likely, tuple(PeriodImage(int(rows[row]), name) for row, name in names.items()))
 
-    def periods(self, keyed: "Keyed") -> list[Period]:
-        """Return what is found of every period of a target."""
-        settings, judged_periods = keyed.settings, []
-        for span in spans(((block.outputs, keys) for block, keys in keyed), seed=settings.seed):
-            label = name_of(settings, span, keyed.times.get(span.key, ("",))[0])
-            judged_periods.append(self.judge(span, len(judged_periods), label))
-        return judged_periods
 
-    def _cause(self, span: Span, images: np.ndarray | None) -> PeriodCause:
-        source, outputs = self.quoting.source, span.sample.outputs
-        both = outputs.features is not None
-        home = source if both else replace(source, features=None)
-        likely = source.once(("causes", both), lambda: fit_causes(home)).read(outputs, count=EXAMPLES)
-        rows = span.first + span.sample.rows
-        names = {row: "" if images is None else str(images[row]) for row in likely.rows}
-        return PeriodCause(likely, tuple(PeriodImage(int(rows[row]), name) for row, name in names.items()))
+def judge_all(
+    quoting: Quoting, fitted: Mapping[str, FittedEstimator], blocks: Iterable[ScoreBlock], n: int
+) -> list[Period]:
+    """Return what is found of every period of a target of n images."""
+    settings, periods, times = quoting.settings, [], Times()
+    pieces = ((block.outputs, keys) for block, keys in keyed(blocks, settings, n, times))
+    for span in spans(pieces, seed=settings.seed):
+        label = name_of(settings, span, times.get(span.key, ("",))[0])
+        periods.append(judge(quoting, fitted, span, periods[-1] if periods else None, label))
+    return periods
 
 
 def images_named(periods: Sequence[Period], table: ScoreTable) -> tuple[Period, ...]:
@@ -109,39 +111,26 @@ def images_named(periods: Sequence[Period], table: ScoreTable) -> tuple[Period, 
     return tuple(renamed)
 
 
-class Keyed:
-    """Blocks of images in order, each image with the number of its period; iterate over it once."""
-
-    # `n` images in all, where they are cut into so many parts; `row` came before, which began and ended at `times`.
-
-    def __init__(
-        self,
-        blocks: Iterable[ScoreBlock],
-        settings: Settings,
-        n: int,
-        row: int = 0,
-        times: Mapping[int, tuple[str, str]] | None = None,
-    ):
-        if settings.chunks > n:
-            raise OpenworldError(f"--chunks {settings.chunks} is more than the target's {n:,} images.")
-        self.blocks, self.settings, self.n, self.row = blocks, settings, n, row
-        self.times = dict(times or {})  # of the first and the last image, by key
-
-    def __iter__(self) -> Iterator[tuple[ScoreBlock, np.ndarray]]:
-        """Yield blocks, their time stamps as datetime64[s], with the keys int64[n] of their images."""
-        row, last = self.row, None
-        for block in self.blocks:
-            times = None if block.times is None else as_times(block.times)
-            keys = self.settings.keys(np.arange(row, row + block.outputs.n), times, self.n)
-            if times is not None:
-                _require_order(times, last, row - self.row)
-                for key in np.unique(keys):
-                    places = np.flatnonzero(keys == key)
-                    began = self.times.get(int(key), (str(times[places[0]]),))[0]
-                    self.times[int(key)] = began, str(times[places[-1]])
-                last = times[-1]
-            yield block._replace(times=times), keys
-            row += block.outputs.n
+def keyed(
+    blocks: Iterable[ScoreBlock], settings: Settings, n: int, times: Times, row: int = 0
+) -> Iterator[tuple[ScoreBlock, np.ndarray]]:
+    """Yield blocks in order, their time stamps as datetime64[s], with the period int64[n] of each of their images."""
+    # `n` images in all, where they are cut into so many parts; `row` came before. `times` takes those of every period.
+    if settings.chunks > n:
+        raise OpenworldError(f"--chunks {settings.chunks} is more than the target's {n:,} images.")
+    last, first = None, row
+    for block in blocks:
+        stamps = None if block.times is None else as_times(block.times)
+        keys = settings.keys(np.arange(row, row + block.outputs.n), stamps, n)
+        if stamps is not None:
+            _require_order(stamps, last, row - first)
+            for key in np.unique(keys):
+                places = np.flatnonzero(keys == key)
+                began = times.get(int(key), (str(stamps[places[0]]),))[0]
+                times[int(key)] = began, str(stamps[places[-1]])
+            last = stamps[-1]
+        yield block._replace(times=stamps), keys
+        row += block.outputs.n
 
 
 def name_of(settings: Settings, span: Span, began: str = "", file: str = "") -> str:

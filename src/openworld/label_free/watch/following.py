@@ -29,7 +29,7 @@ from openworld.label_free.estimate.late_labels import (
     places_of,
     worksheet,
 )
-from openworld.label_free.estimate.periods import Judge, Keyed, name_of
+from openworld.label_free.estimate.periods import Times, judge, keyed, name_of
 from openworld.label_free.estimate.quotes import Measured
 from openworld.label_free.estimate.reading import Progress, ScoreTable, require_logits
 from openworld.label_free.watch.fitted import VECTORS, Watch
@@ -101,26 +101,20 @@ class Follower:
     def look(self) -> Period | None:
         """Return what is found of the period that is not finished, without an alarm; None where there is none."""
         opened = self.state.opened
-        return None if opened is None else self._judged(self.state, opened, "", ends=False)[0]
+        return None if opened is None else self._judged(self.state, opened, "", ends=False)
 
     def _finish(self, state: WatchState, period: OpenPeriod, file: str) -> WatchState:
-        record, judge = self._judged(state, period, file, ends=True)
-        return replace(
-            state,
-            records=(*state.records, record),
-            closed=period.span.key,
-            kept=(*state.kept, KeptPeriod.of(self.watch, record.number, period))[-KEPT:],
-            statistic=judge.statistic,
-            shift_statistic=judge.shift_statistic,
-        )
+        record = self._judged(state, period, file, ends=True)
+        kept = (*state.kept, KeptPeriod.of(self.watch, record.number, period))[-KEPT:]
+        return replace(state, records=(*state.records, record), closed=period.span.key, kept=kept)
 
-    def _judged(self, state: WatchState, period: OpenPeriod, file: str, *, ends: bool) -> tuple[Period, Judge]:
-        beside = self.quoting.first is None
-        judge = Judge(self.quoting, self.fitted, state.statistic, state.shift_statistic, beside)
+    def _judged(self, state: WatchState, period: OpenPeriod, file: str, *, ends: bool) -> Period:
+        before, quoting = state.records[-1] if state.records else None, self.quoting
         label = name_of(self.watch.settings, period.span, period.began, file)
-        record = judge.judge(period.span, len(state.records), label, period.images, ends=ends)
+        options = {"ends": ends, "beside": quoting.first is None}
+        record = judge(quoting, self.fitted, period.span, before, label, period.images, **options)
         record = replace(record, began=period.began, ended=period.ended, file=file)
-        return corrected(record, state.records, self.watch.source.right), judge
+        return corrected(record, state.records, self.watch.source.right)
 
 
 class _Reading:
@@ -132,16 +126,16 @@ class _Reading:
         self.watch, self.state, self.table, self.progress = watch, state, table, progress
         self.n, self.last, self.refusal, self.digest = 0, state.last, "", hashlib.sha256()
         self._images: dict[int, list[tuple[np.ndarray, np.ndarray | None]]] = {}
-        times, opened = {}, state.opened
-        if opened is not None:
-            times[opened.span.key] = opened.began, opened.ended
+        self._times = Times()
+        if (opened := state.opened) is not None:
+            self._times[opened.span.key] = opened.began, opened.ended
             self._images[opened.span.key] = [(opened.span.first + opened.span.sample.rows, opened.images)]
-        self._keyed = Keyed(table.scores("reading", progress), watch.settings, 0, state.n, times)
 
     def __iter__(self) -> Iterator[tuple[Outputs, np.ndarray]]:
-        pieces, softmax, number = self._keyed, 0, len(self.state.files)
-        if not self.watch.settings.cuts:
-            pieces = ((block, np.full(block.outputs.n, number)) for block in self._keyed.blocks)
+        blocks, softmax, number = self.table.scores("reading", self.progress), 0, len(self.state.files)
+        pieces = ((block, np.full(block.outputs.n, number)) for block in blocks)
+        if self.watch.settings.cuts:
+            pieces = keyed(blocks, self.watch.settings, 0, self._times, self.state.n)
         for block, keys in pieces:
             outputs = self._needed(block.outputs)
             softmax += int(are_probabilities(outputs.logits).sum())
@@ -168,7 +162,7 @@ class _Reading:
         if all(names is not None for names in images):
             places = np.searchsorted(np.concatenate(rows), span.first + span.sample.rows)
             sample_names = np.concatenate([names.astype(str) for names in images])[places]
-        return OpenPeriod(span, *self._keyed.times.get(span.key, ("", "")), sample_names)
+        return OpenPeriod(span, *self._times.get(span.key, ("", "")), sample_names)
 
     def _needed(self, outputs: Outputs) -> Outputs:
         """Return what the methods look at, without labels; and vectors of images, where the source has them, too."""

@@ -22,7 +22,7 @@ from openworld.runs.sealed_arrays import read_arrays, write_arrays
 from openworld.tables.judged import IMAGE_COLUMNS
 
 STATE = "the state of `openworld estimate watch`"
-PLAIN = ("watch", "statistic", "shift_statistic", "last", "n", "closed")  # fields that are JSON as they are
+PLAIN = ("watch", "last", "n", "closed")  # fields that are JSON as they are
 ARRAYS = ("rows", "predicted", "expected", "packed")  # of a kept period
 KEPT = 60  # periods whose images are kept, the last ones; of each those of its sample
 
@@ -118,8 +118,6 @@ class WatchState:
     """Where a watch stands."""
 
     watch: str  # fingerprint of what was fitted
-    statistic: float = 0.0  # of the accuracy alarm, in limits
-    shift_statistic: float = 0.0
     last: str = ""  # time stamp of the last image, or ""
     n: int = 0  # images in all
     closed: int | None = None  # key of the last finished period
