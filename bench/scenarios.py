@@ -23,7 +23,7 @@ from sklearn.metrics import roc_auc_score
 
 from openworld.evaluations.dynamic import scenarios
 from openworld.evaluations.dynamic.curves import SCENARIOS
-from openworld.evaluations.dynamic.evaluation import predict_views, tables, view_results, view_rows
+from openworld.evaluations.dynamic.evaluation import predict_views, score_view, tables
 from openworld.evaluations.views import ImagePool, pool_of_two
 from openworld.features import Features
 from openworld.learners import FittedLearner
@@ -110,9 +110,10 @@ def ours(fitted: FittedLearner, stages) -> dict:
         for name, run, answers in zip(names, runs, predict_views(fitted, pool, runs), strict=True):
             views = []
             for predictions in answers:
-                numbers = {row.metric.key: row.value.value for row in view_results(predictions, pool, run, "", {})}
+                measured, _, kept = score_view(predictions, pool, run, "", {}, len(found))
+                numbers = {row.metric.key: row.value.value for row in measured}
                 views.append((numbers["accuracy"], numbers["auroc"]))
-                rows.append(view_rows(predictions, pool, len(found)))
+                rows.append(kept)
             found[name] = views
         tables(rows)
     return found

@@ -16,6 +16,12 @@ def numbers(unit, **where):
     return {row.metric.key: row.value.value for row in rows if row.entity and row.where == where}
 
 
+def find_comparison(comparisons, entity, other):
+    """The test of one against the other, whichever way round it was made."""
+    (test,) = (test for test in comparisons if {test.entity, test.other} == {entity, other})
+    return test if test.entity == entity else test.reversed()
+
+
 def recognition_outcome(images, rows=(), *, seconds=None, thumbnail=lambda _: None, classnames=(), **facts):
     """A learner with one seed by its table of images; `rows` take the place of what the table gives, or join it."""
     usual = {"learner": "GMoP", "seed": 1, "task": "things", "split": "as given", "train_domain": None}

@@ -204,7 +204,7 @@ def _watch(folder: Path) -> tuple[Path, Path]:
 def of_watch(folder: Path) -> Kept:
     """What was fitted for a watch."""
     from openworld.label_free.watch.fitted import FITTED, read_watch
-    from openworld.runs.sealed_arrays import read_arrays, write_arrays
+    from openworld.runs.sealed import read_arrays, write_arrays
 
     fitted, _ = _watch(folder)
     arrays = read_arrays(fitted, FITTED, lambda about, arrays, _: arrays)
@@ -219,7 +219,7 @@ def of_state(folder: Path) -> Kept:
     """The state of a watch."""
     from openworld.label_free.watch.fitted import read_watch
     from openworld.label_free.watch.state import STATE, read_state
-    from openworld.runs.sealed_arrays import read_arrays, write_arrays
+    from openworld.runs.sealed import read_arrays, write_arrays
 
     fitted, state = _watch(folder)
     watch = read_watch(fitted)
@@ -235,7 +235,7 @@ def of_plan(folder: Path) -> Kept:
     """A plan of labels."""
     import openworld as ow
     from openworld.own_data.label.kept_plan import KIND, read_plan
-    from openworld.runs.sealed_arrays import read_arrays, write_arrays
+    from openworld.runs.sealed import read_arrays, write_arrays
 
     rng = np.random.default_rng(0)
     stream = {
@@ -406,7 +406,7 @@ def of_fitted_detectors(folder: Path) -> Kept:
 
     from openworld.detectors import KNN, load_together, save_together
     from openworld.detectors.engine.serialization import FITTED
-    from openworld.runs.sealed_arrays import read_arrays, write_arrays
+    from openworld.runs.sealed import read_arrays, write_arrays
 
     path = folder / "fitted.safetensors"
     save_together({"KNN": KNN(k=1).fit(torch.eye(4))}, path)

@@ -6,6 +6,7 @@ from generated import generated
 from judging import new_folder
 
 from openworld import results
+from openworld.metrics import seeds_test
 from openworld.results import METRICS, Comparison, Interval, Metric, Result, Results, Value
 
 AUC = METRICS["auroc"]
@@ -37,18 +38,12 @@ CALLS = {
     "Results.from_parquet": generated(Results.from_parquet, {"source": FOLDER / "results.parquet"}),
     "Value": generated(Value, {"value": 0.5, "intervals": VALUE.intervals, "deviation": 0.25}, free=FREE),
     "against_chance": generated(results.against_chance, {"rows": ROWS}, like_taken=[("correlation", "array")]),
-    "compare_over_seeds": generated(
-        results.compare_over_seeds, {"values": {"CoOp": [0.25, 0.5], "GMoP": [0.5, 0.5]}, "metric": AUC}
-    ),
     "comparison_of": generated(
         results.comparison_of,
-        {"metric": AUC, "test": results.comparison.seeds_test([0.25, 0.5], [0.5, 0.25])},
+        {"metric": AUC, "test": seeds_test([0.25, 0.5], [0.5, 0.25])},
         free=FREE,
     ),
     "correct_for_many": generated(results.correct_for_many, {"comparisons": [TESTED, PAIRED]}),
-    "find_comparison": generated(
-        results.find_comparison, {"comparisons": [TESTED], "entity": "CoOp", "other": "GMoP"}, free=FREE
-    ),
     "interval_of": generated(results.interval_of, {"ends": (0.25, 0.75), "over": "images"}, free=("over",)),
     "join_seeds": generated(results.join_seeds, {"units": [[ONE_SEED]], "over_images": None}),
     "mean": generated(results.mean, {"values": (0.25, 0.75)}),

@@ -5,10 +5,10 @@ from PIL import Image
 
 from openworld.core.errors import OpenworldError
 from openworld.evaluations import DynamicSpec
-from openworld.evaluations.class_lists import class_lists, require_data
 from openworld.evaluations.entries import LearnerSpec
 from openworld.evaluations.generalisation.spec import GeneralisationSpec
 from openworld.evaluations.image_selection import DatasetSpec
+from openworld.evaluations.running import class_lists, require_data
 
 ZERO_SHOT = (LearnerSpec("zero-shot"),)
 

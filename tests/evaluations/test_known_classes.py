@@ -13,7 +13,7 @@ from openworld import OpenworldError
 from openworld.cli.app import app
 from openworld.cli.in_process import CliRunner
 from openworld.evaluations import evaluation_of, read_protocol
-from openworld.evaluations.class_lists import class_lists
+from openworld.evaluations.running import class_lists
 from openworld.runs import to_json
 
 sys.path.insert(0, str(Path(__file__).parent))

@@ -12,7 +12,7 @@ from scipy import stats
 import openworld as ow
 from openworld.cli.app import app
 from openworld.cli.in_process import CliRunner
-from openworld.evaluations.several_runs import SeveralRuns, expand
+from openworld.evaluations.finished_runs import SeveralRuns, expand
 from openworld.results import METRICS, Result, Results, Value
 
 sys.path.insert(0, str(Path(__file__).parent))

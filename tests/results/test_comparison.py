@@ -2,15 +2,13 @@
 
 import pytest
 
-from openworld.metrics import PairedTest, seeds_test
+from openworld.metrics import PairedTest
 from openworld.results import (
     METRICS,
     Comparison,
     Interval,
-    compare_over_seeds,
     comparison_of,
     correct_for_many,
-    find_comparison,
 )
 from openworld.results.comparison import MARGIN
 
@@ -68,18 +66,6 @@ def test_a_family_is_corrected_together_and_untested_pairs_do_not_count():
 
 def test_the_other_side_turns_difference_and_interval():
     found = Comparison("a", "b", AUROC, 0.1, 0.01, interval=Interval(0.05, 0.15, "images"))
-    turned = find_comparison([found], "b", "a")
+    turned = found.reversed()
     assert (turned.difference, turned.interval.low, turned.interval.high) == (-0.1, -0.15, -0.05)
-    assert turned.worse and turned.reversed() == found and find_comparison([found], "a", "c") is None
-
-
-def test_seeds_are_paired_and_pairs_corrected():
-    values = {"a": [0.5, 0.7, 0.9], "b": [0.4, 0.5, 0.6], "c": [0.1, 0.2, 0.3]}
-    found = compare_over_seeds(values, AUROC, {"level": 1})
-    assert [(one.entity, one.other) for one in found] == [("a", "b"), ("a", "c"), ("b", "c")]
-    single = seeds_test(values["a"], values["b"])
-    first = found[0]
-    assert first.difference == pytest.approx(0.2) and first.p == pytest.approx(single.p_value)
-    assert first.where == {"level": 1} and first.interval.over == "seeds"
-    assert comparison_of("a", "b", AUROC, single).interval.low == pytest.approx(single.interval()[0])
-    assert found[2].p is None or found[2].p >= single.p_value / 3
+    assert turned.worse and turned.reversed() == found

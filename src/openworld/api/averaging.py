@@ -41,7 +41,7 @@ def average(
     Raises:
         OpenworldError: fewer than two runs, two of one name, runs of two evaluations, an unknown metric.
     """
-    from openworld.evaluations.several_runs import average_runs
+    from openworld.evaluations.finished_runs import average_runs
 
     report = average_runs(_folders(runs), of)
     if out is None:

@@ -213,9 +213,8 @@ def _run_each(given: Mapping[str, Any], options: "RunOptions", *, quiet: bool) -
 
     All specs are checked, and their data looked for, before the first run begins.
     """
-    from openworld.evaluations.finished_runs import read_report
+    from openworld.evaluations.finished_runs import average_runs, read_each, read_report
     from openworld.evaluations.running import carry_out
-    from openworld.evaluations.several_runs import average_runs, read_each
     from openworld.runs.outputs import RUN, require_folder
 
     specs = read_each(given)

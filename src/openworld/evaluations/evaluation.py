@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, is_dataclass, replace
 from typing import Any, Self
 
+from openworld.evaluations.image_selection import DatasetSpec
 from openworld.runs import Unit, UnitResult, read_spec, to_json
 
 DERIVED: Any = None  # for a field that follows from the others where it is left out
@@ -52,10 +53,8 @@ class Spec:
         return replace(self, **alone | {name: value for name, value in cut.items() if name in names})
 
 
-def datasets_named(part: Any) -> Iterator[Any]:
+def datasets_named(part: Any) -> Iterator[DatasetSpec]:
     """Yield every `DatasetSpec` in a task or a part of one."""
-    from openworld.evaluations.image_selection import DatasetSpec
-
     if isinstance(part, DatasetSpec):
         yield part.data
     elif isinstance(part, tuple):
@@ -78,18 +77,34 @@ class ClassList:
     by_order: bool = True  # whether their order alone says which are base
 
     @classmethod
-    def of(cls, data: Any) -> "ClassList":
+    def of(cls, data: DatasetSpec) -> "ClassList":
         """The names of a `DatasetSpec`, cut as it says."""
         base_count = len(data.split.base)
         return cls(str(data), data.dataset, data.classnames, base_count, by_order=not data.says_classes)
+
+
+def variants(entries: Iterable[DatasetSpec], source: DatasetSpec) -> Iterator[ClassList]:
+    """Return the lists of variants with names of their own; most show some of the source's under the same names."""
+    for variant in entries:
+        names = tuple(name for name in variant.classnames if name not in source.left_out)
+        if not set(names) <= set(source.classnames):
+            base = set(names) & set(source.split.base_names)
+            yield ClassList(str(variant), variant.dataset, names, len(base))
+
+
+def meeting(other: DatasetSpec, names: tuple[str, ...], against: Mapping[str, tuple[str, ...]]) -> Iterator[ClassList]:
+    """Return the list of another data set whose names meet the source's, where any are left."""
+    if names:
+        met = {title: theirs for title, theirs in against.items() if theirs}
+        yield ClassList(str(other), other.dataset, names, 0, met)
 
 
 @dataclass(frozen=True)
 class Tuning:
     """What all learners of a run are tuned on, its base classes or all, and what they are tested on."""
 
-    data: Any
-    tested: tuple
+    data: DatasetSpec
+    tested: tuple[DatasetSpec, ...]
     base_only: bool = True
 
 

@@ -1,20 +1,39 @@
-"""What a finished run says, whatever it evaluates: its slice is imported when it is asked for, and never torch.
+"""What finished runs say, whatever they evaluate: a report of one, two side by side, means over several.
 
-A slice's `report.py` holds `report(run) -> Report`, and perhaps `compare(first, second, metric)` of two reports, which
-returns pairs or a whole `RunComparison`, where numbers can be paired more closely than by seed.
+A slice is imported when it is asked for, and never torch. Its `report.py` holds `report(run) -> Report`, and perhaps
+`compare(first, second, metric)` of two reports, which returns pairs or a whole `RunComparison`, where numbers can be
+paired more closely than by seed.
+
+Of several runs, a data set each, a number counts where every run has one of the same metric at the same place, such as
+the mean over near sets. Where the places name the data set, the number of each run as a whole counts, or the mean over
+its places, such as targets. Methods that some run lacks are shown there and have no mean. A spec is carried out several
+times where it has tables of `[[each]]`, which say what is otherwise there.
 """
 
-from dataclasses import replace
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
-from openworld.core.errors import OpenworldError
-from openworld.evaluations import report_of
+from openworld.core.errors import OpenworldError, unknown_name
+from openworld.evaluations import read_protocol, report_of
+from openworld.evaluations.running import require_data
+from openworld.report.layout import Bars, Brief, Layout, Pivot, Ranks, Tests
 from openworld.report.report import Report
 from openworld.report.run_comparison import RunComparison
-from openworld.results import RunFolder, pair_results, require_same_data
+from openworld.report.sentences import listed
+from openworld.results import Result, Results, RunFolder, Value, pair_results, require_same_data
+from openworld.results.join import mean_of
+from openworld.results.over_datasets import CRITICAL_DIFFERENCE, FRIEDMAN_P, MEAN_RANK, DatasetMeans
 from openworld.results.settings_diff import differing_settings
 from openworld.runs import RunStore
+
+EACH = "each"
+_NAME = re.compile(r"[\w][\w.,+-]*")
+DATA_SET = "data_set"
+MEANS = "Every data set counts the same, whatever its size; mean ranks: 1 = best."
 
 
 def evaluation_name(folder: Path | str) -> str:
@@ -56,3 +75,137 @@ def _report(evaluation: str):
             "openworld report RUN --table json."
         )
     return import_module(module)
+
+
+@dataclass(frozen=True)
+class SeveralRuns:
+    evaluation: str  # of all of them
+    results: Mapping[str, Results]  # {data set: what its run measured}
+
+    @classmethod
+    def read(cls, runs: Mapping[str, Path]) -> "SeveralRuns":
+        """Read two or more finished runs of one evaluation, {name of the data set: folder}."""
+        if len(runs) < 2:
+            raise OpenworldError(f"{len(runs)} run came, and a mean is over two or more; give the folders of several.")
+        results = {name: read_report(folder).results for name, folder in runs.items()}
+        kinds = dict.fromkeys(each.evaluation for each in results.values())
+        if len(kinds) > 1:
+            raise OpenworldError(f"these are runs of {listed(tuple(kinds))}; give runs of one evaluation.")
+        return cls(next(iter(kinds)), results)
+
+    def means(self, metric: str = "") -> tuple[DatasetMeans, ...]:
+        """Return the means of a metric ("" the first that can be better), one for every place that all runs share."""
+        first, *others = self.results.values()
+        known = {key: each for key, each in first.metrics().items() if all(key in other.metrics() for other in others)}
+        if metric and metric not in known:
+            raise unknown_name("metric of all these runs", metric, known)
+        counts_last = sorted(known, key=lambda key: known[key].better == 0)
+        for key in [metric] if metric else counts_last:
+            if mean := self._means(key):
+                return mean
+        raise OpenworldError(
+            f"these runs have no {metric or 'number'} of the same thing; they name their methods apart."
+        )
+
+    def _means(self, metric: str) -> tuple[DatasetMeans, ...]:
+        rows = [
+            [row for row in results if row.metric.key == metric and row.entity] for results in self.results.values()
+        ]
+        places = set.intersection(*({frozenset(row.where.items()) for row in each} for each in rows))
+        if not places:
+            rows = [_as_a_whole(results, metric) for results in self.results.values()]
+            places = {frozenset()} if all(rows) else set()
+        means = []
+        for place in map(dict, sorted(places, key=lambda place: (len(place), sorted(map(str, place))))):
+            here = [{row.entity: row for row in each if dict(row.where) == place} for each in rows]
+            methods = dict.fromkeys(name for each in here for name in each)
+            numbers = {name: tuple(each.get(name) for each in here) for name in methods}
+            shared = next(row.metric for each in here for row in each.values())
+            means.append(DatasetMeans(shared, tuple(self.results), numbers, place))
+        return tuple(means)
+
+
+def _as_a_whole(results: Results, metric: str) -> list[Result]:
+    """The number of a run as a whole for every method: its only one, or the mean over its places, such as targets."""
+    rows: dict[str, list[Result]] = {}
+    for row in results.overall():
+        if row.metric.key == metric and row.entity:
+            rows.setdefault(row.entity, []).append(row)
+    return [replace(own[0], where={}) if len(own) == 1 else mean_of(own, {}) for own in rows.values()]
+
+
+def average_runs(runs: Mapping[str, Path], metric: str = "") -> Report:
+    """Return means over the data sets of several runs, with tests and ranks, as tables and a page."""
+    several = SeveralRuns.read(runs)
+    every = several.means(metric)
+    first_metric, values = every[0].metric, {}
+    for means in every:
+        for key, value in means.where.items():
+            values.setdefault(key, set()).add(value)
+    keys = tuple(key for key, known in values.items() if len(known) > 1)
+    beside = tuple(key for key in values if key not in keys)
+    rows = tuple(row for means in every for row in (*means.rows(), *_by_data_set(means)))
+    results = Results(several.evaluation, rows, tuple(test for means in every for test in means.tests))
+    over, each = "Over the data sets", "Data set by data set"
+    parts = (
+        Pivot("means", over, (first_metric.key, MEAN_RANK.key), per=keys, note=MEANS),
+        Ranks("critical-difference", over, (MEAN_RANK.key,), per=keys),
+        Pivot("ranks", over, (FRIEDMAN_P.key, CRITICAL_DIFFERENCE.key), per=keys, folded=True),
+        Tests("pairs", over, per=(*keys, "over"), folded=True),
+        Pivot("data-sets", each, (first_metric.key,), columns=(DATA_SET,), per=keys, terminal=True),
+        Bars("by-data-set", each, (first_metric.key,), per=(*keys, DATA_SET)),
+    )
+    layout = Layout(f"{several.evaluation} on {len(runs)} data sets", first_metric.key, parts, keys, beside)
+    made = {"runs": ", ".join(str(folder) for folder in runs.values()), "metric": first_metric.key}
+    return layout.report(Brief(results, label="method", subtitle=tuple(runs)), made=made, found=several)
+
+
+def _by_data_set(means: DatasetMeans) -> Iterator[Result]:
+    """The number of every method on every data set; one that was not run there has none."""
+    for method, numbers in means.numbers.items():
+        for name, row in zip(means.datasets, numbers, strict=True):
+            where = {**means.where, DATA_SET: name}
+            missing = Result(method, means.metric, Value(None, reason="it was not run there"))
+            yield replace(row or missing, where=where)
+
+
+def expand(given: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """Return the specs of a spec with `[[each]]`, by name.
+
+    Args:
+        given: a spec as read; every table of `each` has a `name`, which its run's folder gets, and fields that stand in
+            the place of those of the spec, whole.
+
+    >>> given = {"seeds": [1], "each": [{"name": "dtd", "dataset": "dtd"}, {"name": "pets", "dataset": "oxford_pets"}]}
+    >>> expand(given)["pets"]
+    {'seeds': [1], 'dataset': 'oxford_pets'}
+    """
+    tables, shared = given[EACH], {key: value for key, value in given.items() if key != EACH}
+    if not isinstance(tables, list | tuple) or not tables or not all(isinstance(table, Mapping) for table in tables):
+        raise OpenworldError(
+            f"{EACH} came as {tables!r}, expected tables [[{EACH}]] with a name and what is otherwise."
+        )
+    specs: dict[str, dict[str, Any]] = {}
+    for place, table in enumerate(tables):
+        name = table.get("name")
+        if not isinstance(name, str) or not _NAME.fullmatch(name):
+            raise OpenworldError(
+                f"{EACH}[{place}] has the name {name!r}; give each a name of letters, digits and . , + - _: its run's "
+                "folder gets it."
+            )
+        if name in specs:
+            raise OpenworldError(f"two tables of {EACH} are called {name!r}; names tell the runs apart.")
+        specs[name] = shared | {key: value for key, value in table.items() if key != "name"}
+    return specs
+
+
+def read_each(given: Mapping[str, Any]) -> dict[str, tuple[dict[str, Any], Any]]:
+    """Return the specs of a spec with `[[each]]` by name, as given and as checked; their data are there."""
+    specs = {}
+    for name, fields in expand(given).items():
+        try:
+            specs[name] = fields, read_protocol(fields)
+            require_data(specs[name][1])
+        except OpenworldError as error:
+            raise OpenworldError(f"{EACH} {name!r}: {error}") from error
+    return specs

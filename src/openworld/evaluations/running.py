@@ -1,9 +1,14 @@
-"""Carry out a run: what a spec names is encoded, every unit is computed, and records are all that comes of it."""
+"""Carry out a run: what a spec names is encoded, every unit is computed, and records are all that comes of it.
+
+Class names are audited before anything is encoded. The audit warns and never stops a run: two classes of exactly one
+name are refused by the data set itself; what remains, such as names that a tokenizer reads alike, costs accuracy, and
+published numbers were measured with such names.
+"""
 
 import math
 import os
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -13,7 +18,9 @@ from openworld import __version__
 from openworld.core.errors import OpenworldError, failing
 from openworld.core.progress import SILENT, Observer
 from openworld.core.sizes import parse_size
+from openworld.datasets import require_places
 from openworld.evaluations import evaluation_of
+from openworld.evaluations.evaluation import ClassList
 from openworld.runs import RunStore, to_json
 from openworld.runs.outputs import RUN, require_folder
 
@@ -79,7 +86,6 @@ class SeriesProgress:
 
 def carry_out(spec, given: Any, options: RunOptions, observer: Observer = SILENT) -> None:
     """Encode and run every unit of a checked spec that is not done yet; the observer is told how far it is."""
-    from openworld.evaluations.class_lists import audit_names, require_data
     from openworld.runs import provenance
 
     if code := code_named(spec):
@@ -107,6 +113,44 @@ def carry_out(spec, given: Any, options: RunOptions, observer: Observer = SILENT
             for stage in evaluation.artifacts(spec, machine):
                 _prepare(stage, options, observer)
         _execute(units, store, options, observer)
+
+
+def require_data(spec) -> None:
+    """Refuse to begin a run while a folder or list of a data set to download is missing, and name all that are."""
+    require_places(entry.dataset for entry in evaluation_of(spec).data(spec))
+
+
+def class_lists(spec) -> tuple[ClassList, ...]:
+    lists: dict[tuple, ClassList] = {}
+    for class_list in evaluation_of(spec).class_lists(spec):
+        met = tuple(sorted(class_list.against))
+        lists.setdefault((class_list.names, class_list.base_count, met), class_list)
+    return tuple(lists.values())
+
+
+def audit_names(spec: Any, device: str, folder: Path, say: Callable[[str], None]) -> None:
+    """Audit the names of every data set of a run, write audit.json into its folder, and say the worst."""
+    from openworld.datasets.names.audit import audit
+    from openworld.datasets.names.wordnet import find_wordnet
+    from openworld.datasets.templates import PHOTO, TEMPLATES
+    from openworld.evaluations.runtime import backbone
+    from openworld.report.class_names import tell_audits
+
+    tokenizers = [backbone(name, device).tokenizer for name in tuple(evaluation_of(spec).backbones(spec))[:1]]
+    shared: dict[str, Any] = {"wordnet": find_wordnet(), "tokenizer": tokenizers[0] if tokenizers else None}
+    audits = [
+        audit(
+            names.names,
+            names.title,
+            base_count=names.base_count,
+            against=names.against,
+            by_order=names.by_order,
+            template=TEMPLATES.get(names.dataset, PHOTO),
+            **shared,
+        )
+        for names in class_lists(spec)
+    ]
+    tell_audits(audits, folder, say)
 
 
 def code_named(spec: Any) -> tuple[str, ...]:

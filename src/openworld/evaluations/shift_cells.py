@@ -15,7 +15,7 @@ from openworld.evaluations.image_selection import ImageSelection
 from openworld.evaluations.model_outputs import RUNNING, ModelOutputs
 from openworld.evaluations.own_data import settle_classes
 from openworld.evaluations.published_cells import given_cells
-from openworld.evaluations.record_images import thumbnail
+from openworld.evaluations.rows import thumbnail
 from openworld.evaluations.runtime import Machine
 from openworld.evaluations.shift_degrees import DecompositionFit, DegreeMeasurement, Degrees, split_of
 from openworld.evaluations.shift_images import Pool, ShiftGround, ShiftImages

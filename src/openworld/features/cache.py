@@ -20,8 +20,8 @@ from pathlib import Path
 from openworld.core.errors import OpenworldError
 from openworld.core.plain_files import parse_json
 from openworld.core.sizes import size_in_words
-from openworld.runs.cache_folder import cache_folder
 from openworld.runs.lock import SharedLock, file_lock
+from openworld.runs.scratch import cache_folder
 
 # The time of this file tells when a set was used last. Whoever reads or writes the set holds a share of its lock, and a
 # set is removed by who has that lock alone: POSIX keeps mapped files readable without giving their disk back. It holds

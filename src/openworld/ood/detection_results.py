@@ -19,10 +19,9 @@ from openworld.metrics.detection_intervals import draw_counts, resampled
 from openworld.metrics.estimate import correlation
 from openworld.ood.scored_sets import FULL, GROUPS, OTHER_CLASSES, SAME_CLASSES, ScoredSets, SetScores
 from openworld.results.comparison import Comparison, comparison_of, correct_for_many
-from openworld.results.metrics import METRICS
 from openworld.results.results import Result, Results
 from openworld.results.standing import SAME_DIGITS, against_chance
-from openworld.results.value import Metric, Value, interval_of
+from openworld.results.value import METRICS, Metric, Value, interval_of
 
 SHIFT_SEEN = Metric("shift_seen", "shift seen", better=0)
 """AUROC of in-distribution test images against images of the same classes in another appearance."""

@@ -17,8 +17,7 @@ import numpy as np
 from openworld.core.errors import OpenworldError, failing
 from openworld.core.plain_files import sha256_of
 from openworld.evaluations.recognition_metrics import image_counts, recognition_rows
-from openworld.evaluations.record_images import with_names
-from openworld.evaluations.rows import rows_of_unit
+from openworld.evaluations.rows import rows_of_unit, with_names
 from openworld.own_data.predictions import read_predictions, runs_of
 from openworld.runs import RunStore, Unit, UnitResult, execute, provenance
 from openworld.runs.outputs import RUN, require_folder

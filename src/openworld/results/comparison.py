@@ -1,14 +1,13 @@
 """Differences that were tested: a minus b, with interval and p-value; all of one family corrected together (Holm)."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from itertools import combinations
 from typing import Annotated
 
 from openworld.core.arrays import LARGEST, MANY
 from openworld.core.errors import OpenworldError
 from openworld.core.types import Count, Range, checked
-from openworld.metrics import PairedTest, holm, seeds_test
+from openworld.metrics import PairedTest, holm
 from openworld.metrics.estimate import SIGNIFICANCE
 from openworld.results.value import SHARES, Interval, Metric, interval_of
 
@@ -197,32 +196,3 @@ def correct_for_many(
     )
     corrected = zip(family, differing, equivalent, strict=True)
     return tuple(replace(test, p=p, equivalence_p=equivalence) for test, p, equivalence in corrected)
-
-
-@checked
-def compare_over_seeds(
-    values: Mapping[str, Sequence[float]], metric: Metric, where: Mapping[str, str | int | float] | None = None
-) -> tuple[Comparison, ...]:
-    """Every pair of entities tested over the seeds (paired t-test), corrected together.
-
-    Args:
-        values: {entity: one number per seed}, the same seeds in the same order.
-        metric: whose values they are.
-        where: what else tells the comparisons apart.
-    """
-    pairs = combinations(values, 2)
-    return correct_for_many(
-        comparison_of(first, other, metric, seeds_test(values[first], values[other]), over="seeds", where=where)
-        for first, other in pairs
-    )
-
-
-@checked
-def find_comparison(comparisons: Iterable[Comparison], entity: str, other: str) -> Comparison | None:
-    """The test of one entity against another, whichever way round it was made; None where there is none."""
-    for comparison in comparisons:
-        if (comparison.entity, comparison.other) == (entity, other):
-            return comparison
-        if (comparison.entity, comparison.other) == (other, entity):
-            return comparison.reversed()
-    return None

@@ -15,9 +15,9 @@ import numpy as np
 
 from openworld.core.representation import short_repr
 from openworld.metrics import friedman_test, nemenyi, seeds_test
-from openworld.results.comparison import Comparison, comparison_of, correct_for_many, find_comparison
+from openworld.results.comparison import Comparison, comparison_of, correct_for_many
+from openworld.results.join import mean, student
 from openworld.results.results import Result
-from openworld.results.seeds import mean, student
 from openworld.results.value import Metric, Value
 
 MEAN_RANK = Metric("mean_rank", "mean rank", "fraction", 2, -1, (1.0, None))
@@ -111,11 +111,6 @@ class DatasetMeans:
         """All pairs: over data sets, paired by data set; over seeds, on these data sets; then by ranks."""
         # Each of the three families is corrected by itself; the place of those over seeds says so.
         return (*self._pairs(DATA_SETS), *self._pairs(SEEDS), *(self.ranked.tests() if self.complete else ()))
-
-    def compare(self, name: str, other: str, over: str = DATA_SETS) -> Comparison | None:
-        """Return the test of two methods over data sets or seeds; None of one against itself."""
-        tests = (test for test in self.tests if test.metric == self.metric)
-        return find_comparison((test for test in tests if test.where.get("over", DATA_SETS) == over), name, other)
 
     def _pairs(self, over: str) -> tuple[Comparison, ...]:
         where, tests = {**self.where, "over": SEEDS} if over == SEEDS else self.where, []

@@ -9,9 +9,9 @@ from openworld.core.errors import OpenworldError
 from openworld.core.types import checked
 from openworld.metrics import PairedTest, seeds_test
 from openworld.results.comparison import Comparison, comparison_of, correct_for_many
-from openworld.results.metrics import unknown_metric
 from openworld.results.results import Result, Results
 from openworld.results.run_folder import RunFolder
+from openworld.results.value import unknown_metric
 
 
 @checked

@@ -12,10 +12,9 @@ from math import ceil, inf, isfinite
 
 from openworld.core.arrays import require_fraction
 from openworld.core.errors import OpenworldError, unknown_name
-from openworld.results.metrics import unknown_metric
 from openworld.results.paired_runs import Pair
 from openworld.results.results import Place, Result, Results
-from openworld.results.value import SHARES, Metric, Value
+from openworld.results.value import SHARES, Metric, Value, unknown_metric
 
 HOLDS, BROKEN, OPEN = "holds", "broken", "undecided"
 _FORM = re.compile(r"\s*([a-z][a-z0-9_]*)\s*(>=|<=|>|<)\s*([-+]?[0-9.]+(?:e-?[0-9]+)?)\s*(%?)\s*", re.IGNORECASE)

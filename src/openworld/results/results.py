@@ -14,8 +14,7 @@ from openworld.core.terminal import visible
 from openworld.core.types import checked
 from openworld.results import tidy
 from openworld.results.comparison import Comparison
-from openworld.results.metrics import unknown_metric
-from openworld.results.value import Interval, Metric, Value
+from openworld.results.value import Interval, Metric, Value, unknown_metric
 
 Place = str | int | float
 SHOWN, PROMPT = 20, 200  # rows that a notebook shows, letters at a prompt

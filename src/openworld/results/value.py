@@ -1,13 +1,20 @@
-"""A number with its uncertainty, and the metric that says how it is called and written."""
+"""A number with its uncertainty, and the metric that says how it is called and written.
 
-from collections.abc import Sequence
+Ours stand in `metrics.toml` beside this file: title, unit, digits and direction of each.
+"""
+
+import tomllib
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
+from importlib.resources import files
 from math import isfinite
 from typing import Annotated, Literal
 
 from openworld.core.arrays import LARGEST
 from openworld.core.errors import OpenworldError, unknown_name
 from openworld.core.types import Count, Range, checked
+from openworld.metrics import LIMITS
 
 MINUS = "\u2212"
 DASH = "–"
@@ -202,3 +209,28 @@ def value_or(
 ) -> Value:
     """Return a value with what is known of it, or why there is none."""
     return Value(None, reason=reason) if value is None else Value(value, tuple(intervals), deviation=deviation)
+
+
+def _read_metrics() -> Iterator[Metric]:
+    text = files("openworld.results").joinpath("metrics.toml").read_text(encoding="utf-8")
+    for key, card in tomllib.loads(text).items():
+        # Those of the file, or of a number of a robustness curve; None where there is no end.
+        bounds = LIMITS.get(key, card.get("bounds", Metric.bounds))
+        ends = (None if isinstance(end, str) or end == float("inf") else end for end in bounds)
+        yield Metric(key, **card | {"bounds": tuple(ends)})
+
+
+METRICS: dict[str, Metric] = {metric.key: metric for metric in _read_metrics()}
+"""By key. An evaluation that measures something else makes a `Metric` of its own."""
+
+
+def unknown_metric(owner: str, name: str, known: Iterable[str]) -> OpenworldError:
+    """Return the error for a metric that `owner` does not have, though others may."""
+    known = list(known)
+    meant = next(iter(get_close_matches(name.casefold(), sorted({*METRICS, *known}), n=1)), "")
+    if not meant or meant in known:
+        return unknown_name(f"metric of {owner}", name, known)
+    near = sorted(key for key in known if meant in key) or get_close_matches(meant, known, n=3)
+    hint = f"; near are {', '.join(near)}" if near else ""
+    other = "" if meant == name else f" nor {meant!r}"
+    return OpenworldError(f"{owner} has no metric {name!r}{other}{hint}. Known: {', '.join(known)}.")

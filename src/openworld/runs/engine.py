@@ -12,7 +12,7 @@ from openworld.runs.record import Record
 from openworld.runs.store import RunStore
 from openworld.runs.unit import Unit
 
-# An engine takes units from the board, has `work.steps` done on each somewhere, and the board hear what they say.
+# An engine takes units from the board, has `board.steps` done on each somewhere, and the board hear what they say.
 ENGINES: dict[str, Callable[[Board, RunStore, int, Sequence[str]], None]] = {"local": run_local, "ray": run_on_ray}
 
 

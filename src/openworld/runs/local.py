@@ -19,10 +19,9 @@ from typing import Any
 
 from openworld.core.errors import OpenworldError
 from openworld.runs.allocator import keep_freed_memory
-from openworld.runs.board import Board
+from openworld.runs.board import Board, steps, steps_elsewhere
 from openworld.runs.store import RunStore
 from openworld.runs.unit import Unit
-from openworld.runs.work import steps, steps_elsewhere
 
 
 def run_local(board: Board, store: RunStore, workers: int, devices: Sequence[str] = ()) -> None:

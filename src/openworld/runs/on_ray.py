@@ -16,17 +16,16 @@ import logging
 import os
 import sys
 import time
-from collections.abc import Generator, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from types import ModuleType
+from typing import Any
 
 from openworld.core.errors import OpenworldError
 from openworld.runs.allocator import keep_freed_memory
-from openworld.runs.board import Board
-from openworld.runs.cache_folder import cache_folder
+from openworld.runs.board import Board, Word, steps_elsewhere
+from openworld.runs.scratch import cache_folder
 from openworld.runs.store import RunStore
 from openworld.runs.unit import Unit
-from openworld.runs.work import Word, steps_elsewhere
 
 _OBJECT_STORE = 80 * 2**20  # bytes, about the least that Ray takes: only words travel, results go to the folder
 _DEATHS = "A worker died or was killed while executing", "Raylet is terminated", "node with node id.*marked dead"
@@ -51,37 +50,23 @@ def run_on_ray(board: Board, store: RunStore, workers: int, devices: Sequence[st
         _run_tasks(ray, board, store, workers)
 
 
-@dataclass(frozen=True)
-class _Place:
-    """Where the driver stands, so that a relative path or a module's name means the same in a task."""
-
-    folder: str
-    working_directory: str
-    module_paths: tuple[str, ...]
-    variables: dict[str, str]
-
-    @classmethod
-    def here(cls, store: RunStore) -> "_Place":
-        ours = {name: value for name, value in os.environ.items() if name.startswith("OPENWORLD_")}
-        ours["OPENWORLD_CACHE"] = str(cache_folder())  # a node's home may be another
-        return cls(str(store.folder.absolute()), os.getcwd(), tuple(sys.path), ours)
-
-    def enter(self) -> None:
-        os.environ.update(self.variables)
-        if os.path.isdir(self.working_directory):
-            os.chdir(self.working_directory)
-        sys.path += [path for path in self.module_paths if path not in sys.path]
+def _place_of(store: RunStore) -> dict[str, Any]:
+    """Return where the driver stands, so that a relative path or a module's name means the same in a task."""
+    variables = {name: value for name, value in os.environ.items() if name.startswith("OPENWORLD_")}
+    variables["OPENWORLD_CACHE"] = str(cache_folder())  # a node's home may be another
+    folder, working_directory = str(store.folder.absolute()), os.getcwd()
+    return {"folder": folder, "working_directory": working_directory, "paths": sys.path[:], "variables": variables}
 
 
 def _run_tasks(ray: ModuleType, board: Board, store: RunStore, workers: int) -> None:
-    place, in_hand = _Place.here(store), {}
+    place, in_hand, seen = _place_of(store), {}, time.monotonic()
     # No retry by Ray: the board counts deaths. No end after a call, which tasks with a GPU have: backbones stay loaded.
     options = {"max_retries": 0, "max_calls": 0, "num_returns": "streaming", "num_cpus": 1}
     # What a task asks for where units name a GPU: all GPUs are used, by as few tasks each as can be.
     gpus = int(ray.cluster_resources().get("GPU", 0))
     on_gpus = gpus and any(device.startswith("cuda") for device in _devices(board))
     share = 1 / -(-workers // gpus) if on_gpus else 0
-    task, nodes = ray.remote(**options, num_gpus=share)(_serve), _Nodes(ray, share)
+    task = ray.remote(**options, num_gpus=share)(_serve)
     try:
         while True:
             while len(in_hand) < workers and (taken := board.take()):
@@ -90,7 +75,7 @@ def _run_tasks(ray: ModuleType, board: Board, store: RunStore, workers: int) -> 
                 return
             ready = ray.wait(list(in_hand), timeout=_LOOK)[0]
             if not ready:
-                nodes.require_some(len(in_hand) + len(board.waiting))
+                seen = _last_seen(ray, share, seen, len(in_hand) + len(board.waiting))
             for messages in ready:
                 if _listen(ray, board, store, in_hand[messages], messages):
                     del in_hand[messages]
@@ -98,30 +83,31 @@ def _run_tasks(ray: ModuleType, board: Board, store: RunStore, workers: int) -> 
         _call_off(ray, store, in_hand)
 
 
-def _serve(place: _Place, unit: Unit, wait: bool) -> Iterator[Word]:
+def _serve(place: Mapping[str, Any], unit: Unit, wait: bool) -> Iterator[Word]:
     """The task."""
     keep_freed_memory()
-    place.enter()
-    yield from steps_elsewhere(unit, RunStore(place.folder), wait=wait)
+    os.environ.update(place["variables"])
+    if os.path.isdir(place["working_directory"]):
+        os.chdir(place["working_directory"])
+    sys.path += [path for path in place["paths"] if path not in sys.path]
+    yield from steps_elsewhere(unit, RunStore(place["folder"]), wait=wait)
 
 
-class _Nodes:
-    """Whether any node is left that can hold a task: they die, and others may join."""
+def _last_seen(ray: ModuleType, share: float, seen: float, left: int) -> float:
+    """Return when a node that can hold a task was seen last; raise once there has been none for long.
 
-    def __init__(self, ray: ModuleType, share: float):
-        self._ray, self._share, self._seen = ray, share, time.monotonic()
-
-    def require_some(self, left: int) -> None:
-        """Raise once there has been none for long; `left` says how many units are not done."""
-        there = self._ray.cluster_resources()
-        if there.get("CPU", 0) >= 1 and there.get("GPU", 0) >= self._share:
-            self._seen = time.monotonic()
-        elif time.monotonic() - self._seen > _AWAITED:
-            needed = "a core and a GPU" if self._share else "a core"
-            raise OpenworldError(
-                f"no node with {needed} was in the Ray cluster for {_AWAITED / 60:.0f} minutes, and {left} unit(s) "
-                "are not done; start the run again once there are nodes: what is done is kept."
-            )
+    Nodes die, and others may join. `left` says how many units are not done.
+    """
+    there, now = ray.cluster_resources(), time.monotonic()
+    if there.get("CPU", 0) >= 1 and there.get("GPU", 0) >= share:
+        return now
+    if now - seen > _AWAITED:
+        needed = "a core and a GPU" if share else "a core"
+        raise OpenworldError(
+            f"no node with {needed} was in the Ray cluster for {_AWAITED / 60:.0f} minutes, and {left} unit(s) "
+            "are not done; start the run again once there are nodes: what is done is kept."
+        )
+    return seen
 
 
 def _listen(ray: ModuleType, board: Board, store: RunStore, unit: Unit, messages: Iterator) -> bool:

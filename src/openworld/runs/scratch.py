@@ -1,4 +1,4 @@
-"""A temporary folder that does not outlive its process, even where that is killed."""
+"""Folders beside runs: the cache, and temporary ones that do not outlive their process, even where that is killed."""
 
 import os
 import shutil
@@ -8,6 +8,15 @@ from pathlib import Path
 from openworld.runs.lock import Descriptor, fcntl
 
 _PREFIX = "openworld-scratch-"
+VARIABLES = ("OPENWORLD_CACHE", "XDG_CACHE_HOME")
+
+
+def cache_folder() -> Path:
+    """Return `$OPENWORLD_CACHE`, else `$XDG_CACHE_HOME/openworld` (an absolute path), else `~/.cache/openworld`."""
+    folder, shared = (os.environ.get(name) for name in VARIABLES)
+    if folder:
+        return Path(folder)
+    return (Path(shared) if shared and os.path.isabs(shared) else Path.home() / ".cache") / "openworld"
 
 
 class ScratchFolder(tempfile.TemporaryDirectory):

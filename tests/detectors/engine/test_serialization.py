@@ -28,7 +28,7 @@ from openworld.detectors import (
     score_together,
 )
 from openworld.detectors.engine.serialization import FITTED
-from openworld.runs.sealed_arrays import write_arrays
+from openworld.runs.sealed import write_arrays
 from openworld.shifts import Decomposition
 
 

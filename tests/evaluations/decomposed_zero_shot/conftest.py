@@ -2,7 +2,7 @@
 
 import pytest
 
-from openworld.evaluations.decomposed_zero_shot.results import ANY, FEW_CLASSES, PARTS
+from openworld.evaluations.decomposed_zero_shot.report import ANY, FEW_CLASSES, PARTS
 from openworld.evaluations.rows import rows_of_unit
 from openworld.results import METRICS, Interval, Result, Value
 from openworld.runs import RunStore, Unit, UnitResult

@@ -7,11 +7,11 @@ import torch
 from openworld import backbones, shifts
 from openworld.evaluations import read_protocol
 from openworld.evaluations.artifacts import Crew
-from openworld.evaluations.class_lists import class_lists
 from openworld.evaluations.decomposed_zero_shot.evaluation import EVALUATION
-from openworld.evaluations.decomposed_zero_shot.results import PARTS
+from openworld.evaluations.decomposed_zero_shot.report import PARTS
 from openworld.evaluations.decomposed_zero_shot.spec import summary, tasks
 from openworld.evaluations.rows import read_rows
+from openworld.evaluations.running import class_lists
 from openworld.evaluations.runtime import Machine
 from openworld.features import encode
 from openworld.runs import RunStore, execute

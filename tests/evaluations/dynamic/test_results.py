@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
-from made_units import dynamic_unit
+from made_units import dynamic_unit, find_comparison
 
 from openworld import OpenworldError
 from openworld.evaluations.dynamic.curves import NUMBERS, ScenarioCurves, ViewAnswers, image_errors, scenario_curves
-from openworld.evaluations.dynamic.results import LINEAR, Average, read_results
+from openworld.evaluations.dynamic.report import LINEAR, Average, read_results
 from openworld.metrics import area_test, friedman_ranks, level_errors, seeds_test
-from openworld.results import Results, RunFolder, find_comparison
+from openworld.results import Results, RunFolder
 from openworld.runs import RunStore, Unit
 
 LEVELS = (0.0, 0.5, 1.0)

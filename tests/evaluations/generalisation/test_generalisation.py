@@ -15,8 +15,7 @@ from openworld.datasets.names.class_names import Overlap
 from openworld.datasets.templates import APPENDIX_C4, TEMPLATES
 from openworld.evaluations import GeneralisationSpec, RecognitionSpec, read_protocol
 from openworld.evaluations.entries import LearnerSpec
-from openworld.evaluations.generalisation.evaluation import EVALUATION
-from openworld.evaluations.generalisation.predictions import answer_target, answer_targets, encoded_targets
+from openworld.evaluations.generalisation.evaluation import EVALUATION, answer_target, answer_targets, encoded_targets
 from openworld.evaluations.generalisation.spec import Target, split_as, tasks
 from openworld.evaluations.image_selection import DatasetSpec
 from openworld.evaluations.recognition.evaluation import EVALUATION as RECOGNITION

@@ -4,11 +4,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from made_units import find_comparison
 
 from openworld.evaluations.generalisation.report import report_of, target_means
 from openworld.evaluations.recognition.outcome import load
 from openworld.evaluations.recognition.results import join
-from openworld.results import RunFolder, find_comparison
+from openworld.results import RunFolder
 from openworld.testing import check_report
 
 TARGETS = {

@@ -7,7 +7,7 @@ import pytest
 
 from openworld.datasets import ImageSet
 from openworld.evaluations.recognition_by_shift.evaluation import pool_rows, shift_rows
-from openworld.evaluations.recognition_by_shift.quantities import (
+from openworld.evaluations.recognition_by_shift.results import (
     ALARM,
     NO_ESTIMATE,
     OPEN_WORLD,

@@ -6,7 +6,7 @@ import pytest
 from openworld.evaluations import evaluation_of, read_protocol
 from openworld.evaluations.artifacts import Crew
 from openworld.evaluations.recognition_by_shift.evaluation import EVALUATION
-from openworld.evaluations.recognition_by_shift.quantities import BASE, NEAR, NEW, PARTS, POOL, SAME, cell
+from openworld.evaluations.recognition_by_shift.results import BASE, NEAR, NEW, PARTS, POOL, SAME, cell
 from openworld.evaluations.recognition_by_shift.spec import summary, tasks
 from openworld.evaluations.recognition_metrics import rows_of
 from openworld.evaluations.rows import read_rows

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from openworld.evaluations.recognition_by_shift.quantities import BY_LEVEL, NEAR, PARTS
-from openworld.evaluations.recognition_by_shift.results import baseline_of, read_results
+from openworld.evaluations.recognition_by_shift.results import BY_LEVEL, NEAR, PARTS, baseline_of, read_results
 from openworld.evaluations.rows import read_rows
 
 

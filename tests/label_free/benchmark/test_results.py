@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
+from made_units import find_comparison
 
 from openworld.label_free.benchmark.arrays import AVERAGE
 from openworld.label_free.benchmark.cards import CLASSIFIERS
 from openworld.label_free.benchmark.results import ALL, best, is_complete, read_results
-from openworld.results import find_comparison
 
 NUMBERS = ("absolute_error", "median_absolute_error", "largest_absolute_error")
 NATURAL, SYNTHETIC = "Emoji, natural", "Emoji, synthetic"

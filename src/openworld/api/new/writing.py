@@ -42,7 +42,7 @@ def new_spec(evaluation: str, data: str = "", tests: Sequence[str] = (), backbon
     text = Template(template).substitute(source=source, tests=listed, backbone=backbone or usual)
 
     try:
-        from openworld.evaluations.class_lists import require_data
+        from openworld.evaluations.running import require_data
 
         spec = read_protocol(tomllib.loads(text))  # as a run would; and its data are looked at
         require_data(spec)

@@ -19,7 +19,7 @@ from openworld.core.errors import OpenworldError
 from openworld.detectors.engine.head import Head
 from openworld.detectors.engine.texts import Texts
 from openworld.runs import to_json
-from openworld.runs.sealed_arrays import read_arrays, write_arrays
+from openworld.runs.sealed import read_arrays, write_arrays
 
 FITTED = "a file of fitted detectors (`FittedDetector.save`, `save_together`)"
 GATHERED = "a file of gathered statistics (`FitStatistics.save`)"

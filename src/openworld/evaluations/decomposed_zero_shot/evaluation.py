@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from itertools import product
 
-from openworld.evaluations.decomposed_zero_shot.results import ANY, FEW_CLASSES, PARTS, RANKS
+from openworld.evaluations.decomposed_zero_shot.report import ANY, FEW_CLASSES, PARTS, RANKS
 from openworld.evaluations.decomposed_zero_shot.spec import (
     DecomposedZeroShotSpec,
     inputs,

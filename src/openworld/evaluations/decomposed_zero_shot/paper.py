@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from openworld.evaluations.decomposed_zero_shot.results import ANY, PARTS, read_results
+from openworld.evaluations.decomposed_zero_shot.report import ANY, PARTS, read_results
 from openworld.papers import PaperTable
 from openworld.papers.results import Cells, PaperRow, PaperRun
 from openworld.results import Results, RunFolder

@@ -1,9 +1,20 @@
-"""What a run of decomposed zero-shot accuracy shows."""
+"""What a run of decomposed zero-shot accuracy shows: every part of the features, in every row of images.
 
-from openworld.evaluations.decomposed_zero_shot.results import ANY, PARTS, RANKS, read_results
+Whole features are the same whatever splits them, and have no seeds. A number of several image sets is their mean.
+"""
+
+from openworld.evaluations.rows import rows_of_run
 from openworld.report.layout import ENTITY, METRIC, Brief, Layout, Pivot
 from openworld.report.report import Report
-from openworld.results import METRICS, RunFolder
+from openworld.results import METRICS, Results, RunFolder, join_seeds
+
+PARTS = {"whole": "whole feature", "semantic": "semantic half", "covariate": "covariate half"}
+"""A part of the features -> what tables call it."""
+
+ANY = "any"  # the entity of whole features
+
+RANKS = ("top1", "top5")
+FEW_CLASSES = "there are fewer than five classes"
 
 LAYOUT = Layout(
     "What do the halves of a feature know?",
@@ -21,6 +32,10 @@ LAYOUT = Layout(
         Pivot("images", "What it rests on", ("images", "classes"), folded=True),
     ),
 )
+
+
+def read_results(run: RunFolder) -> Results:
+    return Results("decomposed-zero-shot", join_seeds(rows_of_run(run)))
 
 
 def report(run: RunFolder) -> Report:

@@ -12,17 +12,15 @@ import numpy as np
 
 from openworld import metrics
 from openworld.datasets.names.forms import normalise_class_name
-from openworld.evaluations.class_lists import meeting, variants
 from openworld.evaluations.dynamic import scenarios
 from openworld.evaluations.dynamic.curves import Scenario
 from openworld.evaluations.dynamic.scenarios import ScenarioRun
 from openworld.evaluations.dynamic.spec import BASELINE, OF_CLASSES, DynamicSpec, summary, tasks
 from openworld.evaluations.encoding import learning
-from openworld.evaluations.evaluation import ClassList, Evaluation, Tuning
+from openworld.evaluations.evaluation import ClassList, Evaluation, Tuning, meeting, variants
 from openworld.evaluations.image_selection import DatasetSpec
 from openworld.evaluations.learning import fit, training_facts
-from openworld.evaluations.record_images import with_names
-from openworld.evaluations.rows import rows_of_unit
+from openworld.evaluations.rows import rows_of_unit, with_names
 from openworld.evaluations.runtime import Clock, Machine, encoded_parts
 from openworld.evaluations.views import ImagePool, SharedAnswer, pool_of_two
 from openworld.features import Features, View
@@ -50,9 +48,10 @@ def evaluate(task: DynamicSpec, machine: Machine) -> UnitResult:
             where = {key: value for key, value in place.items() if value}
             facts, number = [], len(courses)
             for predictions in views:  # one view after the other: the logits of all of them need not fit in memory
-                rows += view_results(predictions, pooled.pool, run, task.learner.label, where)
-                facts.append(view_facts(predictions, pooled.pool, run))
-                columns.append(view_rows(predictions, pooled.pool, number))
+                of_view = score_view(predictions, pooled.pool, run, task.learner.label, where, number)
+                rows += of_view[0]
+                facts.append(of_view[1])
+                columns.append(of_view[2])
             classes = {"n_base_classes": len(run.base), "n_new_classes": len(run.new)}
             courses.append(place | {"views": facts, "classnames": pooled.pool.names} | classes)
             images.append(_images(task, pooled, number))
@@ -166,57 +165,46 @@ def _images(task: DynamicSpec, pooled: PooledRuns, number: int) -> dict[str, np.
     return stacked(tables)
 
 
-def view_results(
-    predictions: ViewPredictions, pool: ImagePool, run: ScenarioRun, learner: str, where: Mapping[str, str]
-) -> Iterator[Result]:
-    """Yield every number of one view, of whose images all are named among all its classes."""
-    view, place = predictions.view, {**where, "level": predictions.view.level}
-    labels, correct = pool.labels[view.images], _predict_classes(predictions) == pool.labels[view.images]
-    groups, is_new = pool.groups[view.images], np.isin(labels, run.new)
-    sides = {"accuracy": np.ones_like(is_new), "base_accuracy": ~is_new, "new_accuracy": is_new}
-    for name, side in sides.items():
-        share = metrics.accuracy(correct[side], groups=groups[side])
+def score_view(
+    predictions: ViewPredictions, pool: ImagePool, run: ScenarioRun, learner: str, where: Mapping[str, str], number: int
+) -> tuple[list[Result], dict[str, Any], Rows]:
+    """Return every number of one view of scenario run `number`, what the view holds, and its rows of `tables`."""
+    # All images of a view are named among all its classes.
+    view, score, place = predictions.view, predictions.baseness, {**where, "level": predictions.view.level}
+    labels, groups = pool.labels[view.images], pool.groups[view.images]
+    prediction, is_new = view.classes[predictions.logits.argmax(axis=1)], np.isin(labels, run.new)
+    rows = []
+    for name, side in {"accuracy": np.ones_like(is_new), "base_accuracy": ~is_new, "new_accuracy": is_new}.items():
+        share = metrics.accuracy((prediction == labels)[side], groups=groups[side])
         over = interval_of(share.interval, "images", len(np.unique(groups[side])))
         value = Value(share.value, over) if share.value is not None else Value(None, reason=ONE_KIND)
-        yield Result(learner, METRICS[name], value, place)
-
-    if predictions.baseness is None:
+        rows.append(Result(learner, METRICS[name], value, place))
+    if score is None:
         area = Value(None, reason=f"there is no {'base' if is_new.any() else 'new'} class in this view")
     else:
-        sides, of_groups = ([column[~is_new], column[is_new]] for column in (predictions.baseness, groups))
+        sides, of_groups = ([column[~is_new], column[is_new]] for column in (score, groups))
         auroc = metrics.auroc(*sides, in_groups=of_groups[0], out_groups=of_groups[1])
         over = interval_of(auroc.interval(), "images", len(np.unique(groups)))
         area = Value(auroc.value, over, reason=auroc.reason or "")
-    yield Result(learner, METRICS["auroc"], area, place)
+    rows.append(Result(learner, METRICS["auroc"], area, place))
 
-
-def view_facts(predictions: ViewPredictions, pool: ImagePool, run: ScenarioRun) -> dict[str, Any]:
-    """Return what a view holds: images, groups of images that are not independent, and classes."""
-    view = predictions.view
-    return {
+    facts = {
         "level": view.level,
         "n_images": view.size,
-        "n_new_images": int(np.isin(pool.labels[view.images], run.new).sum()),
-        "n_groups": len(np.unique(pool.groups[view.images])),
+        "n_new_images": int(is_new.sum()),
+        "n_groups": len(np.unique(groups)),
         "n_classes": len(view.classes),
         "n_new_classes": int(np.isin(view.classes, run.new).sum()),
         "classes": view.classes.tolist(),
     }
-
-
-def view_rows(predictions: ViewPredictions, pool: ImagePool, number: int) -> Rows:
-    """The rows of `tables` that one view of scenario run `number` gives."""
-    images, size = predictions.view.images, predictions.view.size
     keys = {
-        "course": np.full(size, number, np.int16),
-        "level": np.full(size, predictions.view.level),
-        "part": pool.origin[images].astype(np.int8),
-        "id": pool.rows[images],
+        "course": np.full(view.size, number, np.int16),
+        "level": np.full(view.size, view.level),
+        "part": pool.origin[view.images].astype(np.int8),
+        "id": pool.rows[view.images],
     }
-    answers = {"group": pool.groups[images], "label": pool.labels[images], "prediction": _predict_classes(predictions)}
-    score = predictions.baseness
-    scores = {} if score is None else {"scores": keys | {"score": score.astype(np.float32)}}
-    return {"predictions": keys | answers} | scores
+    table = {"predictions": keys | {"group": groups, "label": labels, "prediction": prediction}}
+    return rows, facts, table if score is None else table | {"scores": keys | {"score": score.astype(np.float32)}}
 
 
 def tables(rows: Sequence[Rows]) -> dict[str, Columns]:
@@ -227,10 +215,6 @@ def tables(rows: Sequence[Rows]) -> dict[str, Columns]:
 
 def stacked(parts: Sequence[Columns]) -> Columns:
     return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
-
-
-def _predict_classes(predictions: ViewPredictions) -> np.ndarray:
-    return predictions.view.classes[predictions.logits.argmax(axis=1)]
 
 
 def class_lists(spec: DynamicSpec) -> Iterator[ClassList]:

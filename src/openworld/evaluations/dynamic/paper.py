@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from openworld.evaluations.dynamic.curves import SCENARIOS, ScenarioCurves, scenario_curves
-from openworld.evaluations.dynamic.results import Average
+from openworld.evaluations.dynamic.report import Average
 from openworld.papers import AVERAGE, PaperTable
 from openworld.papers.results import Cells, PaperRow, PaperRun
 from openworld.results import Result, RunFolder

@@ -19,8 +19,7 @@ from openworld.evaluations.recognition.operating_point import operating_rows
 from openworld.evaluations.recognition.outcome import ImageScores
 from openworld.evaluations.recognition.spec import RecognitionSpec, require, summary, tasks, title
 from openworld.evaluations.recognition_metrics import image_counts, openworld_auc_of, recognition_rows, score, sides
-from openworld.evaluations.record_images import thumbnails, with_names
-from openworld.evaluations.rows import rows_of_unit
+from openworld.evaluations.rows import rows_of_unit, thumbnails, with_names
 from openworld.evaluations.runtime import Clock, Machine, encoded_parts
 from openworld.features import Features
 from openworld.learners import override

@@ -27,8 +27,8 @@ from openworld.metrics import QUANTITIES, SeedAverage, harmonic_mean
 from openworld.metrics.estimate import MetricEstimate, combine
 from openworld.report.sentences import counted
 from openworld.results import METRICS, Result, Results, join_seeds, standing
+from openworld.results.join import mean, over_seeds
 from openworld.results.over_datasets import DatasetMeans
-from openworld.results.seeds import mean, over_seeds
 from openworld.results.value import Interval, Metric, Value, interval_of
 
 ALL_PAIRS = 100

@@ -19,7 +19,7 @@ from openworld.estimators import Outputs
 from openworld.estimators.open_world import OPEN_WORLD_ESTIMATORS, OpenWorldEstimate, OpenWorldOutputs, two_shares
 from openworld.evaluations.estimates import Answers, class_texts, fit_all
 from openworld.evaluations.image_selection import ImageSelection
-from openworld.evaluations.recognition_by_shift.quantities import (
+from openworld.evaluations.recognition_by_shift.results import (
     ALARM,
     NO_ESTIMATE,
     OPEN_WORLD,

@@ -6,6 +6,7 @@ bank serves all images, so that answers differ by image alone and a cell is a sl
 
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ from openworld.evaluations.recognition_by_shift.estimates import (
     open_world_rows,
     similarities_of,
 )
-from openworld.evaluations.recognition_by_shift.quantities import BASE, LEVEL_START, NEAR, NEW, PARTS, POOL, SAME, cell
+from openworld.evaluations.recognition_by_shift.results import BASE, LEVEL_START, NEAR, NEW, PARTS, POOL, SAME, cell
 from openworld.evaluations.recognition_by_shift.spec import (
     RecognitionByShiftSpec,
     inputs,
@@ -32,12 +33,11 @@ from openworld.evaluations.recognition_by_shift.spec import (
     tasks,
 )
 from openworld.evaluations.recognition_metrics import image_table, rows_of
-from openworld.evaluations.record_images import with_names
-from openworld.evaluations.rows import rows_of_unit
+from openworld.evaluations.rows import rows_of_unit, with_names
 from openworld.evaluations.runtime import Clock, Machine, encoded_part
 from openworld.evaluations.shift_cells import DividedPool, divide_pool
 from openworld.evaluations.views import numbers_among
-from openworld.learners import FittedLearner
+from openworld.learners import FittedLearner, TextBank
 from openworld.metrics import OpenworldAUC, openworld_auc, shift_trend
 from openworld.results import METRICS, Result, Value, interval_of
 from openworld.results.value import value_or
@@ -45,31 +45,32 @@ from openworld.runs import UnitResult, to_json
 from openworld.shifts import OpenWorldByShift, ShiftGrid, open_world_by_shift, open_world_in_same_looks
 
 
-class Predictor:
-    """A fitted learner that answers on image sets of a task among all names."""
-
-    def __init__(self, task: RecognitionByShiftSpec, fitted: FittedLearner, split: ClassSplit, machine: Machine):
-        self._task, self._fitted, self._split, self._machine = task, fitted, split, machine
-        self._bank = fitted.text_bank(split.base_names, split.new_names)
-
-    def answers(self, *parts: str) -> LearnerAnswers:
-        """What it answers on some image sets, one behind the other; ids and groups go on from one to the next."""
-        tables, logits, base_logits, row, group = [], [], [], 0, 0
-        for part in parts:
-            features = encoded_part(self._task, part, self._machine)
-            labels = numbers_among(self._split.names, features.classnames)[features.labels]
-            features = replace(features, labels=labels, classnames=self._split.names)
-            features = replace(features, rows=features.rows + row, groups=features.groups + group)
-            answer = self._fitted.answer(features, self._bank)
-            tables.append(image_table(answer, features, len(self._split.base)))
-            logits += [np.asarray(answer.logits)] if self._task.estimators else []
-            needs_base = answer.base_logits is not None and bool(self._task.estimators)
-            base_logits += [np.asarray(answer.base_logits)] if needs_base else []
-            images = self._task.image_sets[part].load()
-            row, group = row + len(images), group + int(images.groups.max(initial=-1)) + 1
-        table = {name: np.concatenate([table_of_part[name] for table_of_part in tables]) for name in tables[0]}
-        every = np.concatenate(logits) if logits else np.zeros((0, 0), np.float32)
-        return LearnerAnswers(table, every, np.concatenate(base_logits) if base_logits else None)
+def answers_on(
+    task: RecognitionByShiftSpec,
+    fitted: FittedLearner,
+    bank: TextBank,
+    split: ClassSplit,
+    machine: Machine,
+    *parts: str,
+) -> LearnerAnswers:
+    """Return the answers among all names on some image sets of a task, one behind the other."""
+    tables, logits, base_logits, row, group = [], [], [], 0, 0  # ids and groups go on from one set to the next
+    for part in parts:
+        features = encoded_part(task, part, machine)
+        labels = numbers_among(split.names, features.classnames)[features.labels]
+        features = replace(
+            features, labels=labels, classnames=split.names, rows=features.rows + row, groups=features.groups + group
+        )
+        answer = fitted.answer(features, bank)
+        tables.append(image_table(answer, features, len(split.base)))
+        if task.estimators:
+            logits.append(np.asarray(answer.logits))
+            base_logits += [] if answer.base_logits is None else [np.asarray(answer.base_logits)]
+        images = task.image_sets[part].load()
+        row, group = row + len(images), group + int(images.groups.max(initial=-1)) + 1
+    table = {name: np.concatenate([table_of_part[name] for table_of_part in tables]) for name in tables[0]}
+    every = np.concatenate(logits) if logits else np.zeros((0, 0), np.float32)
+    return LearnerAnswers(table, every, np.concatenate(base_logits) if base_logits else None)
 
 
 Table = Mapping[str, np.ndarray]
@@ -82,9 +83,10 @@ def evaluate(task: RecognitionByShiftSpec, machine: Machine) -> UnitResult:
     shots, clock = encoded_part(task, "train", machine), Clock(machine)
     fitted = fit(task, shots, machine)
     clock.stop("fit")
-    predictor = Predictor(task, fitted, split, machine)
-    base = predictor.answers("base")
-    pool = predictor.answers(*(part for part in task.image_sets if part.startswith("pool ")))
+    bank = fitted.text_bank(split.base_names, split.new_names)
+    answers = partial(answers_on, task, fitted, bank, split, machine)
+    base = answers("base")
+    pool = answers(*(part for part in task.image_sets if part.startswith("pool ")))
     clock.stop("score")
     if not np.array_equal(pool.table["id"], divided.rows):
         raise OpenworldError(
@@ -95,7 +97,7 @@ def evaluate(task: RecognitionByShiftSpec, machine: Machine) -> UnitResult:
     shared = [*pool_rows(base.table, divided)]
     rows = [*shift_rows(task.learner.label, base.table, pool.table, divided, task.least)]
     if task.estimators:
-        found, of_pool, facts["estimation"] = _estimation(task, predictor, pool, divided, split, machine)
+        found, of_pool, facts["estimation"] = _estimation(task, answers("validation"), pool, divided, split, machine)
         rows, shared = rows + found, shared + of_pool
     measured = {"style": divided.pool.style[divided.rows].astype(np.int16)}
     for half, degrees in (divided.degrees or {}).items():
@@ -112,7 +114,7 @@ def evaluate(task: RecognitionByShiftSpec, machine: Machine) -> UnitResult:
 
 def _estimation(
     task: RecognitionByShiftSpec,
-    predictor: Predictor,
+    validation: LearnerAnswers,
     pool: LearnerAnswers,
     divided: DividedPool,
     split: ClassSplit,
@@ -121,7 +123,6 @@ def _estimation(
     """Rows about all images of the pool, whatever their class; how many there are; and facts."""
     grid = divided.grid(np.arange(len(divided.rows)), task.least)
     similar = similarities_of(task, split, {"validation": (task.validation,), "pool": task.ground.tested}, machine)
-    validation = predictor.answers("validation")
     rows, warnings = estimate_cells(task, validation, pool, grid, similar)
     if task.open_world_estimators:
         rows += open_world_rows(task, validation, pool, divided, len(split.base), similar)

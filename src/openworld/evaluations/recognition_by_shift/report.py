@@ -4,8 +4,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from openworld.evaluations.recognition_by_shift.quantities import AUC, LEVEL_START, OPEN_WORLD, PARTS
-from openworld.evaluations.recognition_by_shift.results import baseline_of, read_results
+from openworld.evaluations.recognition_by_shift.results import (
+    AUC,
+    LEVEL_START,
+    OPEN_WORLD,
+    PARTS,
+    baseline_of,
+    read_results,
+)
 from openworld.evaluations.shots import shots_in_words, training_images
 from openworld.report.layout import ENTITY, Brief, Layout, Lines, Map, Pivot, Tests
 from openworld.report.layout.verdict import leaders

@@ -14,27 +14,58 @@ from typing import Any
 
 import numpy as np
 
-from openworld.evaluations.recognition_by_shift.quantities import (
-    ALARM,
-    AUC,
-    BASE,
-    BY_LEVEL,
-    CELLS,
-    NEAR,
-    NEW,
-    OPEN_WORLD,
-    PARTS,
-    SAME,
-    estimated,
-    off_by,
-)
 from openworld.evaluations.rows import rows_of_run
 from openworld.metrics import OpenworldAUC, SeedAverage, average, openworld_auc, paired_test
-from openworld.results import METRICS, Result, Results, RunFolder, join_seeds
+from openworld.results import METRICS, Metric, Result, Results, RunFolder, join_seeds
 from openworld.results.comparison import Comparison, comparison_of, correct_for_many
-from openworld.results.seeds import mean
+from openworld.results.join import mean
 from openworld.results.value import Interval, Value, interval_of
 from openworld.runs import Record
+
+NEAR, SAME = "training appearance", "appearance of the new images"
+"""The place "view": in which appearance base images are shown."""
+
+BY_LEVEL = ((NEAR, "semantic"), (NEAR, "covariate"), (SAME, "covariate"))
+"""Of which kind of base images, and along which axis, there are numbers by level."""
+
+PARTS = {
+    "openworld_auc": "OpenworldAUC",
+    "base_accuracy": "base accuracy",
+    "new_accuracy": "new accuracy",
+    "auroc": "AUROC",
+}
+"""A quantity -> what tables call it."""
+
+OPEN_WORLD = {**PARTS, "new_share": "share of new"}
+"""What is estimated of a level of appearance without labels, and what tables call it."""
+
+AUC = METRICS["openworld_auc"]
+LEVEL_START = Metric("level_start", "level starts at degree", "fraction", 2, 0, (0.0, 2.0))
+ALARM = Metric("alarm", "alarm", better=0)
+"""Share of the seeds in which the two signs say that no estimate is to be trusted."""
+
+NEW, BASE, POOL = "new images", "base images of the pool", "images of the pool"
+"""What numbers of images in levels and cells are of; the last are base and new ones together."""
+
+VALIDATION, CELLS = "validation images", "mean of the cells"  # the place "images" of accuracies
+
+NO_ESTIMATE = "the cell is N/A, or nothing can be said of it"
+
+
+def estimated(part: str) -> Metric:
+    return Metric(f"estimated_{part}", OPEN_WORLD[part], better=0)
+
+
+def off_by(part: str, bias: bool = False) -> Metric:
+    """Return the metric of the mean absolute error of a part, or of its bias."""
+    if bias:
+        return Metric(f"{part}_bias", f"{OPEN_WORLD[part]}, bias", "points", better=0, bounds=(-1.0, 1.0))
+    return Metric(f"{part}_error", OPEN_WORLD[part], better=-1)
+
+
+def cell(row: int, column: int) -> dict[str, int]:
+    return {"covariate_level": row, "semantic_level": column}
+
 
 ARRAY_AXES = {"semantic": -1, "covariate": -2}
 """An axis of shift -> that of an array [..., covariate level, semantic level]."""

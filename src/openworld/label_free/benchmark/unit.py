@@ -27,8 +27,7 @@ from openworld.estimators.engine.temperature import confidences, probabilities, 
 from openworld.evaluations.estimates import Answers, fit_all, own_temperature, seconds_alone, similarities
 from openworld.evaluations.image_selection import ImageSelection
 from openworld.evaluations.model_outputs import logits_of
-from openworld.evaluations.record_images import thumbnail, with_names
-from openworld.evaluations.rows import rows_of_unit
+from openworld.evaluations.rows import rows_of_unit, thumbnail, with_names
 from openworld.evaluations.runtime import Machine
 from openworld.label_free.benchmark import cards
 from openworld.label_free.benchmark.arrays import EXAMPLES, NAME, NO_ESTIMATE, THUMBNAILS

@@ -28,7 +28,7 @@ from openworld.report.report import Report
 from openworld.report.sentences import counted, percent
 from openworld.results import Metric, Result, Results, Value
 from openworld.runs import read_spec
-from openworld.runs.sealed_arrays import read_arrays, write_arrays
+from openworld.runs.sealed import read_arrays, write_arrays
 
 FITTED = "what `openworld estimate fit` writes"
 USUAL_IMAGES = 1_000

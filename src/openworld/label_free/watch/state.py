@@ -18,7 +18,7 @@ from openworld.label_free.estimate.late_labels import ROW, ImagesAtHand
 from openworld.label_free.estimate.quotes import Measured
 from openworld.label_free.watch.fitted import Watch, outputs_of, tables_of
 from openworld.runs import read_spec, to_json
-from openworld.runs.sealed_arrays import read_arrays, write_arrays
+from openworld.runs.sealed import read_arrays, write_arrays
 from openworld.tables.judged import IMAGE_COLUMNS
 
 STATE = "the state of `openworld estimate watch`"

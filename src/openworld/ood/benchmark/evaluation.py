@@ -11,8 +11,7 @@ from openworld.core.errors import present
 from openworld.datasets import ImageSet
 from openworld.evaluations.artifacts import Stage
 from openworld.evaluations.evaluation import Evaluation
-from openworld.evaluations.record_images import thumbnail
-from openworld.evaluations.rows import rows_of_unit
+from openworld.evaluations.rows import rows_of_unit, thumbnail
 from openworld.evaluations.runtime import Clock, Machine, backbone
 from openworld.metrics import accuracy
 from openworld.ood.benchmark.spec import OODBenchmarkSpec

@@ -19,8 +19,7 @@ from openworld import classifiers, detectors
 from openworld.core.errors import OpenworldError, present
 from openworld.detectors import is_sequential
 from openworld.evaluations.evaluation import Evaluation
-from openworld.evaluations.record_images import thumbnail, with_names
-from openworld.evaluations.rows import rows_of_unit
+from openworld.evaluations.rows import rows_of_unit, thumbnail, with_names
 from openworld.evaluations.runtime import Clock, Machine
 from openworld.evaluations.shift_cells import DividedPool, divide_pool, test_degrees
 from openworld.metrics import fpr_in_positive

@@ -13,7 +13,7 @@ from openworld.labels import LabelPlan
 from openworld.own_data.label.question import Names
 from openworld.runs import read_spec
 from openworld.runs.atomic import write_file
-from openworld.runs.sealed_arrays import read_arrays, sealed_bytes
+from openworld.runs.sealed import read_arrays, sealed_bytes
 
 PLAN = "plan.safetensors"
 KIND = "the plan of `openworld label plan`"

@@ -9,7 +9,7 @@ from functools import partial
 from statistics import median
 
 from openworld.evaluations.dynamic.paper import scenario_runs
-from openworld.evaluations.dynamic.results import Average
+from openworld.evaluations.dynamic.report import Average
 from openworld.papers import METRICS, TABLES, PaperTable, published_numbers
 from openworld.report.charts import LineChart
 from openworld.report.figure import Figure
