@@ -8,7 +8,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from made_units import dynamic_unit
 from PIL import Image
 
 from openworld.evaluations.recognition.outcome import load
@@ -49,77 +48,6 @@ def many_run(make_run):
     learners |= {f"learner {n}": (1.0 + 0.1 * n, 0.3, 1.0 + 0.05 * n, 512 * n) for n in range(1, 8)}
     names = [f"thing {number}" for number in range(8)]
     return make_run(learners=learners, seeds=(1,), tasks=("one", "two", "three"), names=names, per_class=4)
-
-
-@pytest.fixture(scope="session")
-def make_course_run(tmp_path_factory):
-    """A function that writes a run of dynamic scenarios with predictions into a new folder and returns the folder."""
-    return lambda **options: write_course_run(tmp_path_factory.mktemp("courses"), **options)
-
-
-@pytest.fixture(scope="session")
-def course_run(make_course_run):
-    """Three learners, two seeds; new classes emerge, and two variants take over."""
-    return make_course_run()
-
-
-COURSES = (("emerging-classes", None), ("distribution-shift", "sketch"), ("distribution-shift", "<b>clay</b>"))
-TUNED = {"zero-shot": 0.4, "CoOp": 0.1, "GMoP": 1.4}  # how well each does, at level 0
-
-
-def write_course_run(folder, *, learners=TUNED, seeds=(1, 2), courses=COURSES, classes=12, per_class=5):
-    """Write a run of `learners` = {label: ability}; emerging classes have base and new images."""
-    store = RunStore(folder)
-    store.create({"protocol": "dynamic"}, {"protocol": "dynamic"}, {"command": ["openworld", "run", "mine.toml"]})
-    planned = [
-        (Unit("math:sqrt", {"x": [name, seed]}, name=f"{name} {seed}"), name, seed)
-        for name in learners
-        for seed in seeds
-    ]
-    store.plan([unit for unit, *_ in planned])
-    for unit, name, seed in planned:
-        played, tables = [], []
-        for number, (scenario, target) in enumerate(courses):
-            views, rows = _course(scenario, number, learners[name], seed, (classes, per_class), name)
-            played.append((scenario, target, views))
-            tables += rows
-        predictions = {column: np.concatenate([one[column] for one in tables]) for column in tables[0]}
-        about = {
-            "dataset": "things",
-            "domain": "photos",
-            "epochs": 3,
-            "timing": {"seconds": {"fit": 1.5, "score": 0.5}},
-        }
-        store.write(unit, dynamic_unit(name, seed, played, outputs={"predictions": predictions}, **about))
-    return folder
-
-
-def _course(scenario, number, ability, seed, size, name):
-    classes, per_class = size
-    label = np.repeat(np.arange(classes), per_class)
-    order = np.random.default_rng([seed, 5]).permutation(classes)
-    ease = np.random.default_rng([number, 6]).normal(0, 1, classes)[label]
-    luck = np.random.default_rng([seed, number, *name.encode()]).normal(0, 0.5, label.size)
-    views, rows = {}, []
-    for level in (0.0, 0.5, 1.0):
-        arrived = order[: round(classes * (1 + level) / 2)] if scenario == "emerging-classes" else order
-        shown = np.flatnonzero(np.isin(label, arrived))
-        is_new = np.isin(label[shown], order[classes // 2 :]) & (scenario == "emerging-classes")
-        correct = (ability - level + ease + luck)[shown] > 0
-        views[level] = _view(level, correct, is_new)
-        told = {"course": np.full(shown.size, number, np.int16), "level": np.full(shown.size, level)}
-        told |= {"part": np.zeros(shown.size, np.int8), "id": shown, "group": label[shown], "label": label[shown]}
-        rows.append(told | {"prediction": np.where(correct, label[shown], classes)})
-    return views, rows
-
-
-def _view(level, correct, is_new):
-    sides = {"base_accuracy": correct[~is_new], "new_accuracy": correct[is_new]}
-    return {
-        "accuracy": float(correct.mean()),
-        "auroc": 0.8 - 0.1 * level if is_new.any() else None,
-        **{name: float(side.mean()) if side.size else None for name, side in sides.items()},
-    }
 
 
 def write_run(

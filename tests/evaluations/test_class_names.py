@@ -3,9 +3,9 @@
 import pytest
 
 from openworld.core.errors import OpenworldError
-from openworld.datasets.names.audit import Audit, Finding, count_in_words
+from openworld.datasets.names.audit import Audit, Finding
 from openworld.evaluations.finished_runs import read_report
-from openworld.report.class_names import FILE, keep_audits, names_sentences, read_audits
+from openworld.report.class_names import FILE, keep_audits, read_audits
 
 SLIP = Finding("synonym", "note", ("cat", "cab"), "'cat' and 'cab' are one thing.")
 TWICE = Finding("same tokens", "error", ("<b>", "b"), "'<b>' and 'b' are the same tokens.")
@@ -29,10 +29,3 @@ def test_a_damaged_file_is_named(tmp_path, text):
     (tmp_path / FILE).write_text(text)
     with pytest.raises(OpenworldError, match=r"audit\.json is damaged"):
         read_audits(tmp_path)
-
-
-def test_names_and_findings_are_counted():
-    first, second = names_sentences([PETS, CARS])
-    assert "233 class names, 1 error, 8 notes" in first and "cars (196)" in second
-    assert "196 class names, nothing found" in names_sentences([CARS])[0]
-    assert count_in_words([PETS, PETS], ("error", "warning")) == "2 errors"

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from openworld.evaluations.predictions import PAIRS, prediction_parts, prediction_rows
-from openworld.report.layout import Brief, Layout
+from openworld.evaluations.predictions import PAIRS, prediction_rows
 from openworld.results import Results
 
 NAMES = ("cat", "dog")
@@ -49,11 +48,3 @@ def test_only_the_most_frequent_pairs_are_told():
     rows = list(prediction_rows({"A": [many]}, names, {}))
     assert [row.where["class"] for row in rows] == [f"class {place:02}" for place in range(PAIRS)]
     assert not list(prediction_rows({"A": [{"correct": np.array([True])}]}, names, {})), "nothing is told of nothing"
-
-
-def test_the_page_shows_them():
-    report = Layout("?", "", prediction_parts(("setting",))).report(Brief(RESULTS))
-    assert [table.name for table in report.papers] == ["confused"] and "reliability" in report.figures
-    assert "cat, dog" in [row.label for row in report.papers[0].rows]
-    assert {row["mean confidence, %"] if "mean confidence, %" in row else row["bin_confidence"]
-            for row in report.figures["reliability"].rows()}  # fmt: skip

@@ -7,8 +7,8 @@ import pytest
 import openworld
 from openworld import OpenworldError
 from openworld.core.progress import Observer
-from openworld.evaluations import read_protocol, running
-from openworld.evaluations.running import RunOptions, headline
+from openworld.evaluations import running
+from openworld.evaluations.running import RunOptions
 
 
 @pytest.mark.parametrize(
@@ -29,14 +29,6 @@ def test_a_run_takes_the_devices_it_finds_and_leaves_those_of_a_cluster_to_ray(
     monkeypatch.setattr("torch.backends.mps.is_available", lambda: False)
     options = RunOptions(tmp_path, asked, engine=engine)
     assert options.devices == devices and options.several_devices == shared_out
-
-
-@pytest.mark.parametrize(("device", "words"), [("auto", "cpu (found), 1 worker"), ("cpu", "cpu, 1 worker")])
-def test_the_headline_says_where_a_run_computes(tmp_path, monkeypatch, device, words):
-    monkeypatch.setattr("torch.cuda.device_count", lambda: 0)
-    monkeypatch.setattr("torch.backends.mps.is_available", lambda: False)
-    given = {"dataset": "emoji-groups", "learners": ({"learner": "zero-shot"},), "seeds": (1,), "shots": 2, "views": 1}
-    assert words in headline(read_protocol(given), RunOptions(tmp_path, device, workers=1))
 
 
 class ThreeSteps:

@@ -1,37 +1,16 @@
-"""What a run of decomposed zero-shot accuracy says: its results, its table, its verdict, and two runs side by side."""
+"""What a run of decomposed zero-shot accuracy shows of few classes, and two runs side by side."""
 
 import pytest
 
 from openworld import OpenworldError
 from openworld.evaluations.finished_runs import compare_runs, read_report
-from openworld.report.render import as_tex
-from openworld.report.run_comparison import comparison_report
 from openworld.testing import check_report
 
 
-def test_a_run_has_every_form(make_run, one_unit):
-    check_report(read_report(make_run()))
-    names = [one_unit("LAID [texts]", 0, 0.5, ("clean",), few=True)]
-    story = read_report(make_run(names, "names"))
-    check_report(story)
-    assert as_tex("LAID [texts]") in story.export("latex")
-
-
-def test_results_are_means_over_seeds_and_sets_with_intervals(make_run):
-    results = read_report(make_run()).results
-    assert len(results) == 5 * 2 * 2 + 2 and results.entities == ("", "any", "PCA", "LAID"), "in the order of the spec"
-    whole = results.result("any", "top1", part="whole feature", images="clean")
-    assert whole.value.value == 0.7 and whole.seeds == () and whole.value.over("images").n == 50
-    foggy = results.value("any", "top5", part="whole feature", images="foggy")
-    assert foggy.value == pytest.approx(0.5) and not foggy.intervals, "two sets of the same images"
-    laid = results.result("LAID", "top1", part="semantic half", images="clean")
-    assert (laid.seeds, laid.per_seed) == ((0, 1), (0.5, 0.6)) and laid.value.over("seeds").n == 2
-
-
 def test_too_few_classes_have_no_top_5_and_say_why(make_run, one_unit):
-    value = read_report(make_run([one_unit("PCA", 0, 0.4, ("clean",), few=True)])).results.value(
-        "PCA", "top5", part="semantic half", images="clean"
-    )
+    told = read_report(make_run([one_unit("PCA", 0, 0.4, ("clean",), few=True)]))
+    check_report(told)
+    value = told.results.value("PCA", "top5", part="semantic half", images="clean")
     assert value.value is None and "five classes" in value.reason
 
 
@@ -45,9 +24,6 @@ def test_two_runs_are_tested_over_the_seeds_that_both_have(make_run, one_unit):
     by_part = {pair.first.where["part"]: pair.comparison for pair in found.pairs}
     assert by_part["semantic half"].better and by_part["semantic half"].difference == pytest.approx(0.305 / 3)
     assert by_part["whole feature"].p is None and "no seeds" in by_part["whole feature"].reason
-    compared = comparison_report(found).to_dict()
-    assert compared["of"] == "top1" and len(compared["results"]) == 6 and len(compared["comparisons"]) == 3
-    assert any("semantic half" in sentence and "better, p" in sentence for sentence in compared["verdict"])
     assert compare_runs(first, second, "top5").metric.key == "top5"
     with pytest.raises(OpenworldError, match="did you mean 'top5'"):
         compare_runs(first, second, "topp5")
