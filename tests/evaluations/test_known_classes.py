@@ -6,7 +6,6 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from PIL import Image
 
 import openworld as ow
 from openworld import OpenworldError
@@ -164,11 +163,6 @@ def test_the_audit_reads_the_sides_and_not_the_order(place):
     (place / "all.txt").write_text("dog\ncats\ncat\nowl\n")
     done = CliRunner().invoke(app, ["data", "audit", "all.txt", "--base", "known.txt"])
     assert "base 'cat' and new 'cats'" in done.output
-
-
-def test_images_of_every_size_of_side_are_scored(place):
-    Image.new("RGB", (8, 8)).save(place / "squares" / "test" / NAMES[0] / "more.png")
-    assert len(ran(base=[NAMES[0]]).images) == 17
 
 
 def test_a_pattern_of_file_names_makes_groups_that_intervals_know(place):

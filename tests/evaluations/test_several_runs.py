@@ -66,14 +66,6 @@ def test_means_tests_and_ranks_are_those_of_the_runs_numbers(runs, tmp_path):
     assert "good" in report.page.verdict[0] and "AUROC" in report.page.verdict[0]
 
 
-def test_a_method_that_a_run_lacks_has_no_mean(runs, tmp_path):
-    few = {"side": ["base", "new"] * 5, "score": np.arange(10.0), "correct": [True] * 10, "model": ["good"] * 10}
-    alone = ow.score({key: np.array(values) for key, values in few.items()}, out=tmp_path / "few")
-    several = SeveralRuns.read(runs | {"few": alone.folder})
-    (means,) = several.means("auroc")
-    assert means.complete == ("good",) and means.mean("poor").value.reason
-
-
 def test_where_places_name_the_data_set_each_runs_own_mean_counts():
     def run(name, *numbers):
         rows = [

@@ -4,7 +4,7 @@ import pytest
 
 from openworld import OpenworldError
 from openworld.results import METRICS, Interval, Result, Value, join_seeds
-from openworld.results.join import mean_of
+from openworld.results.join import mean_ends, mean_of
 
 pytestmark = pytest.mark.base
 
@@ -35,6 +35,14 @@ def test_intervals_over_images_of_a_mean_are_those_given():
     (mean,) = join_seeds([[row(1, 0.5)], [row(2, 0.7)]], lambda row: over if row.entity == "CoOp" else ())
     assert [interval.over for interval in mean.value.intervals] == ["images", "seeds"]
     assert mean.value.over("images") == over[0]
+
+
+def test_ends_over_images_are_averaged_over_the_seeds_where_every_seed_has_them():
+    rows, bare = [row(1, 0.5), row(2, 0.7)], Result("CoOp", AUROC, Value(0.6), {}, (3,), (0.6,))
+    (mean,) = join_seeds([[each] for each in rows], mean_ends(rows))
+    over = mean.value.over("images")
+    assert (over.low, over.high, over.n) == (pytest.approx(0.5), pytest.approx(0.7), 50)
+    assert mean_ends([*rows, bare])(bare) == () and mean_ends(rows)(row(1, 0.5, level=1)) is None
 
 
 def test_deviations_of_a_draw_are_averaged_as_a_root_mean_square():

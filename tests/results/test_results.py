@@ -83,6 +83,10 @@ def made():
     return Results("demo", rows, (Comparison("CoOp", "zero-shot", AUROC, 0.1, 0.01),))
 
 
+def _several():
+    return Results("demo", tuple(Result("CoOp", AUROC, Value(0.5), {"level": level}) for level in (1, 2)))
+
+
 @given(RESULTS)
 def test_json_and_parquet_are_read_back_without_loss(results):
     assert Results.from_json(results.to_json()) == results
@@ -155,6 +159,8 @@ def test_results_are_found_by_entity_metric_and_place():
         (lambda: made().value("CoOp", "auroc", level=7), "level=7"),
         (lambda: made().value("GMoP", "auroc"), "unknown entity.*GMoP"),
         (lambda: Results("demo", made().rows * 2), "tells them apart"),
+        (lambda: _several().value("CoOp", "auroc"), "2 results CoOp auroc; say which: CoOp auroc level=1; CoOp"),
+        (lambda: Results.from_parquet(b"none"), "what was given cannot be read"),
         (lambda: Result("CoOp", AUROC, Value(0.5), {"value": 1}), "value"),
         (lambda: Result("CoOp", AUROC, Value(0.5), {"low_images": 1}), "low_images"),
         (lambda: Result("CoOp", AUROC, Value(0.5), {}, (1, 2), (0.5,)), "2 seeds"),

@@ -6,6 +6,8 @@ from hypothesis import strategies as st
 
 from openworld import OpenworldError
 from openworld.results import METRICS, UNITS, Interval, Metric, Value, interval_of
+from openworld.results.settings_search import Trial
+from openworld.results.value import value_or
 
 pytestmark = pytest.mark.base
 
@@ -45,20 +47,15 @@ def test_no_number_is_written_as_minus_zero(unit, value):
     assert "-" not in text and (not text.startswith("−") or text.strip("−0.,"))
 
 
-def test_an_interval_stands_in_brackets():
-    metric = METRICS["openworld_auc"]
-    assert metric.write_interval(Interval(0.439, 0.501, "images")) == "[43.9 50.1]"
-    assert metric.write_interval(None) == ""
-
-
 def test_intervals_are_found_by_what_was_drawn():
     value = Value(0.5, (Interval(0.4, 0.6, "images", 80), Interval(0.3, 0.7, "data sets", 3)))
     assert value.over() is value.intervals[0] and value.over("data sets").n == 3 and value.over("seeds") is None
 
 
-@pytest.mark.parametrize("ends", [None, (None, None), (None, 0.5)])
-def test_no_ends_make_no_interval(ends):
-    assert interval_of(ends, "images") == ()
+def test_no_ends_make_no_interval_and_no_number_says_why():
+    assert {interval_of(ends, "images") for ends in (None, (None, None), (None, 0.5))} == {()}
+    assert value_or(None, "too few") == Trial({}, None, reason="too few").value == Value(None, reason="too few")
+    assert Trial({"k": 1}, 0.5, 0.4, 0.6).value == value_or(0.5, "", interval_of((0.4, 0.6), "images"))
 
 
 def test_every_metric_says_its_key_and_is_bounded_by_its_card():

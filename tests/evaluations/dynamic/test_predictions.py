@@ -23,7 +23,10 @@ LEVELS = (0.0, 0.5, 1.0)
 CLOSE = {"rtol": 0, "atol": 2e-3}  # another batch is another order of sums, in logits of size 100
 
 
-@pytest.fixture(scope="module", params=LEARNERS)
+KINDS = ("zero-shot", "CoOp", "MaPLe", "DePT", "DeCoOp", "GMoP")  # embeddings, pixels, a head, other names, gates
+
+
+@pytest.fixture(scope="module", params=KINDS)
 def fitted(request):
     learner = LEARNERS[request.param](**SMALL[request.param])
     return learner.fit(small_world().clip, small_world().shots.of_classes(ORDER[:4]), seed=1)

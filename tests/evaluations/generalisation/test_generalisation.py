@@ -127,7 +127,7 @@ def test_the_source_is_a_recognition_run(spec, run, machine, tmp_path):
         np.testing.assert_allclose(mine["score"][at_home], table["score"], atol=1e-4)
 
 
-@pytest.mark.parametrize("name", LEARNERS)
+@pytest.mark.parametrize("name", ["zero-shot", "CoOp", "MaPLe", "DePT", "DeCoOp", "GMoP"])
 def test_slices_are_what_each_target_gives_by_itself(name):
     fitted, targets = small_task(name)
     for target, answer in zip(targets, answer_targets(fitted, targets), strict=True):

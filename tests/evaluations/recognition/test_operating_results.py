@@ -5,7 +5,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from openworld.evaluations.recognition.charts import miss_hit
 from openworld.evaluations.recognition.operating_point import OperatingSpec, with_operating_points
 from openworld.evaluations.recognition.operating_results import (
     preferred,
@@ -14,7 +13,7 @@ from openworld.evaluations.recognition.operating_results import (
     why_none,
 )
 from openworld.evaluations.recognition.outcome import load
-from openworld.evaluations.recognition.report import decision_results, decisions, report, story_of, styles
+from openworld.evaluations.recognition.report import decision_results, decisions, report, story_of
 from openworld.evaluations.recognition.results import join
 from openworld.metrics import accuracy
 from openworld.results import Interval, RunFolder, Value
@@ -57,16 +56,6 @@ def test_seeds_are_joined_at_their_own_thresholds(setting_by):
     assert rate.over("seeds").low <= rate.value <= rate.over("seeds").high
 
 
-def test_a_learner_that_does_not_depend_on_the_seed_has_no_interval_over_seeds(setting_by):
-    one = setting_by(miss_rate=0.6)
-    found, alone = points_of(one)["zero-shot"], one.outcomes["zero-shot"][0]
-    (hit,) = (row for row in alone.rows if row.metric.key == "hit" and "part" not in row.where)
-    assert len(set(found.on_validation["threshold"].per_seed)) == 1 and found.rate("hit").over("seeds") is None
-    interval = found.rate("hit").over("images")
-    of_seed = hit.value.over("images")
-    assert (interval.low, interval.high) == pytest.approx((of_seed.low, of_seed.high))  # equal seeds add no image
-
-
 def test_validation_images_choose_the_learner(setting_by):
     for rule, best in (({"miss_rate": 0.5}, max), ({"hit_rate": 0.3}, min)):
         found = [one for one in points_of(setting_by(**rule)).values() if not one.reason]
@@ -96,17 +85,6 @@ def test_whether_the_rate_holds(setting_by, interval, words):
     miss = replace(found.on_test["miss"], value=Value(interval[0], (Interval(*interval, "images"),)))
     on_test = {**found.on_test, "miss": miss}
     assert whether_it_holds(replace(found, rule={"miss_rate": 0.2}, on_test=on_test)) == words
-
-
-def test_points_are_ringed_and_the_rule_is_a_line(setting_by, small_results):
-    chosen = styles(small_results)
-    for rule, lines in (({}, 0), ({"miss_rate": 0.5}, 1), ({"hit_rate": 0.3}, 1)):
-        one = setting_by(**rule) if rule else small_results.settings[0]
-        figure = miss_hit({one.title: one.outcomes}, chosen, results=one.results, rule=rule)
-        able = [point for point in points_of(one).values() if not point.reason]
-        rings = {name: line.rings for name, line in figure.charts[0].series.items() if line.rings}
-        assert list(rings) == [point.learner for point in able] and len(figure.charts[0].references) == lines
-        assert not able or rings[able[0].learner][0].x == able[0].rate("miss").value
 
 
 def test_a_decision_is_on_the_page_and_in_the_data(outcomes, small_run):

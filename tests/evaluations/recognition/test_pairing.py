@@ -113,12 +113,11 @@ def test_other_images_are_refused(two, spoil, sentence):
         compare_outcomes(first, [*first[:3], last])
 
 
-def test_nothing_in_common_is_refused(two, outcomes):
+def test_nothing_in_common_and_two_records_of_one_thing_are_refused(two, outcomes):
     other = outcomes(learners={"KgCoOp": BETTER["CoOp"], "GMoP": BETTER["CoOp"]})
-    with pytest.raises(OpenworldError, match=r"in common: zero-shot, CoOp \(seeds 1 2\) against KgCoOp, GMoP"):
-        compare_outcomes(two[0], other)
-
-
-def test_two_records_of_one_thing_are_refused(two):
-    with pytest.raises(OpenworldError, match="the second run has two records of .*zero-shot, seed 1"):
-        compare_outcomes(two[0], (*two[1], *two[1]))
+    for runs, words in (
+        ((two[0], other), r"in common: zero-shot, CoOp \(seeds 1 2\) against KgCoOp, GMoP"),
+        ((two[0], (*two[1], *two[1])), "the second run has two records of .*zero-shot, seed 1"),
+    ):
+        with pytest.raises(OpenworldError, match=words):
+            compare_outcomes(*runs)

@@ -1,14 +1,10 @@
 """Several data sets in one spec: the units are those of each alone; means, ranks and tests are over the data sets."""
 
-import numpy as np
 import pytest
-from scipy import stats
 
 import openworld as ow
 from openworld.evaluations import evaluation_of, read_protocol
 from openworld.evaluations.recognition.spec import tasks
-from openworld.results import METRICS, Result, Value
-from openworld.results.over_datasets import DatasetMeans
 from openworld.runs import to_json
 
 LEARNERS = [{"learner": "zero-shot"}, {"learner": "CoOp", "settings": {"schedule": {"epochs": 1}}}]
@@ -27,33 +23,6 @@ def test_the_units_are_those_of_each_data_set_alone():
     assert len(tasks(both)) == len(alone) == 8
     assert [entry.dataset for entry in evaluation_of(both).data(both)] == ["emoji-groups", *["emoji-concepts"] * 2]
     assert read_protocol(to_json(both)) == both
-
-
-def means(numbers, seeds=(1, 2)):
-    """Results by learner: {name: [[a number per seed] per data set]}."""
-    auc = METRICS["openworld_auc"]
-    rows = {
-        name: [Result(name, auc, Value(float(np.mean(each))), {}, seeds, tuple(each)) for each in by_set]
-        for name, by_set in numbers.items()
-    }
-    return DatasetMeans(auc, tuple("abcdef"[: len(next(iter(rows.values())))]), rows, {"setting": "mean"})
-
-
-def test_ranks_are_those_of_the_data_sets_and_tested_from_five_on():
-    numbers = {name: [[level, level]] * 5 for name, level in (("a", 0.3), ("b", 0.2), ("c", 0.1))}
-    rows = {(row.entity, row.metric.key): row.value.value for row in means(numbers).rows()}
-    assert [rows[name, "mean_rank"] for name in "abc"] == [1, 2, 3]
-    assert rows["", "friedman_p"] == pytest.approx(stats.chi2.sf(10, 2))
-    few = {row.metric.key: row.value for row in means({name: each[:4] for name, each in numbers.items()}).rows()}
-    assert few["critical_difference"].value is None and "4 data sets" in few["critical_difference"].reason
-
-
-def test_a_learner_that_lacks_a_data_set_has_no_mean_and_no_rank():
-    found = means({"a": [[0.3, 0.3]] * 5, "b": [[0.2, 0.2]] * 5})
-    numbers = {**found.numbers, "b": (None, *found.numbers["b"][1:])}
-    partly = DatasetMeans(found.metric, found.datasets, numbers, found.where)
-    assert partly.complete == ("a",) and partly.mean("b").value.value is None
-    assert {row.entity for row in partly.rows() if row.metric.key == "mean_rank"} == {"a"}
 
 
 @pytest.fixture

@@ -71,12 +71,6 @@ def test_the_best_detector_is_tested_against_the_other_at_every_place(results):
     assert test.entity == "B" and test.better and test.interval.low > 0
 
 
-def test_without_the_bootstrap_auroc_keeps_its_interval(sets):
-    results = detection_results(sets, replicates=0)
-    assert results.value("A", "auroc", group="far").over("images")
-    assert results.value("A", "aupr_in", group="far").over("images") is None
-
-
 @pytest.mark.parametrize(
     ("change", "said"),
     [
