@@ -14,7 +14,7 @@ from pathlib import Path
 
 PACKAGE = Path(__file__).parent.parent / "src" / "openworld"
 LINES = {
-    "evaluations": 9_125,
+    "evaluations": 9_050,
     "label_free": 7_375,
     "estimators": 6_700,
     "detectors": 6_290,
@@ -28,11 +28,11 @@ LINES = {
     "reproduction": 4_200,
     "api": 3_500,
     "shifts": 3_250,
-    "runs": 2_300,
+    "runs": 2_230,
     "core": 2_150,
     "tables": 2_050,
     "labels": 2_000,
-    "results": 1_850,
+    "results": 1_770,
     "testing": 1_750,
     "classifiers": 1_700,
     "features": 1_400,
@@ -42,8 +42,8 @@ LINES = {
 }
 """Room -> the most lines of Python that it may have."""
 MOST = {
-    "files": 686,
-    "classes": 812,
+    "files": 674,
+    "classes": 808,
     "small files of one user": 9,
     "short functions called once": 167,
     "participles as names": 615,
