@@ -41,7 +41,6 @@ from openworld.shifts import (
     PCA,
     AppearanceEncoder,
     Decomposition,
-    decomposed_nearest_mean,
     decomposed_zero_shot,
     in_looks,
     share_right,
@@ -159,8 +158,19 @@ def _accuracy(world: World, halves: Decomposition, kind: str, look: str) -> list
         classes = world.texts(TESTED, ("an icon of a {}.",))[:, 0]
         return [row.top1.value for row in decomposed_zero_shot(halves, images, labels, classes)]
     reference = torch.cat([world.features(TESTED, style, kind) for style in KNOWN])
-    table = decomposed_nearest_mean(halves, images, labels, reference, np.tile(labels, len(KNOWN)))
-    return [row.top1.value for row in table]
+    return _nearest_mean(halves, images, labels, reference, np.tile(labels, len(KNOWN)))
+
+
+def _nearest_mean(halves: Decomposition, images, labels, reference, known) -> list[float]:
+    """Accuracy of whole features and of both halves, by cosine with the mean unit row of each class."""
+    of_parts = ((rows, *halves.halves(rows)) for rows in (images, reference))
+    accuracies = []
+    for rows, others in zip(*of_parts, strict=True):
+        units = torch.nn.functional.normalize(others)
+        means = torch.stack([units[known == label].mean(dim=0) for label in range(int(known.max()) + 1)])
+        cosines = torch.nn.functional.normalize(rows) @ torch.nn.functional.normalize(means).T
+        accuracies.append(float((cosines.argmax(dim=1).numpy() == labels).mean()))
+    return accuracies
 
 
 def _triplets(world: World, halves: Decomposition, kind: str, looks: tuple[str, ...], width: int) -> tuple[float, ...]:
@@ -173,7 +183,7 @@ def _triplets(world: World, halves: Decomposition, kind: str, looks: tuple[str, 
 def _looks_told(world: World, halves: Decomposition, kind: str, looks: tuple[str, ...]) -> list[float]:
     tested, taught = (torch.cat([world.features(own, look, kind) for look in looks]) for own in (TESTED, TAUGHT))
     labels, known = (np.repeat(np.arange(len(looks)), len(own)) for own in (TESTED, TAUGHT))
-    return [row.top1.value for row in decomposed_nearest_mean(halves, tested, labels, taught, known)]
+    return _nearest_mean(halves, tested, labels, taught, known)
 
 
 def _degrees(world: World, halves: Decomposition, kind: str) -> tuple[tuple[float, float], ...]:

@@ -21,7 +21,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from openworld.backbones.precision import DTYPES
+from openworld.backbones.devices import DTYPES
 from openworld.datasets.templates import PHOTO, TEMPLATES
 from openworld.evaluations import RecognitionSpec
 from openworld.evaluations.entries import LearnerSpec

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tiny_clip import as_tensor, reference
 
 from openworld import backbones
-from openworld.backbones import bounded
+from openworld.backbones import blocks
 from openworld.backbones.blocks import run_blocks
 from openworld.backbones.packing import lengthen
 
@@ -113,7 +113,7 @@ def test_parts_give_the_same(tiny_clip, monkeypatch, budget, groups):
         return tiny_clip.encode_prompts(context, prompts, replace={1: deep}, replace_per_class=per_name)
 
     whole = value_and_gradient(encode, context)
-    monkeypatch.setattr("openworld.backbones.bounded.ROWS", budget)
+    monkeypatch.setattr("openworld.backbones.blocks.ROWS", budget)
     for one, other in zip(value_and_gradient(encode, context), whole, strict=True):
         assert (one - other).abs().max() <= 1e-12 * other.abs().max()
     with torch.no_grad():
@@ -123,7 +123,7 @@ def test_parts_give_the_same(tiny_clip, monkeypatch, budget, groups):
 @pytest.mark.parametrize(("position", "budget"), [("end", 10**6), ("middle", 20)])
 def test_contexts_can_be_mapped_over(tiny_clip, monkeypatch, position, budget):
     """torch.func.vmap runs several trainings as one pass; an operation without a rule for it would warn."""
-    monkeypatch.setattr("openworld.backbones.bounded.ROWS", budget)
+    monkeypatch.setattr("openworld.backbones.blocks.ROWS", budget)
     prompts = tiny_clip.prompt_names(NAMES, 4, position=position)
     contexts = random_context(tiny_clip, 2, 4).detach()
     gradient = torch.func.grad(lambda context: tiny_clip.encode_prompts(context, prompts).square().sum())
@@ -156,9 +156,9 @@ def test_rows_may_be_replaced_again_and_differ_by_group(tiny_clip):
             torch.testing.assert_close(together[group, one], alone[0], rtol=0, atol=1e-12)
 
 
-@pytest.mark.parametrize("rows", [bounded.ROWS, 12], ids=["at once", "in parts"])
+@pytest.mark.parametrize("rows", [blocks.ROWS, 12], ids=["at once", "in parts"])
 def test_lists_of_names_are_read_each_behind_its_own_context(tiny_clip, rows, monkeypatch):
-    monkeypatch.setattr(bounded, "ROWS", rows)
+    monkeypatch.setattr(blocks, "ROWS", rows)
     lists, contexts = [NAMES[:4], NAMES[2:6], NAMES[:0:-2] + NAMES[:1]], random_context(tiny_clip, 3, 5)
     together = value_and_gradient(lambda c: tiny_clip.encode_prompts(c, tiny_clip.prompt_names(lists, 5)), contexts)
 

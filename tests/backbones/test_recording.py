@@ -84,8 +84,8 @@ def test_sentences_equal_the_masked_pass(model):
 def test_parts_give_the_same(tiny_clip, monkeypatch):
     prompts = random_rows(2, 64)
     whole = value_and_gradient(tiny_clip.read_text(prompts, tiny_clip.record_text(SENTENCES)), prompts)
-    monkeypatch.setattr("openworld.backbones.bounded.ROWS", 5)
-    monkeypatch.setattr("openworld.backbones.recording.CHUNK", 2)
+    monkeypatch.setattr("openworld.backbones.blocks.ROWS", 5)
+    monkeypatch.setattr("openworld.backbones.two_tower.CHUNK", 2)
     parts = value_and_gradient(tiny_clip.read_text(prompts, tiny_clip.record_text(SENTENCES)), prompts)
     for one, other in zip(whole, parts, strict=True):
         torch.testing.assert_close(one, other, rtol=0, atol=1e-12 * one.abs().max().item())

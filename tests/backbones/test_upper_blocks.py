@@ -5,7 +5,7 @@ import torch
 from tiny_clip import as_tensor, reference
 from tiny_clip import tiny_clip as build_tiny_clip
 
-from openworld.backbones import bounded
+from openworld.backbones import blocks
 from openworld.backbones.prompts import pad_tokens
 
 SENTENCES = ("a photo of a cat.", "an owl.", "a golden retriever, a type of dog.")
@@ -49,7 +49,7 @@ def test_image_prompts_from_the_first_block_are_those_of_encode_image(model, pix
 
 
 @pytest.mark.parametrize("block", [0, 1, 2])
-@pytest.mark.parametrize("rows", [bounded.ROWS, 8], ids=["whole", "in parts"])
+@pytest.mark.parametrize("rows", [blocks.ROWS, 8], ids=["whole", "in parts"])
 def test_text_prompts_stand_behind_the_start_token_without_positions(model, block, rows, monkeypatch):
     prompts, by_block = rows_for(block, 2)
     tokens = pad_tokens(model.tokenizer(SENTENCES))
@@ -61,7 +61,7 @@ def test_text_prompts_stand_behind_the_start_token_without_positions(model, bloc
         hidden = layer(index, hidden, model.text.attend)
     expected = model.text.finish(hidden[torch.arange(3), tokens.argmax(dim=1) + 2])
     (theirs,) = torch.autograd.grad(expected.square().sum(), prompts)
-    monkeypatch.setattr(bounded, "ROWS", rows)
+    monkeypatch.setattr(blocks, "ROWS", rows)
     packed = model.enter_text(SENTENCES, block).pack(model.text, 2)
     ours = model.leave_text(packed, by_block)
     torch.testing.assert_close(model.leave_text(model.enter_text(SENTENCES, block), by_block), ours)

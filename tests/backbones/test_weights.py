@@ -5,7 +5,7 @@ import torch
 from tiny_clip import as_tensor, reference
 from tiny_clip import tiny_clip as build_tiny_clip
 
-from openworld.backbones import bounded
+from openworld.backbones import blocks
 
 SENTENCES = ("a photo of a cat.", "an owl.", "a golden retriever, a type of dog.")
 CHANGED = ("image.blocks.1.norm_2.weight", "text.blocks.0.qkv.bias", "text.projection.weight", "image.norm_in.bias")
@@ -38,13 +38,13 @@ def test_it_computes_what_a_model_with_these_weights_computes(model):
     assert model.with_weights({}).fingerprint == model.fingerprint != model.with_weights(weights).fingerprint
 
 
-@pytest.mark.parametrize("rows", [bounded.ROWS, 8], ids=["whole", "in parts"])
+@pytest.mark.parametrize("rows", [blocks.ROWS, 8], ids=["whole", "in parts"])
 def test_a_gradient_reaches_the_weights_and_nothing_else(model, monkeypatch, rows):
     weights = {name: tensor.requires_grad_() for name, tensor in noise_for(model).items()}
     other = build_tiny_clip(torch.float64)
     other.load_state_dict(other.state_dict() | {name: tensor.detach() for name, tensor in weights.items()})
     sum(part.square().sum() for part in features(other.requires_grad_(True))).backward()
-    monkeypatch.setattr(bounded, "ROWS", rows)
+    monkeypatch.setattr(blocks, "ROWS", rows)
     sum(part.square().sum() for part in features(model.with_weights(weights))).backward()
     for name, tensor in weights.items():
         expected = other.get_parameter(name).grad

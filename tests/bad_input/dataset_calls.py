@@ -34,8 +34,8 @@ def use_root(root):
         return datasets.use_root(root)
 
 
-white.file_of = "cat/{}_1.png".format
-SIX = ImageSet("six", "", ("cat", "dog", "owl"), LABELS, np.arange(6), "white squares", white)
+PATHS = {"path": np.array([f"cat/{number}_1.png" for number in range(6)], object)}
+SIX = ImageSet("six", "", ("cat", "dog", "owl"), LABELS, np.arange(6), "white squares", white, columns=PATHS)
 
 
 CALLS = {

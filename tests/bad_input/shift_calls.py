@@ -60,7 +60,7 @@ def both_sides(base_scores, base_correct, new_scores, new_correct, base_groups, 
 def same_looks(base_scores, base_correct, base_covariate, new_scores, new_correct, base_groups, new_groups):
     groups = {"base_groups": base_groups, "new_groups": new_groups}
     new = (new_scores, new_correct)
-    return shifts.open_world_in_same_looks((base_scores, base_correct), base_covariate, new, GRID, **groups)
+    return shifts.open_world_by_shift((base_scores, base_correct), new, GRID, base_covariate=base_covariate, **groups)
 
 
 def random_of(width):
@@ -110,11 +110,6 @@ CALLS = {
         left_out=HALF,
     ),
     "Whitening.of": Call(shifts.whitening(SMALL, 3).of, {"features": torch.tensor(ROWS)}, allowed=LEADING),
-    "decomposed_nearest_mean": Call(
-        shifts.decomposed_nearest_mean,
-        {"decomposition": HALVES, "images": ROWS, "labels": LABELS, "reference": KNOWN}
-        | {"reference_labels": OWN, "groups": GROUPS},
-    ),
     "decomposed_zero_shot": Call(
         shifts.decomposed_zero_shot,
         {"decomposition": HALVES, "images": ROWS, "labels": LABELS, "classes": KNOWN[:3], "groups": GROUPS},
@@ -132,7 +127,7 @@ CALLS = {
     "merge_nearest": Call(shifts.merge_nearest, {"parts": [FOUND], "k": 2}),
     "nearest": Call(
         shifts.nearest,
-        {"queries": ROWS, "reference": KNOWN, "k": 3, "first": 0, "engine": "matrix", "half": False},
+        {"queries": ROWS, "reference": KNOWN, "k": 3, "first": 0, "half": False},
     ),
     "nearest_orthogonal": Call(shifts.nearest_orthogonal, {"matrix": MATRIX}, left_out=HALF),
     "open_world_by_shift": Call(both_sides, SIDES, optional=frozenset({"base_groups", "new_groups"})),
@@ -140,10 +135,9 @@ CALLS = {
         shifts.open_world_by_shift,
         {"base": BASE, "new": (SCORES, RIGHT), "grid": GRID, "base_groups": GROUPS[:6], "new_groups": GROUPS},
     ),
-    "open_world_in_same_looks": Call(
+    "open_world_by_shift of same looks": Call(
         same_looks, SIDES | {"base_covariate": LABELS[:6]}, optional=frozenset({"base_groups", "new_groups"})
     ),
-    "overlap": Call(shifts.overlap, {"one": MATRIX[:, :2], "other": MATRIX[:, 1:3]}),
     "random_orthogonal": Call(random_of, {"width": 4}),
     "share_right": Call(shifts.share_right, {"distances": DISTANCES}),
     "shift_degrees": Call(

@@ -15,7 +15,7 @@ from PIL import Image
 from safetensors.torch import load_file, save_file
 
 from openworld import backbones, datasets
-from openworld.datasets.formats import unlabelled_folder
+from openworld.datasets.formats.folder import find_images, images_of_paths
 from openworld.features import Encoding, encode
 from openworld.learners import LEARNERS, FittedLearner, Schedule, ZeroShot, encoding_for
 from openworld.own_data.predict import prediction_inputs, true_classes
@@ -275,7 +275,7 @@ def test_a_stream_keeps_what_the_learner_says_and_the_class_folders(coop, class_
     assert done.exit_code == 0 and done.output.splitlines()[-1].endswith(out.name), done.output
     stream = read_stream(out)
     assert stream.base_names == fitted.classnames and stream.new_names == new
-    features = encode(fitted.clip, unlabelled_folder.load(unlabelled_folder.find_images([images])), cache=tmp_path)
+    features = encode(fitted.clip, images_of_paths(find_images([images])), cache=tmp_path)
     answer = fitted.answer(features, fitted.text_bank(fitted.classnames, new))
     np.testing.assert_allclose(stream.scores, answer.baseness, rtol=1e-6)
     np.testing.assert_allclose(stream.logits, answer.logits, rtol=1e-5)

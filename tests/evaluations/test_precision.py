@@ -12,7 +12,7 @@ import torch
 from safetensors.torch import load as load_tensors
 
 from openworld import OpenworldError
-from openworld.backbones.precision import DTYPES, allow_tf32
+from openworld.backbones.devices import DTYPES, allow_tf32
 from openworld.evaluations import RecognitionSpec
 from openworld.evaluations.recognition.evaluation import EVALUATION
 from openworld.evaluations.runtime import Machine

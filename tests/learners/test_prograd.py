@@ -5,7 +5,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from openworld.backbones import bounded
+from openworld.backbones import blocks
 from openworld.datasets.templates import PROGRAD
 from openworld.learners import Images, NameSets, ProGrad, ZeroShot
 from openworld.learners.prograd import project
@@ -49,7 +49,7 @@ def step(clip, shots, learner):
 def test_both_gradients_of_a_pass_in_parts(clip, shots, monkeypatch):
     learner = ProGrad(context_length=4, words=None)
     whole = learner.gradient(*step(clip, shots, learner))["context"]
-    monkeypatch.setattr(bounded, "ROWS", 16)
+    monkeypatch.setattr(blocks, "ROWS", 16)
     torch.testing.assert_close(learner.gradient(*step(clip, shots, learner))["context"], whole, rtol=1e-4, atol=1e-5)
 
 

@@ -1,4 +1,4 @@
-"""The nearest rows: a brute-force twin, shards, engines, arithmetic, ties, bounded memory, refusals."""
+"""The nearest rows: a brute-force twin, shards, arithmetic, ties, bounded memory, refusals."""
 
 import sys
 
@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from openworld import OpenworldError
-from openworld.shifts import ENGINES, merge_nearest, nearest
 from openworld.shifts import _search as search
+from openworld.shifts import merge_nearest, nearest
 
 
 def plain(queries, reference, k):
@@ -143,15 +143,6 @@ def test_an_image_finds_itself_at_exactly_nothing():
         found.kth(2)
 
 
-def test_tensors_and_memory_maps(tmp_path):
-    queries, reference = drawn(4, 50, 6)
-    np.save(tmp_path / "reference.npy", reference)
-    mapped = np.load(tmp_path / "reference.npy", mmap_mode="r")
-    expected = nearest(queries, reference).distances
-    assert (nearest(queries, mapped).distances == expected).all()
-    assert (nearest(torch.from_numpy(queries), torch.from_numpy(reference)).distances == expected).all()
-
-
 def test_the_arithmetic_is_trusted_no_further_than_it_goes(monkeypatch):
     """Products that are wrong by all that is allowed change nothing."""
     queries, reference = drawn(30, 500, 16)
@@ -184,20 +175,6 @@ def test_another_librarys_products_give_the_same_bytes(monkeypatch, coarse):
     found = nearest(queries, reference)
     assert found.distances.tobytes() == expected.distances.tobytes() and (found.places == expected.places).all()
     assert len(calls) == (1 if coarse else 5)
-
-
-def test_faiss_gives_the_same_bytes():
-    pytest.importorskip("faiss")
-    for n, m in ((50, 800), (9, 3)):
-        queries, reference = drawn(n, m, 16)
-        ours, theirs = (nearest(queries, reference, engine=name) for name in ENGINES)
-        assert ours.distances.tobytes() == theirs.distances.tobytes() and (ours.places == theirs.places).all()
-
-
-def test_faiss_missing(monkeypatch):
-    monkeypatch.setitem(sys.modules, "faiss", None)
-    with pytest.raises(OpenworldError, match="faiss-cpu"):
-        nearest(*drawn(2, 5, 3), engine="faiss")
 
 
 def test_memory_is_of_tiles_not_of_all_products(monkeypatch):

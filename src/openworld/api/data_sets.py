@@ -217,7 +217,7 @@ def audit(
     ]
     errors = any(checked.counts["error"] for checked in audits)
     lines = tuple(text for checked in audits for text in _audit_lines(checked))
-    return TextReport(lines, [checked.to_dict() for checked in audits], Ending(exit_code=1 if errors else 0))
+    return TextReport(lines, [asdict(checked) for checked in audits], Ending(exit_code=1 if errors else 0))
 
 
 def _audit_lines(audit: Any) -> Iterator[Any]:

@@ -60,14 +60,15 @@ def images_of(value: Any, name: str) -> "ImageSet | None":
 
 
 def _listed(table: Any, name: str) -> "ImageSet":
-    from openworld.datasets.formats import files, unlabelled_folder
+    from openworld.datasets.formats import files
+    from openworld.datasets.formats.folder import find_images, images_of_paths
     from openworld.datasets.formats.split_files import ImageRows
 
     names = column_names(table)
     paths = [str(path) for path in _filled(table, "path", name).tolist()]
     labels = next((column for column in ("label", "labels") if column in names), None)
     if labels is None:
-        return unlabelled_folder.load(unlabelled_folder.find_images(list(map(Path, paths))), name)
+        return images_of_paths(find_images(list(map(Path, paths))), name)
     classes = _filled(table, labels, name)
     if classes.dtype.kind in "iuf":
         raise OpenworldError(f"the {name} has numbers in its column {labels}; give the names of the classes.")

@@ -7,20 +7,28 @@ the hub cache where it is whole there, else one form of its weights is fetched.
 
 from dataclasses import replace
 from functools import lru_cache
+from importlib import import_module
 from pathlib import Path
 
 import torch
 from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
-from openworld.backbones import foreign
 from openworld.backbones.checkpoint_config import from_hugging_face, from_open_clip, read_description
 from openworld.backbones.config import TwoTowerConfig
-from openworld.backbones.devices import require_device
+from openworld.backbones.devices import DTYPES, Precision, require_device
 from openworld.backbones.foreign.encoder import ForeignEncoder
 from openworld.backbones.layouts import load_state, read_pickled, read_weights
-from openworld.backbones.names import BACKBONES, QUICK_GELU_UNSAID, is_foreign, known_name, local_path
-from openworld.backbones.precision import DTYPES, Precision
+from openworld.backbones.names import (
+    BACKBONES,
+    LIBRARIES,
+    QUICK_GELU_UNSAID,
+    is_embeddings,
+    is_foreign,
+    is_function,
+    known_name,
+    local_path,
+)
 from openworld.backbones.preprocess import read_preprocess
 from openworld.backbones.published_files import (
     CONFIGURATIONS,
@@ -75,7 +83,7 @@ def load(
     """
     require_device(str(device))
     if is_foreign(str(name)):
-        return foreign.load(str(name), device=device, dtype=dtype)
+        return _from_elsewhere(str(name), device, dtype)
     name = known_name(name)
     path = EMBEDDED if name == "embedded" else local_path(name)
     if path.is_dir():
@@ -90,6 +98,17 @@ def load(
     # Half precision would turn a logit scale of 100 into 98.9.
     model.log_scale.data = scale.to(device, torch.promote_types(dtype, torch.float32))
     return model
+
+
+def _from_elsewhere(name: str, device: str | torch.device, dtype: torch.dtype) -> ForeignEncoder:
+    """Return the encoder of a function, of embeddings, or of a library that is imported when it is asked for."""
+    if is_function(name):
+        return import_module("openworld.backbones.foreign.of_objects").load(name)
+    if is_embeddings(name):
+        return import_module("openworld.backbones.foreign.of_embeddings").load(name)
+    library, _, source = name.partition(":")
+    model = import_module(f"openworld.backbones.foreign.{LIBRARIES[library]}").load(source, name)
+    return ForeignEncoder(name, model, device, dtype)
 
 
 @lru_cache(maxsize=2)

@@ -12,8 +12,7 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
-from openworld.backbones.blocks import Block, KeysAndValues, attend_all, run_blocks, select_rows
-from openworld.backbones.bounded import run_parts, spans
+from openworld.backbones.blocks import Block, KeysAndValues, attend_all, run_blocks, run_parts, select_rows, spans
 from openworld.backbones.packing import Packing, Plan, attend_packed, pack_lengths, plan_attention, unshare
 from openworld.backbones.towers import TextTower
 

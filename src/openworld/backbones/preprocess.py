@@ -49,7 +49,7 @@ class Preprocess:
 
     def __call__(self, image: Image.Image) -> Tensor:
         """An image of any size to float32[3, crop, crop]."""
-        return self.normalise(self.resize_and_crop(image))
+        return self.scale(torch.from_numpy(self.prepare(image)))
 
     def prepare(self, image: Image.Image) -> np.ndarray:
         """An image of any size to uint8[3, crop, crop], which `scale` normalises."""
@@ -61,10 +61,6 @@ class Preprocess:
         image = image.resize(self._resized(*image.size), self.resample)
         left, top = (round((side - self.crop) / 2) for side in image.size)
         return image.crop((left, top, left + self.crop, top + self.crop))
-
-    def normalise(self, image: Image.Image) -> Tensor:
-        """An RGB image of H x W pixels to normalised float32[3, H, W]."""
-        return self.scale(torch.from_numpy(np.array(image)).permute(2, 0, 1))
 
     def scale(self, pixels: Tensor) -> Tensor:
         """uint8[..., 3, H, W] to normalised float32[..., 3, H, W], on the device it lies on."""

@@ -3,6 +3,11 @@
 The one list of file names: `loading` reads by it, `needed_files` tells a user without network what to put where, and
 `fetch_commands` what to run on a machine with network. Needs no torch, and no library that runs a model: transformers
 reads a folder or the hub cache, and where open_clip keeps the weights of a tag it decides itself.
+
+`require_data` is the one door for names that stand in files: a foreign folder may name data, never code, never a fetch.
+thresholds.json names a model, learner.json a backbone, classifier.json an architecture. A name of code
+("package.module:function", an archive that runs code) and one that would be fetched (a hub repository that is not on
+this machine, a model of another library) are taken from whoever starts the command, and never from a file.
 """
 
 import importlib.util
@@ -16,6 +21,7 @@ from pathlib import Path
 
 from openworld.backbones.names import (
     BACKBONES,
+    LIBRARIES,
     is_embeddings,
     is_foreign,
     is_function,
@@ -23,7 +29,7 @@ from openworld.backbones.names import (
     local_path,
     require_ours,
 )
-from openworld.core.errors import unknown_name
+from openworld.core.errors import OpenworldError, unknown_name
 from openworld.core.plain_files import facts
 from openworld.core.types import checked
 
@@ -243,11 +249,6 @@ def vocabulary_folders(beside: Path) -> Iterator[Path]:
         yield from cached_folders(source, None)
 
 
-def vocabulary_lies_here(beside: Path) -> bool:
-    """Whether OpenAI's vocabulary lies on this machine."""
-    return any(_need(folder, "tokenizer", TOKENIZERS).found for folder in vocabulary_folders(beside))
-
-
 def cached_folders(source: str, revision: str | None) -> list[Path]:
     """The folders of a repository in the hub cache: of its revision; of main, then of its pull requests, where None."""
     from huggingface_hub import constants, snapshot_download
@@ -276,3 +277,38 @@ def files_of(folder: Path, form: tuple[str, ...]) -> tuple[Path, ...]:
     matches = [sorted(folder.glob(name)) if "*" in name else [folder / name] for name in form]
     files = tuple(path for paths in matches for path in paths)
     return files if all(matches) and all(path.is_file() for path in files) else ()
+
+
+_FETCHING = (*LIBRARIES, "timm", "hf")
+
+
+def require_data(name: str, where: Path | str, say: str, *, is_read: bool = False) -> str:
+    """Return a name that stands in the file `where`, if loading it runs no code and fetches nothing."""
+    # `say` is how a command gives it ("--backbone {}"); `is_read`: it is a file or folder that is read as data.
+    if is_function(name):
+        raise not_said(f"{where} names {name!r}, a function, which a file may not start", say, name)
+    if name.partition(":")[0] in _FETCHING and ":" in name:
+        raise not_said(f"{where} names {name!r}, which another library fetches and runs", say, name)
+    if not is_read and not is_embeddings(name) and not _lies_here(name):
+        reason = f"{where} names {name!r}, which is not whole on this machine, and nothing is fetched for a file"
+        raise not_said(reason, say, name)
+    return name
+
+
+def not_said(reason: str, say: str, name: str) -> OpenworldError:
+    """Return the error for a name that whoever starts the command must give."""
+    return OpenworldError(f"{reason}; if you trust it, say so: {say.format(name)}.")
+
+
+def _lies_here(name: str) -> bool:
+    """Whether `load` finds all files of a backbone on this machine; open_clip and OpenAI bring the vocabulary along."""
+    for files in needed_files(known_name(name)):
+        lacking = {need.purpose for need in files.missing}
+        if not lacking or (
+            lacking == {"tokenizer"}
+            and files.layout == "open_clip"
+            and files.folder is not None
+            and any(_need(folder, "tokenizer", TOKENIZERS).found for folder in vocabulary_folders(files.folder))
+        ):
+            return True
+    return False

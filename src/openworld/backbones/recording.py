@@ -7,17 +7,22 @@ masked pass over all rows, exactly, at the cost of a few rows.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from openworld.backbones.blocks import Attend, Block, KeysAndValues, attend_all, join_heads, run_blocks, split_heads
-from openworld.backbones.bounded import run_parts, spans
-from openworld.backbones.prompts import CHUNK, pad_tokens
-from openworld.backbones.towers import ImageTower, TextTower
-from openworld.core.errors import OpenworldError
+from openworld.backbones.blocks import (
+    Attend,
+    Block,
+    KeysAndValues,
+    attend_all,
+    join_heads,
+    run_blocks,
+    run_parts,
+    spans,
+    split_heads,
+)
 from openworld.core.representation import short_repr
 
 
@@ -48,45 +53,8 @@ class Recording:
         return Recording(tuple((key[some], value[some]) for key, value in self.memory), visible)
 
 
-@torch.no_grad()
-def record_image(tower: ImageTower, pixels: Tensor) -> Recording:
-    """Record class token and patches of pixels float[B, 3, H, W]; see `TwoTower.record_image`."""
-    return Recording(_record(tower.blocks, tower.embed(pixels), attend_all))
-
-
-@torch.no_grad()
-def record_text(tower: TextTower, sentences: Sequence[Sequence[int]]) -> Recording:
-    """Record C sentences, given as token ids, up to their end tokens; see `TwoTower.record_text`."""
-    device = tower.positions.device
-    tokens = pad_tokens(sentences).to(device)
-    lengths = torch.tensor([len(sentence) for sentence in sentences], device=device)
-    parts = []
-    for first in range(0, len(tokens), CHUNK):
-        rows = tower.tokens(tokens[first : first + CHUNK]) + tower.positions[: tokens.shape[1]]
-        parts.append(_record(tower.blocks, rows, tower.attend))
-    memory: Any = tuple(tuple(map(torch.cat, zip(*block, strict=True))) for block in zip(*parts, strict=True))
-    return Recording(memory, torch.arange(tokens.shape[1], device=device) < lengths[:, None])
-
-
-def read_image(tower: ImageTower, prompts: Tensor, recording: Recording) -> Tensor:
-    """Embeddings float[B, K, D] of K read-only rows [K, W]; see `TwoTower.read_image`."""
-    _require_rows(prompts, tower.config.width)
-    return tower.finish(_read(tower.blocks, tower.norm_in(prompts), recording))
-
-
-def read_text(tower: TextTower, prompts: Tensor, recording: Recording) -> Tensor:
-    """Embeddings float[C, K, D] of K read-only rows [K, W]; see `TwoTower.read_text`."""
-    _require_rows(prompts, tower.config.width)
-    longest = tower.config.positions - recording.length
-    if len(prompts) > longest:
-        raise OpenworldError(
-            f"{len(prompts)} read-only prompts stand behind a sentence of {recording.length} tokens, and this model "
-            f"reads {tower.config.positions} positions; use at most {max(longest, 0)} prompts, or shorter names."
-        )
-    return tower.finish(_read(tower.blocks, prompts, recording))
-
-
-def _record(blocks: Sequence[Block], rows: Tensor, attend: Attend) -> KeysAndValues:
+def record(blocks: Sequence[Block], rows: Tensor, attend: Attend) -> KeysAndValues:
+    """Return keys and values [..., T, W] that rows [..., T, W] leave at every block."""
     memory = []
 
     def remember(index: int, block: Block, query: Tensor, key: Tensor, value: Tensor) -> Tensor:
@@ -99,8 +67,8 @@ def _record(blocks: Sequence[Block], rows: Tensor, attend: Attend) -> KeysAndVal
     return tuple(memory)
 
 
-def _read(blocks: Sequence[Block], prompts: Tensor, recording: Recording) -> Tensor:
-    """Rows float[N, K, W] after the last block, in parts where they are many."""
+def read(blocks: Sequence[Block], prompts: Tensor, recording: Recording) -> Tensor:
+    """Return learned rows float[K, W] that read a recording, float[N, K, W] after the last block, in parts if many."""
 
     def part(some: slice):
         def run(rows: Tensor) -> Tensor:
@@ -117,10 +85,3 @@ def _read(blocks: Sequence[Block], prompts: Tensor, recording: Recording) -> Ten
         return run, (prompts,)
 
     return torch.cat(run_parts([part(some) for some in spans(len(recording), rows_each=len(prompts))]))
-
-
-def _require_rows(prompts: Tensor, width: int) -> None:
-    if prompts.dim() != 2 or not len(prompts) or prompts.shape[1] != width:
-        raise OpenworldError(
-            f"expected read-only prompts of shape [K, {width}] with K at least 1, got {list(prompts.shape)}."
-        )

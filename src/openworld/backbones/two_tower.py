@@ -14,9 +14,10 @@ from torch import Tensor, nn
 from openworld.backbones import prompts as text_passes
 from openworld.backbones import recording as read_only
 from openworld.backbones import upper_blocks
+from openworld.backbones.blocks import attend_all, run_blocks
 from openworld.backbones.config import TwoTowerConfig
 from openworld.backbones.preprocess import Preprocess
-from openworld.backbones.prompts import PromptedNames, PromptLayout, require_causal
+from openworld.backbones.prompts import CHUNK, PromptedNames, PromptLayout, pad_tokens, require_causal
 from openworld.backbones.recording import Recording
 from openworld.backbones.towers import ImageTower, TextTower, insert_prompts, require_class_token
 from openworld.backbones.upper_blocks import EnteredText, PackedText
@@ -162,7 +163,7 @@ class TwoTower(nn.Module):
         replace: block index -> [n,W] or [G,n,W], rows put in place of positions 1..n at that block's input (deep
         prompts). replace_per_class: block index -> [C,n,W] or [G,C,n,W], the same, different for every name
         (class-aware prompts); n at most the context rows in front of the name.
-        Many names or groups run in parts, so that memory stays bounded (`bounded.ROWS`).
+        Many names or groups run in parts, so that memory stays bounded (`blocks.ROWS`).
         Raises OpenworldError for a context or rows of another shape, or a block that does not exist.
         """
         return text_passes.encode_prompts(self.text, context, prompts, replace, replace_per_class)
@@ -174,7 +175,8 @@ class TwoTower(nn.Module):
         """
         require_class_token(self.image, "read-only prompts need")
         self._check_pixels(pixels)
-        return read_only.record_image(self.image, pixels)
+        with torch.no_grad():
+            return Recording(read_only.record(self.image.blocks, self.image.embed(pixels), attend_all))
 
     def record_text(self, texts: Sequence[str]) -> Recording:
         """Keys and values of every block for C plain sentences, without gradient, for `read_text`.
@@ -183,7 +185,15 @@ class TwoTower(nn.Module):
         text tower.
         """
         require_causal(self.text, "read-only prompts need")
-        return read_only.record_text(self.text, self._tokenize(texts))
+        tower, sentences, parts = self.text, self._tokenize(texts), []
+        tokens = pad_tokens(sentences).to(self.device)
+        lengths = torch.tensor([len(sentence) for sentence in sentences], device=self.device)
+        with torch.no_grad():
+            for chunk in tokens.split(CHUNK):
+                rows = tower.tokens(chunk) + tower.positions[: tokens.shape[1]]
+                parts.append(read_only.record(tower.blocks, rows, tower.attend))
+        memory: Any = tuple(tuple(map(torch.cat, zip(*block, strict=True))) for block in zip(*parts, strict=True))
+        return Recording(memory, torch.arange(tokens.shape[1], device=self.device) < lengths[:, None])
 
     def read_image(self, prompts: Tensor, recording: Recording) -> Tensor:
         """Unnormalised joint embeddings float[B,K,D] of K learned rows [K,Wv] that only read recorded images.
@@ -192,7 +202,7 @@ class TwoTower(nn.Module):
         themselves nor each other, and nothing sees them (RPO, Lee et al., 2023, section 3). Differentiable with
         respect to the rows; equal to the masked pass over all rows. Raises OpenworldError for rows of another shape.
         """
-        return read_only.read_image(self.image, prompts, recording)
+        return self.image.finish(self._read(self.image, self.image.norm_in, prompts, recording))
 
     def read_text(self, prompts: Tensor, recording: Recording) -> Tensor:
         """Unnormalised joint embeddings float[C,K,D] of K learned rows [K,W] that only read recorded sentences.
@@ -200,7 +210,22 @@ class TwoTower(nn.Module):
         As `read_image`, for rows behind the end token. Raises OpenworldError for rows of another shape, and where the
         longest sentence leaves no room for K more positions.
         """
-        return read_only.read_text(self.text, prompts, recording)
+        longest = self.config.text.positions - recording.length
+        if len(prompts) > longest:
+            raise OpenworldError(
+                f"{len(prompts)} read-only prompts stand behind a sentence of {recording.length} tokens, and this "
+                f"model reads {self.config.text.positions} positions; use at most {max(longest, 0)} prompts, or "
+                "shorter names."
+            )
+        return self.text.finish(self._read(self.text, nn.Identity(), prompts, recording))
+
+    def _read(self, tower: Any, norm: nn.Module, prompts: Tensor, recording: Recording) -> Tensor:
+        width = tower.config.width
+        if prompts.dim() != 2 or not len(prompts) or prompts.shape[1] != width:
+            raise OpenworldError(
+                f"expected read-only prompts of shape [K, {width}] with K at least 1, got {list(prompts.shape)}."
+            )
+        return read_only.read(tower.blocks, norm(prompts), recording)
 
     def enter_image(self, pixels: Tensor, block: int) -> Tensor:
         """Rows float[B,1+P,W] of class token and patches where they enter a block, without gradient.
@@ -209,7 +234,10 @@ class TwoTower(nn.Module):
         without a class token (SigLIP).
         """
         self._check_pixels(pixels)
-        return upper_blocks.enter_image(self.image, pixels, block)
+        require_class_token(self.image, upper_blocks.NEEDED)
+        upper_blocks.require_block(block, len(self.image.blocks))
+        with torch.no_grad():
+            return run_blocks(self.image.blocks[:block], self.image.embed(pixels), attend_all)
 
     def leave_image(self, rows: Tensor, block: int, prompts: Mapping[int, Tensor] | None = None) -> Tensor:
         """Rows of `enter_image` through `block` and all later ones: float[B,1+N,W], the class token and N prompts.
@@ -218,7 +246,19 @@ class TwoTower(nn.Module):
         take their place at its input. Rows come back behind the last norm; `project_patches` takes them to the joint
         space. Differentiable with respect to the prompts. Raises OpenworldError for prompts of other shapes or blocks.
         """
-        return upper_blocks.leave_image(self.image, rows, block, prompts)
+        prompts, places = prompts or {}, rows.shape[1]
+        if prompts:
+            upper_blocks.require_prompts(prompts, block, len(self.image.blocks))
+
+        def edit(index: int, rows: Tensor) -> Tensor:
+            if block + index not in prompts:
+                return rows
+            return torch.cat([rows[:, :places], prompts[block + index].expand(len(rows), -1, -1)], dim=1)
+
+        # The last block computes the class token and the prompts, which stand behind the patches, alone.
+        count = len(prompts[block]) if prompts else 0
+        keep = torch.tensor([0, *range(places, places + count)], device=rows.device)
+        return self.image.norm_out(run_blocks(self.image.blocks[block:], rows, attend_all, edit=edit, keep=keep))
 
     def enter_text(self, texts: Sequence[str], block: int) -> EnteredText:
         """Rows of C plain sentences where they enter a block, without gradient.
@@ -226,7 +266,14 @@ class TwoTower(nn.Module):
         Raises OpenworldError for an empty list, a sentence longer than the model reads, a block that does not exist,
         and a model without a causal text tower.
         """
-        return upper_blocks.enter_text(self.text, self._tokenize(texts), block)
+        require_causal(self.text, upper_blocks.NEEDED)
+        upper_blocks.require_block(block, len(self.text.blocks))
+        tower, sentences = self.text, self._tokenize(texts)
+        tokens = pad_tokens(sentences).to(self.device)
+        with torch.no_grad():
+            rows = tower.tokens(tokens) + tower.positions[: tokens.shape[1]]
+            rows = run_blocks(tower.blocks[:block], rows, tower.attend)
+        return EnteredText(rows, tuple(map(len, sentences)), text_passes.common_prefix(sentences), block)
 
     def leave_text(self, text: EnteredText | PackedText, prompts: Mapping[int, Tensor] | None = None) -> Tensor:
         """Sentences of `enter_text` through the remaining blocks: float[C,D], unnormalised.

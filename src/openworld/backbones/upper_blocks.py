@@ -5,21 +5,19 @@ Tuning (Wu et al., 2025) tunes the weights of the upper blocks and calls this la
 2025) puts learned rows into the upper blocks, and gains as much. Both are exact.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
-from openworld.backbones.blocks import attend_all, attend_earlier, run_blocks
 from openworld.backbones.packed_sentences import SPARE, PackedSentences, encode_packed, record_keys_and_values
 from openworld.backbones.packing import pack_lengths, plan_attention
-from openworld.backbones.prompts import common_prefix, pad_tokens, require_causal
-from openworld.backbones.towers import ImageTower, TextTower, require_class_token
+from openworld.backbones.towers import TextTower
 from openworld.core.errors import OpenworldError
 from openworld.core.representation import short_repr
 
-_WHAT = "passes through upper blocks need"
+NEEDED = "passes through upper blocks need"
 
 
 @dataclass(frozen=True)
@@ -85,41 +83,6 @@ class PackedText:
     __repr__ = short_repr
 
 
-@torch.no_grad()
-def enter_image(tower: ImageTower, pixels: Tensor, block: int) -> Tensor:
-    """Rows float[B, 1 + P, W] of pixels float[B, 3, H, W] where they enter a block; see `TwoTower.enter_image`."""
-    require_class_token(tower, _WHAT)
-    _require_block(block, len(tower.blocks))
-    return run_blocks(tower.blocks[:block], tower.embed(pixels), attend_all)
-
-
-def leave_image(tower: ImageTower, rows: Tensor, block: int, prompts: Mapping[int, Tensor] | None = None) -> Tensor:
-    """Rows float[B, 1 + N, W] of class token and prompts behind the last norm; see `TwoTower.leave_image`."""
-    prompts, places = prompts or {}, rows.shape[1]
-    if prompts:
-        _require_prompts(prompts, block, len(tower.blocks))
-
-    def edit(index: int, rows: Tensor) -> Tensor:
-        if block + index not in prompts:
-            return rows
-        return torch.cat([rows[:, :places], prompts[block + index].expand(len(rows), -1, -1)], dim=1)
-
-    # The last block computes the class token and the prompts, which stand behind the patches, alone.
-    count = len(prompts[block]) if prompts else 0
-    keep = torch.tensor([0, *range(places, places + count)], device=rows.device)
-    return tower.norm_out(run_blocks(tower.blocks[block:], rows, attend_all, edit=edit, keep=keep))
-
-
-@torch.no_grad()
-def enter_text(tower: TextTower, sentences: Sequence[Sequence[int]], block: int) -> EnteredText:
-    """Rows of C sentences, given as token ids, where they enter a block; see `TwoTower.enter_text`."""
-    require_causal(tower, _WHAT)
-    _require_block(block, len(tower.blocks))
-    tokens = pad_tokens(sentences).to(tower.positions.device)
-    rows = run_blocks(tower.blocks[:block], tower.tokens(tokens) + tower.positions[: tokens.shape[1]], attend_earlier)
-    return EnteredText(rows, tuple(map(len, sentences)), common_prefix(sentences), block)
-
-
 def leave_text(tower: TextTower, text: EnteredText | PackedText, prompts: Mapping[int, Tensor] | None = None) -> Tensor:
     """Unnormalised joint embeddings float[C, D] of sentences that have entered; see `TwoTower.leave_text`."""
     prompts = dict(prompts or {})
@@ -127,19 +90,19 @@ def leave_text(tower: TextTower, text: EnteredText | PackedText, prompts: Mappin
     packed = text.pack(tower, count) if isinstance(text, EnteredText) else text
     block, shared = packed.sentences.block, packed.shared
     if prompts:
-        _require_prompts(prompts, block, len(tower.blocks))
+        require_prompts(prompts, block, len(tower.blocks))
         shared = torch.cat([prompts.pop(block), shared])
     if count != packed.room:
         raise OpenworldError(f"got {count} learned rows for sentences that are packed with room for {packed.room}.")
     return encode_packed(tower, shared[None], packed.sentences, replace=prompts)[0]
 
 
-def _require_block(block: int, layers: int) -> None:
+def require_block(block: int, layers: int) -> None:
     if not 0 <= block < layers:
         raise OpenworldError(f"rows are to enter block {block}; this tower has blocks 0 to {layers - 1}.")
 
 
-def _require_prompts(prompts: Mapping[int, Tensor], block: int, layers: int) -> None:
+def require_prompts(prompts: Mapping[int, Tensor], block: int, layers: int) -> None:
     shapes = {index: list(rows.shape) for index, rows in prompts.items()}
     outside = [index for index in prompts if not block <= index < layers]
     if outside or block not in prompts or len(set(map(tuple, shapes.values()))) > 1:

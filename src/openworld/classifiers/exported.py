@@ -16,8 +16,8 @@ import torch
 from torch import Tensor, nn
 
 from openworld.backbones.foreign.encoder import import_library
-from openworld.backbones.names_in_files import not_said
 from openworld.backbones.preprocess import Preprocess
+from openworld.backbones.published_files import not_said
 from openworld.classifiers.classifier import Classifier
 from openworld.core.errors import OpenworldError
 from openworld.core.plain_files import sha256_of

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from torch import nn
 
-from openworld.backbones.names_in_files import not_said
 from openworld.backbones.preprocess import Preprocess
+from openworld.backbones.published_files import not_said
 from openworld.classifiers import _timm, checkpoints, exported
 from openworld.classifiers.architectures import ARCHITECTURES, build
 from openworld.classifiers.classifier import Classifier

@@ -1,13 +1,15 @@
 """An image set: class names, labels, and images by index; what every other room knows of a data set."""
 
 import hashlib
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any
 
 import numpy as np
 from PIL import Image
 
-from openworld.core.arrays import ArrayLike, as_labels
+from openworld.core.arrays import ArrayLike, as_labels, require_length
 from openworld.core.errors import OpenworldError
 from openworld.core.plain_files import require_text
 from openworld.core.representation import short_repr
@@ -29,9 +31,10 @@ class ImageSet:
         groups: int[N]; images that share a number are variations of one original, and intervals and tests treat
             them as one cluster. `numpy.arange(N)` where all images are independent.
         content: says what `read` returns for 0..N-1: equal contents, equal pixels. Usually a hash.
-        read: image number -> PIL image of any mode; raises OpenworldError for one that cannot be read. Where
-            images are files it has a method `file_of`, image number -> path below the data's own folder.
+        read: image number -> PIL image of any mode; raises OpenworldError for one that cannot be read.
         base_count: so many classes, the first, are base classes; None for the first half.
+        columns: what else is known of every image, arrays of N rows by name: "path", text, where it lies below the
+            folder of its data; "embeddings", float32[N, D], of images that came embedded and cannot be read.
 
     Raises:
         OpenworldError: duplicate or empty class names, names that are not text, labels out of range, lengths that
@@ -51,6 +54,7 @@ class ImageSet:
     content: str
     read: Callable[[int], Image.Image]
     base_count: int | None = None
+    columns: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
     __repr__ = short_repr
 
@@ -66,8 +70,10 @@ class ImageSet:
                 f"{self.name!r} has {len(names)} class names, but image {int(labels.argmax())} has label "
                 f"{labels.max()}; labels count from 0, so give {labels.max() + 1} names or mend the labels."
             )
-        for field, value in (("classnames", names), ("labels", labels), ("groups", groups)):
-            object.__setattr__(self, field, value)
+        for name, value in (("classnames", names), ("labels", labels), ("groups", groups)):
+            object.__setattr__(self, name, value)
+        for name, column in self.columns.items():
+            require_length(column, f"the column {name!r} of {self.name!r}", len(labels))
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -80,7 +86,7 @@ class ImageSet:
     @property
     def embeddings(self) -> np.ndarray | None:
         """float32[N, D] of images that came embedded and cannot be read; None for images."""
-        return embeddings_of(self.read)
+        return self.columns.get("embeddings")
 
     @property
     def fingerprint(self) -> str:
@@ -105,8 +111,7 @@ class ImageSet:
 
     def path_of(self, index: int) -> str:
         """Where image `index` lies below the folder of its data, as on any machine; its number if it is no file."""
-        path = file_of(self.read, int(index))
-        return str(index) if path is None else path
+        return ("path" in self.columns and self.columns["path"][int(index)]) or str(index)
 
     @checked
     def subset(self, indices: ArrayLike) -> "ImageSet":
@@ -115,49 +120,26 @@ class ImageSet:
         if chosen.size and chosen.max() >= len(self):
             raise OpenworldError(f"{self.name!r} has {len(self)} images; there is no number {chosen.max()}.")
         content = hashlib.sha256(self.content.encode() + b"\0" + chosen.tobytes()).hexdigest()
-        picked = Picked(self.read, chosen)
-        return replace(self, labels=self.labels[chosen], groups=self.groups[chosen], content=content, read=picked)
+        return replace(
+            self,
+            labels=self.labels[chosen],
+            groups=self.groups[chosen],
+            content=content,
+            read=partial(read_chosen, self.read, chosen),
+            columns={name: column[chosen] for name, column in self.columns.items()},
+        )
 
 
-class Derived:
-    """A reader of what `self.read` reads; a class, not a closure, so that it travels between processes."""
-
-    def place(self, index: int) -> tuple[Callable[[int], Image.Image], int]:
-        """Return the reader, and the number there, of the image that an image is made of."""
-        return self.read, index  # ty: ignore[missing-attribute]: a field of those that read with one reader
-
-    def __call__(self, index: int) -> Image.Image:
-        read, row = self.place(index)
-        return read(row)
-
-    def file_of(self, index: int) -> str | None:
-        return file_of(*self.place(index))
+# A reader is a function of this module's kind, with arguments: a closure would not travel between processes.
 
 
-@dataclass(frozen=True, eq=False)
-class Picked(Derived):
-    """Reads number `numbers[i]` when asked for `i`."""
-
-    read: Callable[[int], Image.Image]
-    numbers: np.ndarray
-
-    def place(self, index: int) -> tuple[Callable[[int], Image.Image], int]:
-        return self.read, int(self.numbers[index])
-
-    @property
-    def embeddings(self) -> np.ndarray | None:
-        whole = embeddings_of(self.read)
-        return None if whole is None else whole[self.numbers]
+def read_chosen(read: Callable[[int], Image.Image], chosen: np.ndarray, index: int) -> Image.Image:
+    return read(int(chosen[index]))
 
 
-def embeddings_of(read: Callable[[int], Image.Image]) -> np.ndarray | None:
-    return getattr(read, "embeddings", None)
-
-
-def file_of(read: Callable[[int], Image.Image], index: int) -> str | None:
-    """Return the path that a reader says of an image, below the folder of its data; None where images are no files."""
-    path_of = getattr(read, "file_of", None)
-    return None if path_of is None else path_of(index)
+def path_column(paths: Iterable[str]) -> dict[str, np.ndarray]:
+    """Return the column of paths below the folder of the data; "" where an image is no file."""
+    return {"path": np.array(list(paths), dtype=object)}
 
 
 def _require_distinct(names: tuple[str, ...], dataset: str) -> None:

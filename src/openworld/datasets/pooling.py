@@ -4,14 +4,15 @@ import hashlib
 import re
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 
 import numpy as np
 from PIL import Image
 
 from openworld.core.errors import OpenworldError
 from openworld.core.types import Positive, checked
-from openworld.datasets.image_set import Derived, ImageSet, embeddings_of
+from openworld.datasets.image_set import ImageSet
 from openworld.datasets.names.forms import normalise_class_name
 from openworld.datasets.splits import ClassSplit
 
@@ -28,10 +29,17 @@ def pooled(sets: Sequence[ImageSet], classnames: Sequence[str] | None = None) ->
     content, read = sets[0].content, sets[0].read
     if len(sets) > 1:
         content = hashlib.sha256("\0".join(one.content for one in sets).encode()).hexdigest()
-        read = Pooled(tuple(one.read for one in sets), tuple(map(len, sets)))
+        read = partial(read_pooled, tuple(one.read for one in sets), np.cumsum([0, *map(len, sets)]))
     domain = " + ".join(dict.fromkeys(one.domain for one in sets if one.domain))
     count = sets[0].base_count if classnames is None else None
-    return ImageSet(sets[0].name, domain, names, labels, groups, content, read, count)
+    shared = set.intersection(*(set(one.columns) for one in sets))
+    columns = {name: np.concatenate([one.columns[name] for one in sets]) for name in shared}
+    return ImageSet(sets[0].name, domain, names, labels, groups, content, read, count, columns)
+
+
+def read_pooled(reads: tuple[Callable[[int], Image.Image], ...], starts: np.ndarray, index: int) -> Image.Image:
+    number = int(np.searchsorted(starts, index, side="right")) - 1
+    return reads[number](index - int(starts[number]))
 
 
 @checked
@@ -86,8 +94,9 @@ def grouped(images: ImageSet, pattern: str) -> ImageSet:
         OpenworldError: a pattern that is none, or an image in whose path it finds nothing.
 
     >>> white = lambda number: Image.new("RGB", (2, 2), "white")
-    >>> white.file_of = ("cat/a_frame1.png", "cat/a_frame2.png", "cat/b_frame1.png").__getitem__
-    >>> grouped(ImageSet("toy", "", ("cat", "dog"), [0, 0, 0], [0, 1, 2], "three", white), "(.+)_frame").groups.tolist()
+    >>> paths = np.array(["cat/a_frame1.png", "cat/a_frame2.png", "cat/b_frame1.png"], object)
+    >>> three = ImageSet("toy", "", ("cat", "dog"), [0, 0, 0], [0, 1, 2], "three", white, columns={"path": paths})
+    >>> grouped(three, "(.+)_frame").groups.tolist()
     [0, 0, 1]
     """
     compiled = pattern_of(pattern)
@@ -114,26 +123,6 @@ def remembered(images: ImageSet, count: int) -> ImageSet:
     return replace(images, read=_Remembered(images.read, count))
 
 
-@dataclass(frozen=True, eq=False)
-class Pooled(Derived):
-    """Reads from the set that a number falls in."""
-
-    reads: tuple[Callable[[int], Image.Image], ...]
-    sizes: tuple[int, ...]
-
-    def place(self, index: int) -> tuple[Callable[[int], Image.Image], int]:
-        for read, size in zip(self.reads, self.sizes, strict=True):
-            if index < size:
-                return read, index
-            index -= size
-        raise IndexError(index)
-
-    @property
-    def embeddings(self) -> np.ndarray | None:
-        vectors = [vector for read in self.reads if (vector := embeddings_of(read)) is not None]
-        return np.concatenate(vectors) if len(vectors) == len(self.reads) else None
-
-
 def _places(images: ImageSet, names: tuple[str, ...]) -> np.ndarray:
     """Where the classes of a set stand among the names."""
     place_of = {normalise_class_name(name): place for place, name in enumerate(names)}
@@ -146,7 +135,7 @@ def _places(images: ImageSet, names: tuple[str, ...]) -> np.ndarray:
     return np.array([place_of[normalise_class_name(name)] for name in images.classnames], dtype=np.int64)
 
 
-class _Remembered(Derived):
+class _Remembered:
     """Reads an image once, as long as it is among the last `count`; threads may share it."""
 
     def __init__(self, read: Callable[[int], Image.Image], count: int):

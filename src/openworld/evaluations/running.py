@@ -226,8 +226,8 @@ def count_workers(options: RunOptions, spec: Any) -> int:
 
 def _unit_bytes(spec: Any) -> int | None:
     """Bytes of GPU memory of a unit of learners, with room to spare; None where nobody knows."""
+    from openworld.backbones.devices import DTYPES
     from openworld.backbones.names import is_foreign
-    from openworld.backbones.precision import DTYPES
     from openworld.evaluations.runtime import shape
 
     if not evaluation_of(spec).tunings or is_foreign(spec.backbone):

@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from openworld import backbones
-from openworld.backbones.devices import require_device
+from openworld.backbones.devices import Precision, allow_tf32, require_device
 from openworld.backbones.loading import load_once as backbone
-from openworld.backbones.precision import Precision, allow_tf32
 from openworld.core.arrays import require_at_least
 from openworld.core.errors import OpenworldError
 from openworld.datasets import ImageSet

@@ -14,8 +14,8 @@ from typing import Annotated, Any, NoReturn
 import numpy as np
 import torch
 
+from openworld.backbones.devices import tf32_allowed
 from openworld.backbones.dual_encoder import DualEncoder, EncoderConfig
-from openworld.backbones.precision import tf32_allowed
 from openworld.core.arrays import MOST
 from openworld.core.errors import OpenworldError
 from openworld.core.types import Count, Positive, Range, checked

@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from openworld.core.arrays import as_labels
 from openworld.core.errors import OpenworldError
 from openworld.datasets import ImageSet
 from openworld.datasets.formats.numbered_list import UNLABELLED
-from openworld.datasets.image_set import Picked
+from openworld.datasets.image_set import path_column
 from openworld.datasets.names.forms import numbered_names
 from openworld.detectors import Activations, FitStatistics, Head
 from openworld.detectors.engine.fitted import plain_scores
@@ -37,21 +38,6 @@ FEATURES = Schema(
 )
 HEAD = Schema((TableColumn("weight", "vectors", needed=True), TableColumn("bias")))
 """The last layer of a classifier: `weight` [C, D], and perhaps `bias` [C]."""
-
-
-@dataclass(frozen=True, eq=False)
-class FeatureRows:
-    """What an image set reads that has features [N, D], logits [N, C] or both instead of images."""
-
-    title: str
-    columns: Mapping[str, np.ndarray]
-
-    def __call__(self, index: int) -> Any:
-        raise OpenworldError(f"{self.title} has features and no images, of which there is nothing to read.")
-
-    def file_of(self, index: int) -> str | None:
-        """What the table calls an image."""
-        return str(self.columns["image"][index]) if "image" in self.columns else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,7 +122,13 @@ def feature_images(file: ScoreFile) -> ImageSet:
     content = hashlib.sha256()
     for name, column in sorted(table.items()):
         content.update(name.encode() + (column.astype(str) if column.dtype == object else column).tobytes())
-    return ImageSet(file.path.stem, "", names, labels, groups, content.hexdigest(), FeatureRows(file.path.stem, table))
+    paths = path_column(map(str, table["image"].tolist())) if "image" in table else {}
+    stem, read = file.path.stem, partial(no_image, file.path.stem)
+    return ImageSet(stem, "", names, labels, groups, content.hexdigest(), read, columns={**table, **paths})
+
+
+def no_image(title: str, index: int) -> Any:
+    raise OpenworldError(f"{title} has features and no images, of which there is nothing to read.")
 
 
 def part_of_features(images: ImageSet, part: str) -> ImageSet | None:
@@ -151,12 +143,7 @@ def part_of_features(images: ImageSet, part: str) -> ImageSet | None:
 
 def columns_of(images: ImageSet) -> Mapping[str, np.ndarray] | None:
     """Return the features and logits of an image set that has them instead of images; None of images."""
-    read, rows = images.read, None
-    while isinstance(read, Picked):
-        rows, read = read.numbers if rows is None else read.numbers[rows], read.read
-    if not isinstance(read, FeatureRows):
-        return None
-    return dict(read.columns) if rows is None else {name: column[rows] for name, column in read.columns.items()}
+    return images.columns if {"features", "logits"} & set(images.columns) else None
 
 
 def has_pixels(images: ImageSet) -> bool:

@@ -8,7 +8,7 @@ import numpy as np
 from openworld import datasets
 from openworld.core.errors import OpenworldError
 from openworld.datasets import DATASETS, ImageSet
-from openworld.datasets.formats import unlabelled_folder
+from openworld.datasets.formats.folder import find_images, images_of_paths
 from openworld.datasets.formats.numbered_list import UNLABELLED
 from openworld.datasets.names.forms import readable_class_name
 
@@ -51,8 +51,8 @@ def target_images(where: str | ImageSet, classnames: Sequence[str]) -> tuple[Ima
     names = set(map(readable_class_name, _folders(path)))
     if (names and names <= set(classnames)) or (path / "classnames.txt").is_file():
         return labelled_images(where), True
-    files = unlabelled_folder.find_images([path])
-    return unlabelled_folder.load(files, path.resolve().name, path), False  # other images under the same names
+    files = find_images([path])
+    return images_of_paths(files, path.resolve().name, path), False  # other images under the same names
 
 
 def _folders(folder: Path) -> list[str]:

@@ -159,13 +159,14 @@ def _learner_of(found: Any, new_names: Sequence[str], template: str) -> Any:
 
 def _find_images(images: "Sequence[str | ImageSet | ScoreFile]") -> "tuple[list[Path], ImageSet | None]":
     """Return the paths of files, or of the images of a data set, and that data set."""
-    from openworld.datasets.formats import embeddings, unlabelled_folder
+    from openworld.datasets.formats import embeddings
+    from openworld.datasets.formats.folder import find_images
     from openworld.own_data.images import UNLABELLED, are_images, labelled_images
 
     first, embedded = images[0], holds_embeddings(images[0], "embeddings")
     sets = [each for each in images if not isinstance(each, str) or (not Path(each).exists() and are_images(each))]
     if not sets and not embedded:
-        return unlabelled_folder.find_images([Path(str(each)) for each in images]), None
+        return find_images([Path(str(each)) for each in images]), None
     if len(images) > 1:
         name = getattr(first, "name", first)
         raise OpenworldError(f"{name} is a data set, and {len(images) - 1} more came; give a data set alone.")
@@ -285,7 +286,7 @@ def predict(
     **options: Any,
 ) -> Report:
     """Name images as `prediction_inputs` says, and write what is said of them as a stream where `out` says so."""
-    from openworld.datasets.formats import unlabelled_folder
+    from openworld.datasets.formats.folder import images_of_paths
     from openworld.features import encode
     from openworld.learners import encoding_for
     from openworld.learners.engine import predictions
@@ -295,7 +296,7 @@ def predict(
     inputs = prediction_inputs(model, images, new=(*new, *names), **options)
     require_stream(out, inputs, labelled)
     fitted, shown = inputs.fitted, inputs.dataset
-    shown = unlabelled_folder.load(inputs.paths) if shown is None else shown
+    shown = images_of_paths(inputs.paths) if shown is None else shown
     # Before any image is read: a sentence or names that will not do.
     require_templates(inputs.sentence)
     bank = fitted.text_bank(fitted.classnames, inputs.new_names)

@@ -5,12 +5,14 @@ depends on the machine (WordNet is not installed everywhere).
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from pathlib import Path
 
 from openworld.core.errors import OpenworldError
 from openworld.core.plain_files import parse_json
 from openworld.datasets.names.audit import Audit, count_in_words
 from openworld.report.data_files import json_text
+from openworld.runs import read_spec
 from openworld.runs.atomic import write_file
 
 FILE = "audit.json"
@@ -24,7 +26,7 @@ def read_audits(folder: Path | str) -> tuple[Audit, ...]:
     if not path.is_file():
         return ()
     try:
-        return tuple(Audit.from_dict(audit) for audit in parse_json(path.read_bytes())["audits"])
+        return tuple(read_spec(audit, Audit) for audit in parse_json(path.read_bytes())["audits"])
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise OpenworldError(f"{path} is damaged ({error}). Delete it; the next start writes it again.") from error
 
@@ -55,7 +57,7 @@ def tell_audits(audits: Sequence[Audit], folder: Path | None, say: Callable[[str
 
 
 def keep_audits(audits: Sequence[Audit], folder: Path) -> None:
-    data = json_text({"audits": [audit.to_dict() for audit in audits]}).encode()
+    data = json_text({"audits": [asdict(audit) for audit in audits]}).encode()
     path = folder / FILE
     if not path.is_file() or path.read_bytes() != data:
         write_file(path, data)

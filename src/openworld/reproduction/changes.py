@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from openworld.backbones.precision import Precision
+from openworld.backbones.devices import Precision
 from openworld.core.arrays import MOST
 from openworld.core.errors import OpenworldError, unknown_name
 from openworld.core.types import Range, checked

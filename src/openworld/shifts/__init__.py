@@ -9,7 +9,7 @@ Functions of features, texts' and images', of one two-tower model. In order:
     streamed_degrees, sharded_degrees      the same piece by piece: from disk, and on an engine, to be resumed
     equal_width_levels, shift_grid         levels of both, and the cells they make
     equal_subsets, farthest                subsets of equal size; which concepts or looks are far
-    open_world_by_shift                    OpenworldAUC in every cell and at every level (open_world_in_same_looks)
+    open_world_by_shift                    OpenworldAUC in every cell and at every level
 
 "Rethinking the Evaluation of Out-of-Distribution Detection: A Sorites Paradox" (Long et al., 2024: LAID, IS-OOD,
 Syn-IS). Correlation and sensitivity of a metric over the cells are `openworld.metrics.shift_trend`.
@@ -21,7 +21,7 @@ from openworld.core.lazy import lazily
 
 if TYPE_CHECKING:
     from openworld.shifts.appearance import LOOKS, AppearanceEncoder, image_grid, in_looks
-    from openworld.shifts.decomposition import HALVES, Decomposition, load_decomposition, overlap
+    from openworld.shifts.decomposition import HALVES, Decomposition, load_decomposition
     from openworld.shifts.degrees import Far, ShiftDegrees, farthest, merge_degrees, shift_degrees, shift_grid
     from openworld.shifts.grid import (
         PUBLISHED_QUANTILES,
@@ -34,24 +34,23 @@ if TYPE_CHECKING:
     from openworld.shifts.laid import (
         DECOMPOSITIONS,
         LAID,
+        PCA,
         TripletDistances,
         share_right,
         triplet_distances,
         triplet_losses,
     )
     from openworld.shifts.matrices import Whitening, deviation, nearest_orthogonal, random_orthogonal, whitening
-    from openworld.shifts.neighbours import ENGINES, Nearest, merge_nearest, nearest
-    from openworld.shifts.open_world import OpenWorldByShift, open_world_by_shift, open_world_in_same_looks
-    from openworld.shifts.pca import PCA
+    from openworld.shifts.neighbours import Nearest, merge_nearest, nearest
+    from openworld.shifts.open_world import OpenWorldByShift, open_world_by_shift
     from openworld.shifts.sharding import Shards, sharded_degrees, streamed_degrees
     from openworld.shifts.triplets import Triplets, write_texts
-    from openworld.shifts.zero_shot import DecomposedAccuracy, decomposed_nearest_mean, decomposed_zero_shot
+    from openworld.shifts.zero_shot import DecomposedAccuracy, decomposed_zero_shot
 
 __getattr__, __dir__ = lazily(__name__, __file__)
 
 __all__ = [
     "DECOMPOSITIONS",
-    "ENGINES",
     "HALVES",
     "LAID",
     "LOOKS",
@@ -71,7 +70,6 @@ __all__ = [
     "TripletDistances",
     "Triplets",
     "Whitening",
-    "decomposed_nearest_mean",
     "decomposed_zero_shot",
     "deviation",
     "equal_subsets",
@@ -84,8 +82,6 @@ __all__ = [
     "nearest",
     "nearest_orthogonal",
     "open_world_by_shift",
-    "open_world_in_same_looks",
-    "overlap",
     "image_grid",
     "random_orthogonal",
     "share_right",

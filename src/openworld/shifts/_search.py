@@ -3,18 +3,14 @@
 Products are made tile by tile. Of every `GROUP` of them one maximum is taken and compared with the smallest of the
 best so far; only groups that hold something better are opened. After the first tile few do: for rows in random order
 some `count` ln(M / TILE) of each query. Memory does not grow with the reference.
-
-faiss is another way to find them: its flat index of inner products, on the CPU.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from openworld.core.errors import OpenworldError
 from openworld.shifts._rows import CHUNK, unit
 
 GROUP = 32
@@ -33,7 +29,7 @@ class SearchReference:
     given: Tensor
     dtype: torch.dtype
     units: Tensor | None = None  # made once, or None to make them when asked
-    # what searches leave behind for the next: memory to write on, an index
+    # what searches leave behind for the next: memory to write on
     scratch: dict = field(default_factory=dict)
 
     @classmethod
@@ -62,8 +58,7 @@ class SearchReference:
 
 Candidates = tuple[Tensor, Tensor]
 """Where the largest products of b queries are: places int64[b, n] of reference rows, in any order; and float64[b], no
-row that is missing there has a larger product, as the engine computed it."""
-Engine = Callable[[Tensor, SearchReference, int], Candidates]
+row that is missing there has a larger product, as it was computed."""
 
 
 def matrix_search(queries: Tensor, reference: SearchReference, count: int) -> Candidates:
@@ -195,22 +190,3 @@ def _multiply(queries: Tensor, rows: Tensor, out: Tensor) -> None:
     else:
         # NumPy's OpenBLAS took 5.6 ns for 256 products and sums where torch's MKL took 5.9 to 8.5 (AMD EPYC, AVX2).
         np.matmul(queries.numpy(), rows.numpy().T, out=out.numpy())
-
-
-def faiss_search(queries: Tensor, reference: SearchReference, count: int) -> Candidates:
-    """Search as `matrix_search` does, by `faiss.IndexFlatIP`; float32 on the CPU only."""
-    if "index" not in reference.scratch:
-        try:
-            import faiss
-        except ImportError as error:
-            raise OpenworldError(
-                "the engine 'faiss' needs the package faiss-cpu (pip install faiss-cpu); the engine 'matrix' needs "
-                "nothing and gives the same degrees."
-            ) from error
-        index = reference.scratch["index"] = faiss.IndexFlatIP(reference.given.shape[1])
-        index.add(reference.part(0, len(reference)).to("cpu", torch.float32).numpy())
-    wanted = min(count, len(reference))
-    values, places = reference.scratch["index"].search(queries.to("cpu", torch.float32).numpy(), wanted)
-    values, places = (torch.from_numpy(array).to(queries.device) for array in (values, places))
-    rest = values[:, -1].to(torch.float64)
-    return places, rest if len(reference) > count else torch.full_like(rest, -torch.inf)

@@ -156,22 +156,3 @@ def load_decomposition(path: Path | str) -> Decomposition:
         return Decomposition(**tensors, about=about)
     except (OSError, SafetensorError, KeyError, TypeError, ValueError) as error:
         raise OpenworldError(f"{path} holds no decomposition ({error}); give a file that `save` wrote.") from error
-
-
-@checked
-def overlap(one: Tensor, other: Tensor) -> float:
-    """How much two subspaces have in common: the mean squared cosine of their principal angles, in [0, 1].
-
-    1 for the same subspace, whatever its basis; about B / D for two of B dimensions drawn at random in D.
-
-    Args:
-        one, other: bases float[D, A] and float[D, B] in columns, such as `Decomposition.semantic` of two seeds.
-
-    >>> overlap(torch.eye(4)[:, :2], torch.eye(4)[:, 1:3])
-    0.5
-    """
-    one, other = as_matrix(one, "one", "[D, A]"), as_matrix(other, "other", "[D, B]")
-    if len(one) != len(other):
-        raise OpenworldError(f"the bases have shapes {list(one.shape)} and {list(other.shape)}, expected [D, ...].")
-    first, second = (torch.linalg.qr(basis.to("cpu", torch.float64)).Q for basis in (one, other))
-    return float((first.T @ second).square().sum() / min(first.shape[1], second.shape[1]))

@@ -8,7 +8,6 @@ are different images. Which concepts, and which looks, are far: degrees summed u
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -52,7 +51,13 @@ class ShiftDegrees:
 
 @checked
 def shift_degrees(
-    decomposition: Decomposition, images: ArrayLike, reference: ArrayLike, *, k: int = K, first: int = 0, **search: Any
+    decomposition: Decomposition,
+    images: ArrayLike,
+    reference: ArrayLike,
+    *,
+    k: int = K,
+    first: int = 0,
+    half: bool = False,
 ) -> ShiftDegrees:
     """How far images (or texts, for prompts of images to be made) are from reference images.
 
@@ -66,11 +71,11 @@ def shift_degrees(
         images: float[N, D], any lengths. reference: float[M, D], in-distribution images.
         k: which neighbour, from 1.
         first: place of the reference's first image in the whole, where this is a shard of it.
-        search: `engine` and `half` of `nearest`.
+        half: as for `nearest`.
     Returns:
         ShiftDegrees.
     Raises:
-        OpenworldError: widths that differ, NaN, a row of zeros, an empty reference, an unknown engine.
+        OpenworldError: widths that differ, NaN, a row of zeros, an empty reference.
 
     >>> import torch
     >>> halves = Decomposition.of_matrix(torch.eye(4))
@@ -79,7 +84,7 @@ def shift_degrees(
     ([0.0], [1.0])
     """
     pairs = zip(decomposition.halves(images), decomposition.halves(reference), strict=True)
-    return ShiftDegrees(k, *(nearest(queries, known, k, first=first, **search) for queries, known in pairs))
+    return ShiftDegrees(k, *(nearest(queries, known, k, first=first, half=half) for queries, known in pairs))
 
 
 @checked

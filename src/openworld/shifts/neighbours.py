@@ -1,10 +1,10 @@
 """The k nearest rows of a reference by cosine distance: exact, in bounded memory, mergeable over shards.
 
-An engine proposes candidates from fast products, and how wrong those products can be is known. The candidates are
+Candidates are found by fast products, and how wrong those products can be is known. The candidates are
 measured in float64, and the k-th is believed only if no row that was left out can be as near, whatever the rounding;
 the few queries for which that cannot be said are searched again, for more candidates and in finer arithmetic. A
 distance is computed from its pair of rows alone, and of equally near rows the first are taken, so that the answer is
-one and the same whatever the engine, the shards, the blocks and the machine.
+one and the same whatever the shards, the blocks and the machine.
 """
 
 from collections.abc import Iterator, Sequence
@@ -15,14 +15,11 @@ import torch
 from torch import Tensor
 
 from openworld.core.arrays import ArrayLike
-from openworld.core.errors import OpenworldError, unknown_name
+from openworld.core.errors import OpenworldError
 from openworld.core.representation import short_repr
 from openworld.core.types import Count, Positive, checked
 from openworld.shifts._rows import as_rows, exact_unit, sum_in_order, unit
-from openworld.shifts._search import Engine, SearchReference, faiss_search, matrix_search
-
-ENGINES: dict[str, Engine] = {"matrix": matrix_search, "faiss": faiss_search}
-"""How candidates are found, by name."""
+from openworld.shifts._search import SearchReference, matrix_search
 
 # Candidates beyond k: with too few, the k-th neighbour and those left out are too close to be told apart.
 _SPARE = {torch.float16: 22, torch.float32: 2, torch.float64: 2}
@@ -71,7 +68,6 @@ def nearest(
     k: Positive = 10,
     *,
     first: Count = 0,
-    engine: str = "matrix",
     half: bool = False,
 ) -> Nearest:
     """The k rows of a reference with the smallest cosine distance to each query.
@@ -84,24 +80,21 @@ def nearest(
         reference: float[M, D], M >= 1; where it is, the products are made.
         k: how many, from 1.
         first: place of the reference's first row in the whole, for a shard of it; see `merge_nearest`.
-        engine: a name in `ENGINES`.
         half: find candidates in float16 (for a GPU); changes the speed and nothing else.
     Returns:
         Nearest, with min(k, M) columns.
     Raises:
-        OpenworldError: NaN, infinity, a row of zeros, widths that differ, an empty reference, an unknown engine.
+        OpenworldError: NaN, infinity, a row of zeros, widths that differ, an empty reference.
 
     >>> near = nearest([[2.0, 0.0]], [[0.0, 1.0], [1.0, 0.0], [-3.0, 0.0]], k=3)
     >>> near.distances.round(6).tolist(), near.places.tolist()  # itself, a right angle, the opposite
     ([[0.0, 1.0, 2.0]], [[1, 0, 2]])
     """
-    if engine not in ENGINES:
-        raise unknown_name("engine", engine, ENGINES)
     rows = as_rows(reference, "reference")
     queries = as_rows(queries, "queries", width=rows.shape[1]).to(rows.device)
     if not len(rows):
         raise OpenworldError("the reference is empty; shift is measured against at least one image.")
-    size, k, search = QUERIES_ON_GPU if rows.is_cuda else QUERIES, min(k, len(rows)), ENGINES[engine]
+    size, k = QUERIES_ON_GPU if rows.is_cuda else QUERIES, min(k, len(rows))
     distances = queries.new_empty(len(queries), k, dtype=torch.float64)
     places = torch.empty_like(distances, dtype=torch.int64)
     unsure = torch.arange(len(queries), device=queries.device)
@@ -112,14 +105,14 @@ def nearest(
         # Many candidates are sought for fewer queries, so that memory does not grow with the number of equal rows.
         for block in unsure.split(max(1, min(size, size * _MORE * k // count))):
             some = queries[block]
-            candidates, rest = search(unit(some, known.dtype), known, min(count, len(rows)))
+            candidates, rest = matrix_search(unit(some, known.dtype), known, min(count, len(rows)))
             candidates = candidates.sort(dim=1).values  # so that of equally near rows the first comes first
             ordered, order = _distances(some, rows, candidates).sort(dim=1, stable=True)
             distances[block], places[block] = ordered[:, :k], candidates.gather(1, order)[:, :k]
             # whether no other row can be as near
             sure = 1 - ordered[:, k - 1] > rest + _error(known.dtype, some)
             left.append(block[~sure])
-        unsure, search = torch.cat(left), matrix_search
+        unsure = torch.cat(left)
     return Nearest(distances.cpu().numpy(), places.cpu().numpy() + first)
 
 

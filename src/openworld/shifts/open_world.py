@@ -4,7 +4,7 @@ Joins "OpenworldAUC" (Hua et al., 2025) with the shift grid of "Rethinking the E
 Detection: A Sorites Paradox" (Long et al., 2024): the scores of any learner, and the degrees of its test images.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -37,7 +37,13 @@ class OpenWorldByShift:
 
 @checked
 def open_world_by_shift(
-    base: Pair, new: Pair, grid: ShiftGrid, *, base_groups: Groups = None, new_groups: Groups = None
+    base: Pair,
+    new: Pair,
+    grid: ShiftGrid,
+    *,
+    base_covariate: ArrayLike | None = None,
+    base_groups: Groups = None,
+    new_groups: Groups = None,
 ) -> OpenWorldByShift:
     """Hold all base images against the new images of each cell, of each semantic and of each covariate level.
 
@@ -45,6 +51,9 @@ def open_world_by_shift(
         base: scores float[n], larger = more base-like, and bool[n], whether each was named right.
         new: the same of the N new images.
         grid: where the N new images stand.
+        base_covariate: int64[n], the covariate level of each base image; only those of the same level are then held
+            against new images, so that the looks change for both sides alike, as they do when a camera changes. Levels
+            of fewer than `grid.least` are None. There are no semantic levels then: they would mix looks.
         base_groups, new_groups: as for `openworld.metrics.openworld_auc`.
     Raises:
         OpenworldError: lengths that differ, and what `openworld_auc` raises.
@@ -54,55 +63,6 @@ def open_world_by_shift(
     >>> [one.value for one in found.semantic], found.covariate[0].value
     ([0.5, 1.0], 0.75)
     """
-    held = _holding(base, base_groups, new, new_groups, grid)
-    everyone, (rows, columns) = np.arange(len(base[0])), grid.shape
-    return OpenWorldByShift(
-        {place: cell for place in _present(grid) if (cell := held(everyone, grid.cell(*place))) is not None},
-        tuple(held(everyone, np.flatnonzero(grid.semantic == level)) for level in range(columns)),
-        tuple(held(everyone, np.flatnonzero(grid.covariate == level)) for level in range(rows)),
-    )
-
-
-@checked
-def open_world_in_same_looks(
-    base: Pair,
-    base_covariate: ArrayLike,
-    new: Pair,
-    grid: ShiftGrid,
-    *,
-    base_groups: Groups = None,
-    new_groups: Groups = None,
-) -> OpenWorldByShift:
-    """Hold the base images of each covariate level against the new images of the same level, whole and cell by cell.
-
-    The looks change for both sides alike then, as they do when a camera changes. There are no semantic levels: they
-    would mix looks.
-
-    Args:
-        base, new, grid, base_groups, new_groups: as for `open_world_by_shift`.
-        base_covariate: int64[n], the covariate level of each base image; levels of fewer than `grid.least` are None.
-    Raises:
-        OpenworldError: lengths that differ, and what `openworld_auc` raises.
-
-    >>> grid = ShiftGrid([0, 0], [0, 1], shape=(2, 1), least=1)
-    >>> found = open_world_in_same_looks(([3, 1], [1, 1]), [0, 1], ([2, 2], [1, 1]), grid)
-    >>> [one.value for one in found.covariate], found.semantic
-    ([1.0, 0.0], ())
-    """
-    held = _holding(base, base_groups, new, new_groups, grid)
-    levels = as_labels(base_covariate, "base_covariate", len(base[0]))
-    rows = [np.flatnonzero(levels == level) for level in range(grid.shape[0])]
-    return OpenWorldByShift(
-        {place: cell for place in _present(grid) if (cell := held(rows[place[0]], grid.cell(*place))) is not None},
-        (),
-        tuple(held(base, np.flatnonzero(grid.covariate == level)) for level, base in enumerate(rows)),
-    )
-
-
-def _holding(
-    base: Pair, base_groups, new: Pair, new_groups, grid: ShiftGrid
-) -> Callable[[np.ndarray, np.ndarray], OpenworldAUC | None]:
-    """Return what finds OpenworldAUC of some base images against some new ones, int64 places; None of too few."""
     sides = []
     for name, (scores, correct), groups in (("base", base, base_groups), ("new", new, new_groups)):
         scores = as_scores(scores, f"{name} scores")
@@ -110,17 +70,26 @@ def _holding(
         correct = as_correct(correct, f"{name} correct", len(scores))
         sides.append((scores, correct, None if groups is None else as_groups(groups, f"{name}_groups", len(scores))))
 
-    def held(base: np.ndarray, new: np.ndarray) -> OpenworldAUC | None:
-        if min(len(base), len(new)) < grid.least:
+    def held(*chosen: np.ndarray) -> OpenworldAUC | None:
+        """Return the metric of some base images, int64 places, against some new ones; None of too few."""
+        if min(map(len, chosen)) < grid.least:
             return None
         (scores, correct, groups), (new_scores, new_correct, new_groups) = (
-            (scores[chosen], correct[chosen], None if groups is None else groups[chosen])
-            for (scores, correct, groups), chosen in zip(sides, (base, new), strict=True)
+            (scores[places], correct[places], None if groups is None else groups[places])
+            for (scores, correct, groups), places in zip(sides, chosen, strict=True)
         )
         return openworld_auc(scores, correct, new_scores, new_correct, base_groups=groups, new_groups=new_groups)
 
-    return held
-
-
-def _present(grid: ShiftGrid) -> list[tuple[int, int]]:
-    return [(row, column) for row, column in np.argwhere(grid.present).tolist()]
+    everyone, (rows, columns) = np.arange(len(sides[0][0])), grid.shape
+    base_of = [everyone] * rows  # by covariate level
+    if base_covariate is not None:
+        levels, columns = as_labels(base_covariate, "base_covariate", len(everyone)), 0
+        base_of = [np.flatnonzero(levels == level) for level in range(rows)]
+    cells = {
+        (row, column): held(base_of[row], grid.cell(row, column)) for row, column in np.argwhere(grid.present).tolist()
+    }
+    return OpenWorldByShift(
+        {place: cell for place, cell in cells.items() if cell is not None},
+        tuple(held(everyone, np.flatnonzero(grid.semantic == level)) for level in range(columns)),
+        tuple(held(places, np.flatnonzero(grid.covariate == level)) for level, places in enumerate(base_of)),
+    )

@@ -58,63 +58,15 @@ def decomposed_zero_shot(
     """
     features = as_rows(images, "images", width=decomposition.width)
     texts = as_rows(classes, "classes", width=decomposition.width).to(features.device)
-    return _table(decomposition, features, labels, texts, len(texts), groups)
-
-
-@checked
-def decomposed_nearest_mean(
-    decomposition: Decomposition,
-    images: ArrayLike,
-    labels: ArrayLike,
-    reference: ArrayLike,
-    reference_labels: ArrayLike,
-    *,
-    groups: Groups = None,
-) -> tuple[DecomposedAccuracy, ...]:
-    """Return the table by cosine with the mean of each class's reference images, where texts have no features.
-
-    With looks in the place of classes it says how well each part tells looks apart.
-
-    Args:
-        decomposition, images, labels, groups: as in `decomposed_zero_shot`.
-        reference: float[M, D], any lengths. reference_labels: int64[M], every class from 0 on at least once.
-    Returns:
-        one row per entry of `PARTS`.
-    Raises:
-        OpenworldError: as `decomposed_zero_shot`; a class without a reference image.
-
-    >>> identity = Decomposition.of_matrix(torch.eye(2))
-    >>> table = decomposed_nearest_mean(identity, [[2.0, 1.0]], [0], [[1.0, 1.0], [1.0, -1.0]], [0, 1])
-    >>> [(row.part, row.top1.value) for row in table]
-    [('whole', 1.0), ('semantic', 1.0), ('covariate', 1.0)]
-    """
-    features = as_rows(images, "images", width=decomposition.width)
-    rows = as_rows(reference, "reference", width=decomposition.width).to(features.device)
-    ids = as_labels(reference_labels, "reference_labels", len(rows))
-    there = np.unique(ids)
-    missing = np.flatnonzero(there != np.arange(there.size))
-    if missing.size or not there.size:
-        raise OpenworldError(f"class {missing[0] if missing.size else 0} has no reference image; give one of each.")
-    return _table(decomposition, features, labels, rows, int(ids.max()) + 1, groups, ids)
-
-
-def _table(
-    decomposition: Decomposition, images: Tensor, labels, texts: Tensor, classes: int, groups, ids=None
-) -> tuple[DecomposedAccuracy, ...]:
-    """Return a row a part, by cosine with texts, or with the mean unit rows of those of every class `ids`."""
     truth = as_labels(labels, "labels")
-    require_length(truth, "labels", len(images))
-    if truth.size and truth.max() >= classes:
-        raise OpenworldError(f"labels go up to {truth.max()}, but there are {classes} classes.")
+    require_length(truth, "labels", len(features))
+    if truth.size and truth.max() >= len(texts):
+        raise OpenworldError(f"labels go up to {truth.max()}, but there are {len(texts)} classes.")
     table = []
-    of_parts = ((rows, *decomposition.halves(rows)) for rows in (images, texts))
+    of_parts = ((rows, *decomposition.halves(rows)) for rows in (features, texts))
     for part, rows, known in zip(PARTS, *of_parts, strict=True):
-        if ids is not None:
-            places = torch.from_numpy(ids).to(known.device)
-            sums = known.new_zeros(classes, known.shape[1]).index_add_(0, places, unit(known, known.dtype))
-            known = sums / torch.bincount(places)[:, None]
         before = ranks(rows, known, truth)
-        top5 = accuracy(before < 5, groups=groups) if classes > 5 else None
+        top5 = accuracy(before < 5, groups=groups) if len(texts) > 5 else None
         table.append(DecomposedAccuracy(part, accuracy(before < 1, groups=groups), top5))
     return tuple(table)
 

@@ -13,7 +13,8 @@ from PIL import Image
 
 from openworld.core.errors import OpenworldError
 from openworld.datasets import few_shot, load
-from openworld.datasets.formats import folder, unlabelled_folder
+from openworld.datasets.formats import folder
+from openworld.datasets.formats.folder import find_images, images_of_paths
 from openworld.ood.detect.places import images_at
 from openworld.own_data.images import labelled_images
 from openworld.own_data.shift.images import gather
@@ -121,11 +122,11 @@ def test_what_is_missing_is_named(pets, place, options, message):
 @pytest.mark.parametrize(
     "find",
     [
-        lambda root: [folder.load(root).read.file_of(place) for place in range(2)],
-        lambda root: [path.relative_to(root).as_posix() for path in unlabelled_folder.find_images([root])],
-        lambda root: [images_at(str(root)).read.file_of(place) for place in range(2)],
-        lambda root: [gather(str(root)).images.read.file_of(place) for place in range(2)],
-        lambda root: [labelled_images(str(root)).read.file_of(place) for place in range(2)],
+        lambda root: [folder.load(root).path_of(place) for place in range(2)],
+        lambda root: [path.relative_to(root).as_posix() for path in find_images([root])],
+        lambda root: [images_at(str(root)).path_of(place) for place in range(2)],
+        lambda root: [gather(str(root)).images.path_of(place) for place in range(2)],
+        lambda root: [labelled_images(str(root)).path_of(place) for place in range(2)],
     ],
 )
 @pytest.mark.parametrize("loop", [False, True])
@@ -228,9 +229,9 @@ def test_files_and_folders_without_labels_each_once(tmp_path):
     for name in ("b.png", "a.png", "below/c.png"):
         save(tmp_path / name)
     (tmp_path / "notes.txt").write_text("no image")
-    found = unlabelled_folder.find_images([tmp_path / "b.png", tmp_path])
+    found = find_images([tmp_path / "b.png", tmp_path])
     assert [path.name for path in found] == ["b.png", "a.png", "c.png"]
-    images = unlabelled_folder.load(found, "mine")
+    images = images_of_paths(found, "mine")
     assert len(images) == 3 and images.name == "mine" and images.image(1).getpixel((0, 0)) == (255, 0, 0)
     (tmp_path / "empty").mkdir()
     os.mkfifo(tmp_path / "pipe.png")
@@ -240,8 +241,8 @@ def test_files_and_folders_without_labels_each_once(tmp_path):
         ("pipe.png", "pipe.png is no plain file"),
     ):
         with pytest.raises(OpenworldError, match=message):
-            unlabelled_folder.find_images([tmp_path / place])
-    assert "pipe.png" not in [path.name for path in unlabelled_folder.find_images([tmp_path])]
+            find_images([tmp_path / place])
+    assert "pipe.png" not in [path.name for path in find_images([tmp_path])]
     os.rename(tmp_path / "a.png", os.fsencode(tmp_path) + b"/caf\xe9.png")
     with pytest.raises(OpenworldError, match="not UTF-8"):
-        unlabelled_folder.find_images([tmp_path])
+        find_images([tmp_path])

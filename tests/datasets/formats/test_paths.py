@@ -5,7 +5,7 @@ from PIL import Image
 
 from openworld import datasets
 from openworld.datasets.corruptions import corrupted
-from openworld.datasets.formats import unlabelled_folder
+from openworld.datasets.formats.folder import find_images, images_of_paths
 from openworld.datasets.pooling import pooled, remembered
 from openworld.datasets.styles import styled
 from openworld.datasets.styles.styled import restyled
@@ -38,9 +38,9 @@ def test_every_choice_and_change_keeps_the_paths(image_folder):
 def test_lists_and_loose_images(image_folder):
     (image_folder / "list.csv").write_text("path,label\n" + "".join(f"test/{name},x{name[0]}\n" for name in NAMES))
     assert paths(datasets.load(str(image_folder / "list.csv"))) == [f"test/{name}" for name in NAMES]
-    files = unlabelled_folder.find_images([image_folder])
-    assert paths(unlabelled_folder.load(files, root=image_folder)) == [f"test/{name}" for name in NAMES]
-    assert paths(unlabelled_folder.load(files)) == [file.as_posix() for file in files]
+    files = find_images([image_folder])
+    assert paths(images_of_paths(files, root=image_folder)) == [f"test/{name}" for name in NAMES]
+    assert paths(images_of_paths(files)) == [file.as_posix() for file in files]
 
 
 def test_images_that_are_no_files_have_their_numbers():

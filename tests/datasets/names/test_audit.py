@@ -1,6 +1,5 @@
 """The audit of class names: every kind of finding on a list made for it, and silence on a clean one."""
 
-import json
 from dataclasses import dataclass
 
 import pytest
@@ -8,7 +7,7 @@ from mini_wordnet import write_wordnet
 
 from openworld import datasets
 from openworld.core.errors import OpenworldError
-from openworld.datasets.names.audit import Audit, Finding, audit
+from openworld.datasets.names.audit import Finding, audit
 from openworld.datasets.names.wordnet import WordNet
 
 
@@ -118,9 +117,8 @@ def test_tokens():
     assert [one.kind for one in long] == ["too long"]
 
 
-def test_it_goes_through_json():
+def test_its_headline_counts():
     told = audit(["Cat", "cat", "cats"], "pets")
-    assert Audit.from_dict(json.loads(json.dumps(told.to_dict()))) == told
     assert told.headline == "pets: 3 class names, 1 error, 2 warnings"
 
 
@@ -128,7 +126,6 @@ def test_it_goes_through_json():
     ("call", "sentence"),
     [
         (lambda: audit([]), "no class name"),
-        (lambda: Audit.from_dict({"dataset": "pets"}), "no audit"),
         (lambda: audit(["cat"], base_count=2), "base_count is 2, expected 0 to 1"),
         (lambda: audit(["cat"], tokenizer=Letters(), template="a photo"), "must hold {} once"),
         (lambda: Finding("duplicat", "error", (), ""), "did you mean 'duplicate'"),

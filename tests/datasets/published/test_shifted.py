@@ -16,7 +16,7 @@ from openworld.core.errors import OpenworldError
 from openworld.datasets import DATASETS, PUBLISHED, SHIFTED, check, load
 from openworld.datasets.formats.pickles import read_pickle
 from openworld.datasets.published import small_images
-from openworld.datasets.published.fmow import NAMES as FMOW_NAMES
+from openworld.datasets.published.downloaded import FMOW_NAMES
 from openworld.datasets.published.small_images import CIFAR10_NAMES, read_idx
 
 TABLES = {  # name -> shape of an image, classes

@@ -39,8 +39,7 @@ def test_families_are_those_of_the_corruptions():
 
 @pytest.mark.parametrize(("size", "expected"), [((600, 512), (300, 256)), ((300, 100), (300, 100))])
 def test_large_images_are_scaled_down_first(size, expected):
-    read = corruptions._AtMost(lambda index: Image.new("L", size))
-    assert read(0).size == expected and read.file_of(0) is None
+    assert corruptions.read_at_most(lambda index: Image.new("L", size), 0).size == expected
 
 
 def test_scores_know_what_they_are_made_of(images, tmp_path):

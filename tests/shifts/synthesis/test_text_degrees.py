@@ -20,21 +20,13 @@ def halves():
     return Decomposition.of_matrix(torch.linalg.qr(torch.randn(8, 8, generator=torch.Generator().manual_seed(0)))[0])
 
 
-@pytest.mark.parametrize("chunk", [1, 5, 12])
-def test_they_are_those_of_all_texts_at_once(prompts, halves, chunk):
-    reference = np.random.RandomState(1).normal(size=(30, 8))
-    found = prompt_degrees(prompts, encode, halves, reference, k=3, chunk=chunk)
-    whole = shift_degrees(halves, encode(prompts.texts(0, 12)), reference, k=3)
-    assert len(found) == 12
-    np.testing.assert_allclose(found.semantic_degree, whole.semantic_degree, rtol=0, atol=1e-12)
-    np.testing.assert_allclose(found.covariate_degree, whole.covariate_degree, rtol=0, atol=1e-12)
-
-
-@pytest.mark.parametrize("sizes", [(30,), (1, 29), (10, 2, 18)])
-def test_a_reference_in_blocks_is_the_reference(prompts, halves, sizes):
+@pytest.mark.parametrize(("chunk", "sizes"), [(1, (30,)), (5, (1, 29)), (12, (10, 2, 18))])
+def test_they_are_those_of_all_texts_at_once_and_of_the_whole_reference(prompts, halves, chunk, sizes):
     reference = np.random.RandomState(1).normal(size=(30, 8))
     blocks = tuple(np.split(reference, np.cumsum(sizes)[:-1]))
-    found, whole = (prompt_degrees(prompts, encode, halves, one, k=3, chunk=5) for one in (blocks, reference))
+    found = prompt_degrees(prompts, encode, halves, blocks, k=3, chunk=chunk)
+    whole = shift_degrees(halves, encode(prompts.texts(0, 12)), reference, k=3)
+    assert len(found) == 12
     for half in ("semantic", "covariate"):
         mine, theirs = getattr(found, half), getattr(whole, half)
         np.testing.assert_allclose(mine.distances, theirs.distances, rtol=0, atol=1e-9)

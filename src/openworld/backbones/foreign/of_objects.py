@@ -59,12 +59,20 @@ def encoder_of(given: Any, name: str = "") -> TwoTower | ForeignEncoder:
                 "AutoProcessor.from_pretrained(...)), or (model, image_processor, tokenizer)."
             )
         encoder = model_of(model, images, tokenizer, name)
-    elif len(parts) == 2:
-        encoder = _of_open_clip(model, *parts, name)
-    elif parts:
+    elif len(parts) == 1:
         raise OpenworldError(f"{name} came with {type(parts[0]).__name__} alone; {EXPECTED}.")
     else:
-        encoder = _of_object(model, name)
+        module = model if isinstance(model, nn.Module) else nn.Module()
+        scale = getattr(model, "logit_scale", None)
+        if parts and isinstance(scale, nn.Parameter):
+            scale = scale.detach().exp()  # as CLIP and open_clip keep it
+        encoder = ForeignModel(
+            module=module,
+            architecture=f"{type(model).__module__}.{type(model).__qualname__}",
+            logit_scale=_scale(scale, name),
+            title=type(model).__name__,
+            **(_of_open_clip(model, module, *parts) if parts else _of_object(model)),
+        )
     return OwnEncoder(name, encoder)
 
 
@@ -119,30 +127,21 @@ def _has(given: Any, *names: str) -> bool:
     return all(callable(getattr(given, name, None)) for name in names)
 
 
-def _of_open_clip(model: Any, preprocess: Any, tokenizer: Any, name: str) -> ForeignModel:
-    module = model if isinstance(model, nn.Module) else nn.Module()
-
+def _of_open_clip(model: Any, module: nn.Module, preprocess: Any, tokenizer: Any) -> dict[str, Any]:
     def sentences(texts: Sequence[str]) -> Tensor:
         tokens = tokenizer(list(texts))
         device = next(module.parameters(), torch.zeros(0)).device
         return model.encode_text(tokens.to(device) if isinstance(tokens, Tensor) else tokens)
 
-    scale = getattr(model, "logit_scale", None)
-    if isinstance(scale, nn.Parameter):
-        scale = scale.detach().exp()  # as CLIP and open_clip keep it
-    return ForeignModel(
-        module=module,
-        architecture=f"{type(model).__module__}.{type(model).__qualname__}",
-        embed_images=model.encode_image,
-        embed_sentences=sentences,
-        prepare=lambda image: np.asarray(preprocess(image), np.float32),
-        preparation=str(preprocess),
-        logit_scale=_scale(scale, name),
-        title=type(model).__name__,
-    )
+    return {
+        "embed_images": model.encode_image,
+        "embed_sentences": sentences,
+        "prepare": lambda image: np.asarray(preprocess(image), np.float32),
+        "preparation": str(preprocess),
+    }
 
 
-def _of_object(model: Any, name: str) -> ForeignModel:
+def _of_object(model: Any) -> dict[str, Any]:
     """An object that takes PIL images: each is embedded where others are prepared, since sizes may differ."""
     lock = Lock()
 
@@ -150,16 +149,12 @@ def _of_object(model: Any, name: str) -> ForeignModel:
         with lock, torch.no_grad():  # images are prepared by several threads
             return _array(model.encode_image([image]))[0]
 
-    return ForeignModel(
-        module=model if isinstance(model, nn.Module) else nn.Module(),
-        architecture=f"{type(model).__module__}.{type(model).__qualname__}",
-        embed_images=lambda embeddings: embeddings,
-        embed_sentences=lambda texts: torch.from_numpy(_array(model.encode_text(list(texts)))),
-        prepare=prepare,
-        preparation="",
-        logit_scale=_scale(getattr(model, "logit_scale", None), name),
-        title=type(model).__name__,
-    )
+    return {
+        "embed_images": lambda embeddings: embeddings,
+        "embed_sentences": lambda texts: torch.from_numpy(_array(model.encode_text(list(texts)))),
+        "prepare": prepare,
+        "preparation": "",
+    }
 
 
 def _array(embeddings: Any) -> np.ndarray:

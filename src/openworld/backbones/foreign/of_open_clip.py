@@ -5,7 +5,8 @@ open_clip needs torchvision and is imported when a model of it is asked for, not
 """
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -31,48 +32,31 @@ def load(source: str, name: str) -> ForeignModel:
     def prepare(image: Image.Image) -> np.ndarray:
         return transform(image).numpy()
 
-    spelling = speller_of(getattr(tokenizer, "tokenizer", None), positions, getattr(tokenizer, "clean_fn", None))
-    if spelling is None and hasattr(tokenizer, "encode"):
-        spelling = _Encoding(tokenizer.encode, positions)
+    def sentences(texts: Sequence[str]) -> Tensor:
+        tokens = tokenizer(texts, context_length=positions)
+        # open_clip cuts without a word. With more room, a sentence that fits has the same tokens and padding behind.
+        roomy = tokenizer(texts, context_length=2 * positions)
+        fits = (roomy[:, :positions] == tokens).all(1) & (roomy[:, positions:] == roomy[:, -1:]).all(1)
+        if not fits.all():
+            cut = texts[int(fits.int().argmin())]
+            raise OpenworldError(f"the text {cut!r} is longer than this model's {positions} tokens; shorten it.")
+        return module.encode_text(tokens.to(next(module.parameters()).device))
+
+    spelling: Any = speller_of(getattr(tokenizer, "tokenizer", None), positions, getattr(tokenizer, "clean_fn", None))
+    if spelling is None and hasattr(tokenizer, "encode"):  # its own, which knows every character, by its bytes at worst
+        spelling = SimpleNamespace(positions=positions, spell=lambda text: Spelling(tuple(tokenizer.encode(text))))
     configuration = None if model.startswith(HUB) else library.get_model_config(model)
     return ForeignModel(
         module=module,
         architecture=json.dumps([type(module).__name__, model, configuration]),
         embed_images=module.encode_image,
-        embed_sentences=_Sentences(tokenizer, module, positions),
+        embed_sentences=sentences,
         prepare=prepare,
         preparation=str(transform),
         logit_scale=module.logit_scale.detach().float().exp(),
         tokenizer=spelling,
         title=f"{model} of open_clip {getattr(library, '__version__', '')}".strip(),
     )
-
-
-class _Sentences:
-    """Sentences to joint embeddings; those that the tokenizer would cut off are refused."""
-
-    def __init__(self, tokenizer: Callable, module: Any, positions: int):
-        self.tokenizer, self.module, self.positions = tokenizer, module, positions
-
-    def __call__(self, texts: Sequence[str]) -> Tensor:
-        tokens = self.tokenizer(texts, context_length=self.positions)
-        # open_clip cuts without a word. With more room, a sentence that fits has the same tokens and padding behind.
-        roomy = self.tokenizer(texts, context_length=2 * self.positions)
-        fits = (roomy[:, : self.positions] == tokens).all(1) & (roomy[:, self.positions :] == roomy[:, -1:]).all(1)
-        if not fits.all():
-            cut = texts[int(fits.int().argmin())]
-            raise OpenworldError(f"the text {cut!r} is longer than this model's {self.positions} tokens; shorten it.")
-        return self.module.encode_text(tokens.to(next(self.module.parameters()).device))
-
-
-class _Encoding:
-    """How open_clip's own tokenizer reads a text; it knows every character, by its bytes at worst."""
-
-    def __init__(self, encode: Callable[[str], list[int]], positions: int):
-        self.encode, self.positions = encode, positions
-
-    def spell(self, text: str) -> Spelling:
-        return Spelling(tuple(self.encode(text)))
 
 
 def _split_name(source: str, name: str) -> tuple[str, str | None]:

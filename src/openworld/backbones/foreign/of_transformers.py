@@ -47,12 +47,26 @@ def model_of(module: Any, processor, tokenizer, name: str) -> ForeignModel:
     """A model with its image processor and its tokenizer, as the library has them."""
     library = import_library("transformers", name)
     positions, padding = _sentences(module.config, tokenizer)
-    images = _Images(processor, module)
+    images, wanted = _Images(processor, module), _accepted(module.get_text_features)
+    how = {"padding": "max_length", "max_length": padding} if padding else {"padding": True}
+
+    def sentences(texts: Sequence[str]) -> Tensor:
+        for text, tokens in zip(texts, tokenizer(texts, verbose=False)["input_ids"], strict=True):
+            if len(tokens) > positions:
+                raise OpenworldError(
+                    f"the text {text!r} is {len(tokens)} tokens long, start and end included, and this model reads "
+                    f"at most {positions}; shorten it."
+                )
+        read, device = tokenizer(texts, return_tensors="pt", **how), next(module.parameters()).device
+        return _embedding(
+            module.get_text_features(**{key: value.to(device) for key, value in read.items() if key in wanted})
+        )
+
     return ForeignModel(
         module=module,
         architecture=json.dumps([type(module).__name__, module.config.to_json_string(use_diff=False)]),
         embed_images=images.embed,
-        embed_sentences=_Sentences(tokenizer, module, positions, padding),
+        embed_sentences=sentences,
         prepare=images.prepare,
         preparation=f"{type(processor).__name__} {processor.to_json_string()}",
         logit_scale=_logit_scale(name, module),
@@ -92,30 +106,6 @@ class _Images:
     def _processed(self, image: Image.Image) -> dict[str, Tensor]:
         wanted = _accepted(self.module.get_image_features)
         return {key: value for key, value in self.processor(image, return_tensors="pt").items() if key in wanted}
-
-
-class _Sentences:
-    """Sentences to joint embeddings; `padding` is None where each batch is padded to its longest sentence."""
-
-    def __init__(self, tokenizer, module: Any, positions: int, padding: int | None):
-        self.tokenizer, self.module, self.positions, self.padding = tokenizer, module, positions, padding
-        self.wanted = _accepted(module.get_text_features)
-
-    def __call__(self, texts: Sequence[str]) -> Tensor:
-        for text, tokens in zip(texts, self.tokenizer(texts, verbose=False)["input_ids"], strict=True):
-            if len(tokens) > self.positions:
-                raise OpenworldError(
-                    f"the text {text!r} is {len(tokens)} tokens long, start and end included, and this model reads "
-                    f"at most {self.positions}; shorten it."
-                )
-        how = {"padding": "max_length", "max_length": self.padding} if self.padding else {"padding": True}
-        read = self.tokenizer(texts, return_tensors="pt", **how)
-        device = next(self.module.parameters()).device
-        return _embedding(
-            self.module.get_text_features(
-                **{key: value.to(device) for key, value in read.items() if key in self.wanted}
-            )
-        )
 
 
 def _embedding(output) -> Tensor:

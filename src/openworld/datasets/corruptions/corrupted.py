@@ -4,6 +4,7 @@ import hashlib
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Annotated
 
 import numpy as np
@@ -14,7 +15,7 @@ from openworld.core.plain_files import facts
 from openworld.core.types import Range, checked
 from openworld.datasets.corruptions import _formulas, _weather
 from openworld.datasets.corruptions._filters import SMALLEST, Draws, as_levels, pixels_of
-from openworld.datasets.image_set import Derived, ImageSet
+from openworld.datasets.image_set import ImageSet
 
 SEVERITIES = (1, 2, 3, 4, 5)
 SIDES = (32, 64, 224)
@@ -119,24 +120,18 @@ def corrupted(
         images,
         domain=f"{images.domain} {name} {severity}".strip(),
         content=hashlib.sha256(f"{images.content}\0{recipe}".encode()).hexdigest(),
-        read=_Corrupted(images.read, name, severity, seed, cut),
+        read=partial(read_corrupted, images.read, name, severity, seed, cut),
+        columns={key: column for key, column in images.columns.items() if key == "path"},
     )
 
 
-@dataclass(frozen=True)
-class _Corrupted(Derived):
-    read: Callable[[int], Image.Image]
-    name: str
-    severity: int
-    seed: int
-    cut: int | None
-
-    def __call__(self, index: int) -> Image.Image:
-        image = self.read(index).convert("RGB")
-        if self.cut is not None:
-            image = middle_square(image, self.cut)
-        draws = draws_of(image, f"{self.name} {self.severity} {self.seed}")
-        return Image.fromarray(CORRUPTIONS[self.name](image, self.severity, draws))
+def read_corrupted(
+    read: Callable[[int], Image.Image], name: str, severity: int, seed: int, cut: int | None, index: int
+) -> Image.Image:
+    image = read(index).convert("RGB")
+    if cut is not None:
+        image = middle_square(image, cut)
+    return Image.fromarray(CORRUPTIONS[name](image, severity, draws_of(image, f"{name} {severity} {seed}")))
 
 
 def middle_square(image: Image.Image, side: int) -> Image.Image:

@@ -10,6 +10,7 @@ import hashlib
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from itertools import zip_longest
 
 import numpy as np
@@ -88,21 +89,14 @@ def load(
         labels=rows[:, 0],
         groups=images[:, 1],
         content=hashlib.sha256(recipe).hexdigest(),
-        read=_Reader(images, clean),
+        read=partial(read_variation, images, clean),
     )
 
 
-@dataclass(frozen=True, eq=False)
-class _Reader:
-    """Reads image i; images: int64[N, 3], the part's number, the drawing and the variation."""
-
-    images: np.ndarray
-    clean: bool
-
-    def __call__(self, index: int) -> Image.Image:
-        part, number, variation = self.images[index].tolist()
-        original = drawing(number)
-        return composite.on_white(original) if self.clean else composite.vary(original, f"{part} {number} {variation}")
+def read_variation(images: np.ndarray, clean: bool, index: int) -> Image.Image:
+    part, number, variation = images[index].tolist()
+    original = drawing(number)
+    return composite.on_white(original) if clean else composite.vary(original, f"{part} {number} {variation}")
 
 
 # --- which concepts -----------------------------------------------------------------------------------------

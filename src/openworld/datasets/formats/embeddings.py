@@ -3,7 +3,7 @@
 Columns are those of `openworld.tables.embeddings`. Nothing that looks at pixels can read it.
 """
 
-from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from PIL import Image
 from openworld.core.errors import OpenworldError, unknown_name
 from openworld.datasets.formats.folder import PARTS
 from openworld.datasets.formats.numbered_list import UNLABELLED
-from openworld.datasets.image_set import ImageSet
+from openworld.datasets.image_set import ImageSet, path_column
 from openworld.datasets.names.forms import numbered_names
 from openworld.datasets.splits import draw_shots
 from openworld.tables.embeddings import Embeddings, read_embeddings
@@ -57,27 +57,17 @@ def image_set(given: Embeddings, rows: np.ndarray | None = None, domain: str = "
         names = numbered_names(int(labels.max(initial=0)) + 1)
     groups = given.columns.get("group")
     groups = rows if groups is None else np.unique(groups, return_inverse=True)[1].ravel()[rows]
-    ids = given.columns.get("id")
-    read = GivenImages(given.name, given.images[rows], None if ids is None else tuple(map(str, ids[rows].tolist())))
-    whole = f"{given.content} {','.join(map(str, rows.tolist()))}"
-    return ImageSet(given.name, domain, names, labels[rows], groups, whole, read)
+    columns = {"embeddings": given.images[rows]}
+    if "id" in given.columns:
+        columns |= path_column(map(str, given.columns["id"][rows].tolist()))
+    whole, read = f"{given.content} {','.join(map(str, rows.tolist()))}", partial(no_image, given.name)
+    return ImageSet(given.name, domain, names, labels[rows], groups, whole, read, columns=columns)
+
+
+def no_image(name: str, index: int) -> Image.Image:
+    raise OpenworldError(f"{name} holds embeddings, and no image that could be looked at; give the images.")
 
 
 def parts(name: Any, domain: str | None = None) -> set[str]:
     given = read_embeddings(name)
     return {part for part in PARTS if rows_of(given, part, domain or "").size}
-
-
-@dataclass(frozen=True, eq=False)
-class GivenImages:
-    """The embeddings float32[N, D] of images that cannot be read, and what they are called."""
-
-    name: str
-    embeddings: np.ndarray
-    ids: tuple[str, ...] | None = None
-
-    def __call__(self, index: int) -> Image.Image:
-        raise OpenworldError(f"{self.name} holds embeddings, and no image that could be looked at; give the images.")
-
-    def file_of(self, index: int) -> str | None:
-        return None if self.ids is None else self.ids[index]

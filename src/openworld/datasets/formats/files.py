@@ -15,7 +15,7 @@ from openworld.core.errors import OpenworldError
 from openworld.core.plain_files import is_text, require_text
 from openworld.datasets.formats.decoding import decode
 from openworld.datasets.formats.split_files import ImageRows
-from openworld.datasets.image_set import ImageSet
+from openworld.datasets.image_set import ImageSet, path_column
 
 MISSING = -1
 """The size of a file that is not there, or that is no plain file."""
@@ -42,6 +42,7 @@ def image_set(name: str, folder: Path, classnames: Sequence[str], rows: ImageRow
         groups=np.arange(len(paths)) if rows.groups is None else rows.groups[chosen],
         content=content_of(zip(paths, sizes, strict=True)),
         read=FileReader(folder, paths),
+        columns=path_column(paths),
     )
 
 
@@ -55,9 +56,6 @@ class FileReader:
     def __call__(self, index: int) -> Image.Image:
         path = self.folder / self.paths[index]
         return decode(path, str(path))
-
-    def file_of(self, index: int) -> str:
-        return self.paths[index]
 
 
 def sizes_of(folder: Path, paths: Iterable[str]) -> list[int]:

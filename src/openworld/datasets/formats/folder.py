@@ -1,4 +1,4 @@
-"""Your own images: one sub-folder per class, read as they lie.
+"""Your own images: one sub-folder per class, read as they lie; or without labels, files and folders of files.
 
 FOLDER[/DOMAIN][/PART]/CLASS/image.jpg, where DOMAIN is any name and PART is train, validation (or val) or test. An
 optional FOLDER/classnames.txt names the classes, a line each: the class folder, a space, the name with spaces. Without
@@ -18,7 +18,7 @@ from PIL import Image
 from openworld.core.errors import OpenworldError, unknown_name
 from openworld.core.plain_files import read_text, require_plain, require_text, sha256_of
 from openworld.datasets.formats.decoding import FORMATS, decode
-from openworld.datasets.image_set import ImageSet
+from openworld.datasets.image_set import ImageSet, path_column
 from openworld.datasets.splits import draw_shots
 
 PARTS = {"train": ("train",), "validation": ("validation", "val"), "test": ("test",)}
@@ -46,14 +46,8 @@ def load(
         raise OpenworldError(f"{top} holds class folders but no image ending in {', '.join(FORMATS)}.")
     drawn = draw_shots([label for label, _ in files], shots, seed)
     labels, paths = zip(*(files[index] for index in drawn.tolist()), strict=True)
-    return ImageSet(
-        name=root.resolve().name,
-        domain=domain or "",
-        classnames=tuple(names.values()),
-        labels=np.array(labels),
-        groups=np.arange(len(labels)),
-        content=content_of_files(root, paths),
-        read=PathReader(paths, root),
+    return images_of_paths(
+        paths, root.resolve().name, root, classnames=tuple(names.values()), labels=labels, domain=domain
     )
 
 
@@ -66,9 +60,42 @@ def load_whole(folder: str | Path) -> ImageSet:
     paths = _images(root, top)
     if not paths:
         raise OpenworldError(f"{top} holds no image ending in {', '.join(FORMATS)}.")
-    labels, groups = np.zeros(len(paths), np.int64), np.arange(len(paths))
-    name, read = root.resolve().name, PathReader(tuple(paths), root)
-    return ImageSet(name, "", (name,), labels, groups, content_of_files(root, paths), read)
+    name = root.resolve().name
+    return images_of_paths(paths, name, root, classnames=(name,))
+
+
+def images_of_paths(
+    paths: Sequence[Path],
+    name: str = "these images",
+    root: Path | None = None,
+    *,
+    classnames: tuple[str, ...] = ("image",),
+    labels: Sequence[int] | None = None,
+    domain: str | None = None,
+) -> ImageSet:
+    """Return loose images as an image set; without labels all have the same.
+
+    root: a folder that all of them lie in, below which their paths are told, and with a hash of their bytes as content;
+    None for the paths as they are given.
+    """
+    count, listed = len(paths), [(path.relative_to(root) if root else path).as_posix() for path in paths]
+    content = "\n".join(map(str, paths))
+    if root is not None:
+        digest = hashlib.sha256()
+        for path, below in zip(paths, listed, strict=True):
+            require_text(below)
+            digest.update(f"{below}\0{sha256_of(path)}\n".encode())
+        content = digest.hexdigest()
+    return ImageSet(
+        name=name,
+        domain=domain or "",
+        classnames=classnames,
+        labels=np.zeros(count, np.int64) if labels is None else np.array(labels),
+        groups=np.arange(count),
+        content=content,
+        read=PathReader(tuple(paths)),
+        columns=path_column(listed),
+    )
 
 
 def class_names(folder: str | Path) -> tuple[str, ...]:
@@ -102,14 +129,9 @@ class PathReader:
     """Reads image i of a list of files, whose endings say their formats."""
 
     paths: tuple[Path, ...]
-    root: Path | None = None  # below which paths are told; None for the paths as they are
 
     def __call__(self, index: int) -> Image.Image:
         return read_image(self.paths[index])
-
-    def file_of(self, index: int) -> str:
-        path = self.paths[index]
-        return (path.relative_to(self.root) if self.root else path).as_posix()
 
 
 def _enter(root: Path, domain: str | None, part: str | None) -> Path:
@@ -170,10 +192,40 @@ def _images(root: Path, folder: Path) -> list[Path]:
     return files
 
 
-def content_of_files(root: Path, paths: Sequence[Path]) -> str:
-    """Return hex SHA-256 of files and of where they lie below `root`."""
-    digest = hashlib.sha256()
-    for path in paths:
-        require_text(path.relative_to(root).as_posix())
-        digest.update(f"{path.relative_to(root).as_posix()}\0{sha256_of(path)}\n".encode())
-    return digest.hexdigest()
+def find_images(paths: Sequence[Path]) -> list[Path]:
+    """Return the files among `paths`, and every image in and below the folders among them, each once."""
+    files = [file for path in paths for file in (_below(path) if path.is_dir() else [path])]
+    for file in files:
+        require_plain(file)
+        if not file.exists():
+            raise OpenworldError(f"there is no file or folder {file}.")
+        require_text(str(file))
+    return list(dict.fromkeys(files))
+
+
+def _below(folder: Path) -> list[Path]:
+    """Images in and below a folder by name, those of linked folders too, hidden ones left out as by all readers."""
+    files, hidden, seen, folders, links = [], [], set(), [str(folder)], []
+    while folders or links:
+        place = folders.pop() if folders else links.pop(0)
+        real = os.path.realpath(place)
+        if real in seen:  # a folder is looked into once; a link to a folder that holds it would be followed without end
+            continue
+        seen.add(real)
+        try:
+            entries = sorted(os.scandir(place), key=lambda entry: entry.name)
+        except OSError as error:
+            raise OpenworldError(f"{place} cannot be listed ({error.strerror}); mend its permissions.") from error
+        for entry in entries:
+            is_image = os.path.splitext(entry.name)[1].lower() in FORMATS and entry.is_file()
+            if entry.name.startswith("."):
+                hidden += [entry.name] * is_image
+            elif entry.is_dir():
+                (links if entry.is_symlink() else folders).append(entry.path)
+            elif is_image:
+                files.append(Path(entry.path))
+    if not files:
+        if hidden:
+            raise OpenworldError(f"{folder} holds no image but hidden ones ({hidden[0]}, ...); rename them.")
+        raise OpenworldError(f"{folder} holds no image ending in {', '.join(FORMATS)}.")
+    return sorted(files)

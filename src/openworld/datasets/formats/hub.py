@@ -7,7 +7,7 @@ import io
 import os
 from collections.abc import Generator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ from openworld.core.errors import OpenworldError, unknown_name
 from openworld.datasets.formats.decoding import decode
 from openworld.datasets.formats.files import content_of
 from openworld.datasets.formats.folder import PARTS
-from openworld.datasets.image_set import ImageSet
+from openworld.datasets.image_set import ImageSet, path_column
 from openworld.datasets.splits import draw_shots
 
 PREFIX = "hf:"
@@ -38,12 +38,11 @@ def load(
     if part not in PARTS:
         raise unknown_name("part", part, PARTS)
     repository, _, configuration = name.removeprefix(PREFIX).partition(":")
-    library = _library()
+    library, names = _library(), splits(name)
+    split = next((own for own in PARTS[part] if own in names), None)
+    if split is None:
+        raise OpenworldError(f"{repository} has no split {' or '.join(PARTS[part])}; it has {', '.join(names)}.")
     with _with_reasons(repository):
-        names = tuple(_names(repository, configuration or None))
-        split = next((own for own in PARTS[part] if own in names), None)
-        if split is None:
-            raise OpenworldError(f"{repository} has no split {' or '.join(PARTS[part])}; it has {', '.join(names)}.")
         if _is_saved(repository):
             split_data = library.load_from_disk(repository)[split]
         else:
@@ -54,8 +53,11 @@ def load(
 def splits(name: str) -> tuple[str, ...]:
     """The names of a data set's splits, as its authors call them; `name` as for `load`, with its errors."""
     repository, _, configuration = name.removeprefix(PREFIX).partition(":")
+    library = _library()
     with _with_reasons(repository):
-        return tuple(_names(repository, configuration or None))
+        if _is_saved(repository):
+            return tuple(library.load_from_disk(repository))
+        return tuple(library.get_dataset_split_names(repository, configuration or None))
 
 
 def from_dataset(dataset, name: str, *, shots: int | None = None, seed: int = 0) -> ImageSet:
@@ -79,28 +81,17 @@ def from_dataset(dataset, name: str, *, shots: int | None = None, seed: int = 0)
         labels=labels,
         groups=np.arange(len(labels)),
         content=content_of(sizes),
-        read=HubReader(images, image, name, tuple(called for called, _ in sizes)),
+        read=partial(read_row, images, image, name),
+        columns=path_column(called for called, _ in sizes),
     )
 
 
-@dataclass(frozen=True)
-class HubReader:
-    """Reads row i; decoded here, not by the library, so that a damaged image is named like any other."""
-
-    dataset: Any
-    column: str
-    name: str
-    files: tuple[str, ...]
-
-    def __call__(self, index: int) -> Image.Image:
-        stored = self.dataset[index][self.column]
-        called = f"{self.name}, row {index}"
-        if stored["bytes"] is not None:
-            return decode(io.BytesIO(stored["bytes"]), called)
-        return decode(Path(stored["path"]), f"{called} ({stored['path']})")
-
-    def file_of(self, index: int) -> str | None:
-        return self.files[index] or None
+def read_row(dataset, column: str, name: str, index: int) -> Image.Image:
+    # Decoded here, not by the library, so that a damaged image is named like any other.
+    stored, called = dataset[index][column], f"{name}, row {index}"
+    if stored["bytes"] is not None:
+        return decode(io.BytesIO(stored["bytes"]), called)
+    return decode(Path(stored["path"]), f"{called} ({stored['path']})")
 
 
 def _library():
@@ -109,13 +100,6 @@ def _library():
     except ImportError:
         raise OpenworldError("data sets of Hugging Face need a library; pip install 'openworld[hf]'.") from None
     return datasets
-
-
-def _names(repository: str, configuration: str | None):
-    library = _library()
-    if _is_saved(repository):
-        return library.load_from_disk(repository)
-    return library.get_dataset_split_names(repository, configuration)
 
 
 def _is_saved(repository: str) -> bool:

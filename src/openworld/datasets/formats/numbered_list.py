@@ -14,7 +14,7 @@ import numpy as np
 from openworld.core.errors import OpenworldError
 from openworld.datasets.formats import files
 from openworld.datasets.formats.split_files import ImageRows, read_lines
-from openworld.datasets.image_set import ImageSet, file_of
+from openworld.datasets.image_set import ImageSet
 from openworld.datasets.names.forms import numbered_names
 
 UNLABELLED = ("image",)
@@ -63,8 +63,8 @@ def listed(images: ImageSet, path: str | Path) -> np.ndarray:
     """Return the places int64[M] of the images that a text file lists by file name, in the order of the image set."""
     wanted = [PurePosixPath(line).name for line in read_lines(Path(path))]
     _require_once(wanted, f"{path} lists")
-    paths = [path for place in range(len(images)) if (path := file_of(images.read, place)) is not None]
-    if len(paths) < len(images):
+    paths = images.columns.get("path", np.full(len(images), "")).tolist()
+    if not all(paths):
         raise OpenworldError(f"the images of {images.name!r} are no files, so {path} cannot say which are meant.")
     names = [PurePosixPath(one).name for one in paths]
     _require_once(names, f"{images.name!r} holds")

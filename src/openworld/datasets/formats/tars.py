@@ -11,6 +11,7 @@ import re
 import tarfile
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO
@@ -24,7 +25,7 @@ from openworld.datasets.formats.decoding import FORMATS, decode
 from openworld.datasets.formats.files import content_of, first
 from openworld.datasets.formats.folder import PARTS
 from openworld.datasets.formats.split_files import read_lines, require_below
-from openworld.datasets.image_set import ImageSet
+from openworld.datasets.image_set import ImageSet, path_column
 from openworld.datasets.splits import draw_shots
 
 _LONGEST_LABEL = 1000
@@ -63,6 +64,7 @@ def load(
     names, labels = _classes(shards[0], samples)
     drawn = draw_shots(labels, shots, seed)
     labels, samples = labels[drawn], [samples[index] for index in drawn.tolist()]
+    paths = [f"{one.shard.name}/{one.name}" for one in samples]
     plain = [part for part in Path(pattern).parts if not re.search(r"[{*?\\[]", part)]
     return ImageSet(
         name=Path(plain[-1]).stem if plain else "shards",  # the first folder or file above the placeholders
@@ -70,23 +72,17 @@ def load(
         classnames=names,
         labels=labels,
         groups=np.arange(len(samples)),
-        content=content_of((f"{one.shard.name}/{one.name}", one.size) for one in samples),
-        read=TarReader(tuple(samples)),
+        content=content_of(zip(paths, (one.size for one in samples), strict=True)),
+        read=partial(read_sample, tuple(samples)),
+        columns=path_column(paths),
     )
 
 
-@dataclass(frozen=True)
-class TarReader:
-    samples: tuple[TarSample, ...]
-
-    def __call__(self, index: int) -> Image.Image:
-        sample = self.samples[index]
-        with sample.shard.open("rb") as file:
-            file.seek(sample.start)
-            return decode(io.BytesIO(file.read(sample.size)), f"{sample.shard}: {sample.name}")
-
-    def file_of(self, index: int) -> str:
-        return f"{self.samples[index].shard.name}/{self.samples[index].name}"
+def read_sample(samples: tuple[TarSample, ...], index: int) -> Image.Image:
+    sample = samples[index]
+    with sample.shard.open("rb") as file:
+        file.seek(sample.start)
+        return decode(io.BytesIO(file.read(sample.size)), f"{sample.shard}: {sample.name}")
 
 
 def patterns(pattern: str, part: str) -> list[str]:

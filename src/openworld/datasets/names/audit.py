@@ -7,7 +7,7 @@ images.
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import count
 from typing import Any, Protocol
 
@@ -63,7 +63,6 @@ class Finding:
         for what, value, choices in (("kind", self.kind, KINDS), ("severity", self.severity, SEVERITIES)):
             if value not in choices:
                 raise unknown_name(f"{what} of finding", value, choices)
-        object.__setattr__(self, "names", tuple(self.names))
 
 
 @dataclass(frozen=True)
@@ -84,19 +83,6 @@ class Audit:
     def headline(self) -> str:
         """The audit in one line."""
         return f"{self.dataset}: {self.classes} class names, {count_in_words([self]) or 'nothing found'}"
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON; `from_dict` reads them."""
-        return asdict(self)
-
-    @staticmethod
-    def from_dict(saved: Mapping[str, Any]) -> "Audit":
-        """Read what `to_dict` gave."""
-        try:
-            findings = tuple(Finding(**one) for one in saved["findings"])
-            return Audit(saved["dataset"], saved["classes"], findings, tuple(saved["not_made"]))
-        except (KeyError, TypeError) as error:
-            raise OpenworldError(f"this is no audit as `Audit.to_dict` writes it ({error}).") from error
 
 
 def count_in_words(audits: Iterable[Audit], severities: Iterable[str] = SEVERITIES) -> str:

@@ -1,20 +1,22 @@
 """Loading what people downloaded, below one folder of all data sets; every file is read as it is published."""
 
+import csv
 import os
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 from openworld.core.errors import OpenworldError, unknown_name
+from openworld.core.plain_files import reading
 from openworld.core.types import checked
 from openworld.datasets.formats import files
-from openworld.datasets.formats.split_files import Split
+from openworld.datasets.formats.split_files import ImageRows, Split
 from openworld.datasets.image_set import ImageSet
-from openworld.datasets.published import fmow, imagenet_variants, openood, small_images
-from openworld.datasets.published.catalogue import VARIABLE, DatasetCard, find, find_root
+from openworld.datasets.published import imagenet_variants, openood, small_images
+from openworld.datasets.published.catalogue import VARIABLE, DatasetCard, cards, find, find_root
 from openworld.datasets.published.class_folders import find_listing, read_names
 from openworld.datasets.splits import coop_draw, draw_shots
 
@@ -122,9 +124,66 @@ def _listed(card: DatasetCard, root: Path, part: str, shots: int | None, seed: i
         raise OpenworldError(f"{error} {_check_says(card.name, root)} all that is missing or wrong.") from error
 
 
+FMOW_PARTS = {
+    "train": ("train", 0, 2013),
+    "validation": ("val", 0, 2013),
+    "id_test": ("test", 0, 2013),
+    "ood_validation": ("val", 2013, 2016),
+    "test": ("test", 2016, 9999),
+}
+"""Part of FMoW-WILDS -> the split that rgb_metadata.csv names, the first year, and the year after the last. WILDS calls
+"validation" id_val, and "ood_validation" val. Parts are cut by time, as p-lambda/wilds @ 8018dd0 does ("official"):
+images from before 2013 train and validate, those of 2013 to 2015 are its out-of-distribution validation, and those from
+2016 on its test."""
+
+FMOW_NAMES: tuple[str, ...] = cards()["fmow"].classnames
+"""Its 62 classes in label order."""
+
+_FMOW_COLUMNS = ("split", "category", "country_code", "timestamp")
+
+
+def _read_fmow(card: DatasetCard, root: Path, region: str, part: str) -> ImageSet:
+    """Return the images of a part of FMoW, of one region or of all (""), in the order of rgb_metadata.csv.
+
+    FMoW-WILDS shows what land is used for, from above, over years and regions (Christie et al., 2018; Koh et al.,
+    2021). The folder is WILDS' own: rgb_metadata.csv (a row per image, in the order of the image files),
+    country_code_mapping.csv and images/rgb_img_ROW.png.
+    """
+    # All includes those that lie in no region.
+    folder, (split, first, end) = card.folder_in(root), FMOW_PARTS[part]
+    countries = _rows(folder / "country_code_mapping.csv", ("alpha-3", "region")) if region else ()
+    regions = {row["alpha-3"]: row["region"] for row in countries}
+    labels = {name: label for label, name in enumerate(FMOW_NAMES)}
+    listing, paths, labelled = folder / "rgb_metadata.csv", [], []
+    for number, row in enumerate(_rows(listing, _FMOW_COLUMNS)):
+        if row["split"] != split:
+            continue
+        year = (row["timestamp"] or "")[:4]  # such as 2016-02-04T17:36:37Z; all are in UTC, so the year alone decides
+        if not year.isdecimal():
+            raise OpenworldError(f"{listing}, row {number}: time {row['timestamp']!r}, expected a date; get it again.")
+        if not first <= int(year) < end:
+            continue
+        if region and regions.get(row["country_code"]) != region:
+            continue
+        if row["category"] not in labels:
+            raise OpenworldError(f"{listing}, row {number} has the unknown class {row['category']!r}; get it again.")
+        paths.append(f"images/rgb_img_{number}.png")
+        labelled.append(labels[row["category"]])
+    return files.image_set(card.name, folder, FMOW_NAMES, ImageRows(tuple(paths), np.array(labelled, dtype=np.int64)))
+
+
+def _rows(path: Path, columns: tuple[str, ...]) -> Iterator[dict[str, str]]:
+    with reading(path, "a table", csv.Error, UnicodeDecodeError), path.open(newline="", encoding="utf-8") as file:
+        rows = csv.DictReader(file)
+        missing = [column for column in columns if column not in (rows.fieldnames or ())]
+        if missing:
+            raise OpenworldError(f"{path} has no column {missing[0]!r}; get it again.")
+        yield from rows
+
+
 READERS: dict[str, Callable[[DatasetCard, Path, str, str], ImageSet]] = {
     **dict.fromkeys(small_images.TABLES, small_images.read),
-    "fmow": fmow.read,
+    "fmow": _read_fmow,
     "imagenet-200": imagenet_variants.read_200,
     "imagenet-c": imagenet_variants.read_c,
     "breeds": imagenet_variants.read_breeds,

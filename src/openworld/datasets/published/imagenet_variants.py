@@ -10,7 +10,7 @@ validation images are the test, as ImageNet's are. Classes are in the order of t
 ImageNet's list calls them; those that it does not have, by the first name in words.txt.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -34,12 +34,9 @@ from openworld.datasets.published.class_folders import (
 _ANNOTATIONS = "val/val_annotations.txt"
 _EXTRA = "Tiny-ImageNet-C-extra"
 
-Choice = Callable[[Split], tuple[Sequence[str], Mapping[str, int]]]
-"""What a variant of ImageNet holds -> the class names of a task, and the label that a WordNet id has in it."""
 
-
-def _of_variant(name: str, variant: str, root: Path, part: str, choose: Choice) -> ImageSet:
-    """Return the images of a task out of a variant of ImageNet, or out of ImageNet-C in a condition such as "fog 3"."""
+def _variant(name: str, variant: str, root: Path, part: str) -> tuple[Path, Split]:
+    """Return folder and images of a variant of ImageNet, or of ImageNet-C in a condition such as "fog 3"."""
     is_corrupted = variant in CONDITIONS
     source = find("imagenet-c" if is_corrupted else variant)
     if part not in source.parts:
@@ -48,11 +45,8 @@ def _of_variant(name: str, variant: str, root: Path, part: str, choose: Choice) 
         )
     if is_corrupted:
         folder = source.folder_in(root)
-        split = _corrupted(folder, variant)
-    else:
-        folder, split = root / source.folder / source.images, source.split(root, (part,))
-    names, label_of = choose(split)
-    return files.image_set(name, folder, names, split.relabelled(part, label_of))
+        return folder, _corrupted(folder, variant)
+    return root / source.folder / source.images, source.split(root, (part,))
 
 
 def _corrupted(folder: Path, condition: str) -> Split:
@@ -61,25 +55,23 @@ def _corrupted(folder: Path, condition: str) -> Split:
 
 def read_200(card: DatasetCard, root: Path, domain: str, part: str) -> ImageSet:
     """Return the images of the 200 classes that ImageNet-R has a folder of, in the order of their ids."""
-
-    def choose(split: Split) -> tuple[Sequence[str], Mapping[str, int]]:
-        ids = find("imagenet-r").split(root, ("test",)).wordnet_ids
-        names = [split.classnames[split.wordnet_ids.index(one)] for one in ids]
-        return names, {one: label for label, one in enumerate(ids)}
-
-    return _of_variant(card.name, domain or "imagenet", root, part, choose)
+    folder, split = _variant(card.name, domain or "imagenet", root, part)
+    ids = find("imagenet-r").split(root, ("test",)).wordnet_ids
+    names = [split.classnames[split.wordnet_ids.index(one)] for one in ids]
+    return files.image_set(card.name, folder, names, split.relabelled(part, _labels(ids)))
 
 
 def read_breeds(card: DatasetCard, root: Path, domain: str, part: str) -> ImageSet:
     """Return the images of a task of BREEDS, of "source" or "target", perhaps of a variant: "target imagenetv2"."""
     side, _, variant = domain.partition(" ")
+    folder, split = _variant(card.name, variant or "imagenet", root, part)
+    chosen = breeds.superclasses(breeds.TASKS[card.name], breeds.Hierarchy(card.folder_in(root)))
+    label_of = {name: label for label, one in enumerate(chosen) for name in getattr(one, side)}
+    return files.image_set(card.name, folder, [one.name for one in chosen], split.relabelled(part, label_of))
 
-    def choose(split: Split) -> tuple[Sequence[str], Mapping[str, int]]:
-        chosen = breeds.superclasses(breeds.TASKS[card.name], breeds.Hierarchy(card.folder_in(root)))
-        label_of = {name: label for label, one in enumerate(chosen) for name in getattr(one, side)}
-        return [one.name for one in chosen], label_of
 
-    return _of_variant(card.name, variant or "imagenet", root, part, choose)
+def _labels(ids: Sequence[str]) -> dict[str, int]:
+    return {wordnet_id: label for label, wordnet_id in enumerate(ids)}
 
 
 def read_c(card: DatasetCard, root: Path, domain: str, part: str) -> ImageSet:
@@ -95,12 +87,9 @@ def read_tiny(card: DatasetCard, root: Path, domain: str, part: str) -> ImageSet
         ids = read_ids(folder)
         rows = _tiny_training(folder, ids) if part == "train" else _tiny_test(folder, ids)
         return files.image_set(card.name, folder, _tiny_names(ids, folder), rows)
-
-    def choose(split: Split) -> tuple[Sequence[str], Mapping[str, int]]:
-        shared = [wordnet_id for wordnet_id in read_ids(folder) if wordnet_id in set(split.wordnet_ids)]
-        return _tiny_names(shared, folder), {wordnet_id: label for label, wordnet_id in enumerate(shared)}
-
-    return _of_variant(card.name, domain, root, part, choose)
+    place, split = _variant(card.name, domain, root, part)
+    shared = [wordnet_id for wordnet_id in read_ids(folder) if wordnet_id in set(split.wordnet_ids)]
+    return files.image_set(card.name, place, _tiny_names(shared, folder), split.relabelled(part, _labels(shared)))
 
 
 def read_tiny_c(card: DatasetCard, root: Path, domain: str, part: str) -> ImageSet:
@@ -109,7 +98,7 @@ def read_tiny_c(card: DatasetCard, root: Path, domain: str, part: str) -> ImageS
     beside = folder.parent / _EXTRA
     holder = beside if not (folder / place).is_dir() and (beside / place).is_dir() else folder
     ids = class_folders(holder / place)
-    rows = image_rows(holder, place, {wordnet_id: label for label, wordnet_id in enumerate(ids)})
+    rows = image_rows(holder, place, _labels(ids))
     return files.image_set(card.name, holder, _tiny_names(ids, folder.parent / "tiny-imagenet-200"), rows)
 
 
@@ -135,8 +124,7 @@ def _tiny_training(folder: Path, ids: Sequence[str]) -> ImageRows:
 
 def _tiny_test(folder: Path, ids: Sequence[str]) -> ImageRows:
     """A line per image: file, WordNet id, and a box; images that were sorted into class folders are found there."""
-    labels = {wordnet_id: label for label, wordnet_id in enumerate(ids)}
-    rows = []
+    labels, rows = _labels(ids), []
     for line in read_lines(folder / _ANNOTATIONS):
         file, wordnet_id = (*line.split("\t"), "", "")[:2]
         if wordnet_id not in labels:

@@ -15,6 +15,7 @@ import struct
 import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -60,16 +61,6 @@ class PixelTable:
         object.__setattr__(self, "labels", as_labels(self.labels, f"labels of {self.source}", len(self.pixels)))
 
 
-@dataclass(frozen=True, eq=False)
-class _PixelReader:
-    """Reads image i of an array; a class, so that it travels between processes."""
-
-    pixels: np.ndarray
-
-    def __call__(self, index: int) -> Image.Image:
-        return Image.fromarray(self.pixels[index])
-
-
 def read(card: DatasetCard, root: Path, domain: str, part: str) -> ImageSet:
     """Return the images of a data set that is one array per part, or per domain; the content is a hash of pixels."""
     table = TABLES[card.reader](card.folder_in(root), domain or part)
@@ -83,8 +74,12 @@ def read(card: DatasetCard, root: Path, domain: str, part: str) -> ImageSet:
         labels=table.labels,
         groups=np.arange(len(pixels)) if table.groups is None else table.groups,
         content=hashlib.sha256(str(pixels.shape).encode() + pixels.data).hexdigest(),
-        read=_PixelReader(pixels),
+        read=partial(read_pixels, pixels),
     )
+
+
+def read_pixels(pixels: np.ndarray, index: int) -> Image.Image:
+    return Image.fromarray(pixels[index])
 
 
 def read_cifar10(folder: Path, part: str) -> PixelTable:

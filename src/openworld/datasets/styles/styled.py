@@ -2,7 +2,8 @@
 
 import hashlib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 
 import numpy as np
 from PIL import Image
@@ -10,7 +11,7 @@ from PIL import Image
 from openworld.core.errors import OpenworldError, unknown_name
 from openworld.core.types import checked
 from openworld.datasets.corruptions.corrupted import draws_of
-from openworld.datasets.image_set import Derived, ImageSet
+from openworld.datasets.image_set import ImageSet
 from openworld.datasets.styles._catalogue import STYLES
 
 VERSION = 1
@@ -48,21 +49,13 @@ def restyled(images: ImageSet, names: Sequence[str], *, seed: int = 0) -> ImageS
         labels=np.repeat(images.labels, len(names)),
         groups=np.repeat(images.groups, len(names)),
         content=hashlib.sha256(recipe.encode()).hexdigest(),
-        read=_Styled(images.read, names, seed),
+        read=partial(read_styled, images.read, names, seed),
+        columns={key: np.repeat(column, len(names)) for key, column in images.columns.items() if key == "path"},
     )
 
 
-@dataclass(frozen=True)
-class _Styled(Derived):
-    read: Callable[[int], Image.Image]
-    names: tuple[str, ...]
-    seed: int
-
-    def place(self, index: int) -> tuple[Callable[[int], Image.Image], int]:
-        return self.read, index // len(self.names)
-
-    def __call__(self, index: int) -> Image.Image:
-        return redrawn(super().__call__(index), self.names[index % len(self.names)], self.seed)
+def read_styled(read: Callable[[int], Image.Image], names: tuple[str, ...], seed: int, index: int) -> Image.Image:
+    return redrawn(read(index // len(names)), names[index % len(names)], seed)
 
 
 def redrawn(image: Image.Image, name: str, seed: int) -> Image.Image:

@@ -13,7 +13,7 @@ from typing import Literal
 
 import numpy as np
 
-from openworld.backbones.precision import Precision
+from openworld.backbones.devices import Precision
 from openworld.core.arrays import require_at_least
 from openworld.core.errors import OpenworldError
 from openworld.datasets import PUBLISHED, ClassSplit

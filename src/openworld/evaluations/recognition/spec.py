@@ -10,7 +10,7 @@ from itertools import product
 from pathlib import Path
 from typing import Literal
 
-from openworld.backbones.precision import Precision
+from openworld.backbones.devices import Precision
 from openworld.core.arrays import require_at_least
 from openworld.core.errors import OpenworldError
 from openworld.datasets import DATASETS

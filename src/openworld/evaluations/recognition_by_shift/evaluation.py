@@ -42,7 +42,7 @@ from openworld.metrics import OpenworldAUC, openworld_auc, shift_trend
 from openworld.results import METRICS, Result, Value, interval_of
 from openworld.results.value import value_or
 from openworld.runs import UnitResult, to_json
-from openworld.shifts import OpenWorldByShift, ShiftGrid, open_world_by_shift, open_world_in_same_looks
+from openworld.shifts import OpenWorldByShift, ShiftGrid, open_world_by_shift
 
 
 def answers_on(
@@ -181,7 +181,7 @@ def shift_rows(learner: str, base: Table, pool: Table, divided: DividedPool, lea
     overall = openworld_auc(*_scores_of(base), *_scores_of(new), base_groups=base["group"], new_groups=apart)
     near = open_world_by_shift(_scores_of(base), _scores_of(new), grid, base_groups=base["group"], new_groups=apart)
     groups = {"base_groups": known["group"], "new_groups": new["group"]}
-    same = open_world_in_same_looks(_scores_of(known), covariate, _scores_of(new), grid, **groups)
+    same = open_world_by_shift(_scores_of(known), _scores_of(new), grid, base_covariate=covariate, **groups)
 
     few = f"fewer than {least} images"
     yield from _parts(learner, overall, {"view": NEAR}, few)

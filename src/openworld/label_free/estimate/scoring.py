@@ -8,7 +8,7 @@ objects do more to a model than they (`openworld.estimators.quote.learned_shifts
 import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -22,7 +22,6 @@ from openworld.core.progress import Observer
 from openworld.datasets import ImageSet
 from openworld.datasets.appearance import NUMBERS, appearance
 from openworld.datasets.corruptions import corrupted
-from openworld.datasets.image_set import file_of
 from openworld.datasets.templates import PHOTO, TEMPLATES
 from openworld.features.checksums import is_intact, note_checksum, read_intact, write_with_checksum
 from openworld.label_free.estimate.models import Models, find_models
@@ -141,29 +140,21 @@ def corrupted_copies(images: ImageSet, seed: int) -> Iterator[tuple[str, ImageSe
     """Yield (family, labelled images) of every copy, all of the same images, 500 at most."""
     if len(images) > MOST:
         images = images.subset(np.sort(np.random.default_rng(seed).choice(len(images), MOST, replace=False)))
-    images = replace(images, content=f"{images.content} at most {SIDE}", read=_AtMost(images.read))
+    images = replace(images, content=f"{images.content} at most {SIDE}", read=partial(read_at_most, images.read))
     for family, names in FAMILIES.items():
         for name in names:
             for severity in SEVERITIES:
                 yield family, corrupted(images, name, severity, seed=seed)
 
 
-@dataclass(frozen=True)
-class _AtMost:
-    """Reads an image, and scales it down where it is larger than `SIDE`."""
-
-    read: Callable[[int], Image.Image]
-
-    def __call__(self, index: int) -> Image.Image:
-        image = self.read(index)
-        ratio = SIDE / min(image.size)
-        if ratio >= 1:
-            return image
-        width, height = (max(SIDE, round(length * ratio)) for length in image.size)
-        return image.convert("RGB").resize((width, height), Image.Resampling.BICUBIC)
-
-    def file_of(self, index: int) -> str | None:
-        return file_of(self.read, index)
+def read_at_most(read: Callable[[int], Image.Image], index: int) -> Image.Image:
+    """Read an image, and scale it down where it is larger than `SIDE`."""
+    image = read(index)
+    ratio = SIDE / min(image.size)
+    if ratio >= 1:
+        return image
+    width, height = (max(SIDE, round(length * ratio)) for length in image.size)
+    return image.convert("RGB").resize((width, height), Image.Resampling.BICUBIC)
 
 
 def made_of(images: ImageSet, models: Models, *, labelled: bool = True) -> str:

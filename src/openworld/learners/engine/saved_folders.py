@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from openworld.backbones.names_in_files import require_data
-from openworld.backbones.precision import Precision
+from openworld.backbones.devices import Precision
+from openworld.backbones.published_files import require_data
 from openworld.core.errors import OpenworldError
 from openworld.runs.sealed import read_saved
 

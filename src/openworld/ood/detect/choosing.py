@@ -12,7 +12,7 @@ from typing import Any
 
 from openworld import detectors
 from openworld.backbones.devices import find_device
-from openworld.backbones.names_in_files import require_data
+from openworld.backbones.published_files import require_data
 from openworld.classifiers import Classifier
 from openworld.classifiers.checkpoints import is_checkpoint, named_after
 from openworld.classifiers.serialization import is_classifier, is_foreign, without_function

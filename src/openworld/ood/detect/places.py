@@ -14,7 +14,8 @@ import numpy as np
 from openworld import datasets
 from openworld.core.errors import OpenworldError, unknown_name
 from openworld.datasets import DATASETS, ImageSet
-from openworld.datasets.formats import embeddings, numbered_list, unlabelled_folder
+from openworld.datasets.formats import embeddings, numbered_list
+from openworld.datasets.formats.folder import find_images, images_of_paths
 from openworld.datasets.published import openood
 from openworld.datasets.published.catalogue import BENCHMARKS
 from openworld.datasets.published.openood import PREFIX
@@ -100,10 +101,10 @@ def images_at(where: Any, root: str = "", part: str = "test") -> ImageSet:
     if are_features(where):
         return feature_images(open_scores(path, FEATURE_FILES))
     if path.is_dir():
-        files = unlabelled_folder.find_images([path])
+        files = find_images([path])
         if {len(file.relative_to(path).parts) for file in files} == {2}:
             return labelled_images(str(path))
-        return unlabelled_folder.load(files, path.resolve().name, path)
+        return images_of_paths(files, path.resolve().name, path)
     if are_images(str(where)):
         return labelled_images(str(where), root)
     raise OpenworldError(f"there are no images at {where}; give {WAYS}.")

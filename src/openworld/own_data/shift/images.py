@@ -9,8 +9,8 @@ import numpy as np
 
 from openworld.core.errors import OpenworldError
 from openworld.datasets import ImageSet
-from openworld.datasets.formats import unlabelled_folder
 from openworld.datasets.formats.embeddings import image_set
+from openworld.datasets.formats.folder import find_images, images_of_paths
 from openworld.features import Features, encode
 from openworld.own_data.images import PART_FOLDERS, UNLABELLED, labelled_images
 from openworld.tables.embeddings import Embeddings, holds_embeddings, read_embeddings
@@ -94,13 +94,13 @@ def gather(where: str | ImageSet | ScoreFile, name: str = "") -> ImageCollection
         )
     if not path.is_dir():
         return ImageCollection(where, labelled_images(where), True)
-    files = unlabelled_folder.find_images([path])
+    files = find_images([path])
     name = path.resolve().name
     inside = [file.relative_to(path).parts for file in files]
     depths = {len(parts) for parts in inside}
     if depths == {2} or (1 not in depths and {parts[0] for parts in inside} <= PART_FOLDERS):
         return ImageCollection(name, labelled_images(where), True)
-    return ImageCollection(name, unlabelled_folder.load(files, name, path), False, deeper=depths != {1})
+    return ImageCollection(name, images_of_paths(files, name, path), False, deeper=depths != {1})
 
 
 def embedded(given: Embeddings, name: str) -> ImageCollection:

@@ -88,19 +88,15 @@ def sdxl_turbo(
     **settings: Any,
 ) -> DiffusionPainter:
     """Load SDXL-Turbo or another text-to-image pipeline; settings: side, steps, guidance of `DiffusionPainter`."""
-    try:
-        import torch
-        from diffusers import AutoPipelineForText2Image
-        from diffusers.utils import logging
-    except ImportError as error:
-        raise OpenworldError(f"SDXL-Turbo needs diffusers ({error}); pip install 'openworld[synth]'.") from error
+    import torch
+
     half = half and device != "cpu"
-    logging.disable_progress_bar()
     try:
         folder, name = _found(weights, revision, half, download)
         _require_data(Path(folder))
+        loader = _diffusers().AutoPipelineForText2Image
         # An invisible watermark is drawn where its package happens to be installed; pixels shall not depend on that.
-        pipeline = AutoPipelineForText2Image.from_pretrained(folder, add_watermarker=False, **_files(weights, half))
+        pipeline = loader.from_pretrained(folder, add_watermarker=False, **_files(weights, half))
         pipeline = pipeline.to(device, torch.float16 if half else torch.float32)
     except OpenworldError:
         raise
@@ -114,6 +110,15 @@ def sdxl_turbo(
     return DiffusionPainter(pipeline, name, **settings)
 
 
+def _diffusers() -> Any:
+    try:
+        import diffusers
+    except ImportError as error:
+        raise OpenworldError(f"SDXL-Turbo needs diffusers ({error}); pip install 'openworld[synth]'.") from error
+    diffusers.utils.logging.disable_progress_bar()
+    return diffusers
+
+
 def _found(weights: str, revision: str | None, half: bool, download: bool) -> tuple[str, str]:
     """Return the folder of the weights, and a name that tells others apart: by their commit, or by their bytes."""
     if Path(weights).is_dir():
@@ -123,11 +128,9 @@ def _found(weights: str, revision: str | None, half: bool, download: bool) -> tu
         return weights, f"{folder.resolve().name}@{digest.hexdigest()[:16]}"
     if not _REPOSITORY.fullmatch(weights):
         raise FileNotFoundError("there is no such folder")
-    from diffusers import DiffusionPipeline
-
     options = _files(weights, half) | {"revision": revision, "local_files_only": not download}
     try:
-        folder = str(DiffusionPipeline.download(weights, **options))
+        folder = str(_diffusers().DiffusionPipeline.download(weights, **options))
     except OSError as error:
         if download:
             raise

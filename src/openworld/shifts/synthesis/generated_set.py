@@ -3,6 +3,7 @@
 import hashlib
 import io
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from openworld.core.errors import OpenworldError
 from openworld.core.plain_files import read_plain
 from openworld.core.representation import short_repr
 from openworld.datasets.formats.decoding import decode
-from openworld.datasets.image_set import ImageSet
+from openworld.datasets.image_set import ImageSet, path_column
 from openworld.runs import to_json
 from openworld.runs.sealed import read_saved
 from openworld.shifts.grid import ShiftGrid
@@ -114,28 +115,17 @@ def _images(folder: Path, about: dict, rows: dict[str, np.ndarray]) -> ImageSet:
         labels=rows["label"],
         groups=rows["label"] if redrawn else rows["label"] * len(about["styles"]) + rows["style"],
         content=hashlib.sha256("\n".join(hashes).encode()).hexdigest(),
-        read=_Reader(folder, files, hashes),
+        read=partial(read_image, folder, files, hashes),
+        columns=path_column(files),
     )
 
 
-@dataclass(frozen=True)
-class _Reader:
-    """Reads image i and checks its hash; a class, not a closure, so that it travels between processes."""
-
-    folder: Path
-    files: tuple[str, ...]
-    hashes: tuple[str, ...]
-
-    def __call__(self, index: int) -> Image.Image:
-        path = self.folder / self.files[index]
-        try:
-            data = read_plain(path)
-        except OSError as error:
-            raise OpenworldError(f"{path} cannot be read ({error}); generate the set again.") from error
-        if hashlib.sha256(data).hexdigest() != self.hashes[index]:
-            raise OpenworldError(f"{path} was changed after it was made; remove it and generate the set again.")
-        return decode(io.BytesIO(data), str(path), ("PNG",))
-
-    def file_of(self, index: int) -> str:
-        """Return the path of an image below the folder."""
-        return self.files[index]
+def read_image(folder: Path, files: tuple[str, ...], hashes: tuple[str, ...], index: int) -> Image.Image:
+    path = folder / files[index]
+    try:
+        data = read_plain(path)
+    except OSError as error:
+        raise OpenworldError(f"{path} cannot be read ({error}); generate the set again.") from error
+    if hashlib.sha256(data).hexdigest() != hashes[index]:
+        raise OpenworldError(f"{path} was changed after it was made; remove it and generate the set again.")
+    return decode(io.BytesIO(data), str(path), ("PNG",))
