@@ -10,7 +10,7 @@ import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 import torch
@@ -134,15 +134,6 @@ def state_of(model, *, half: bool = False) -> dict[str, torch.Tensor]:
     return state
 
 
-def shard(folder: Path, state: dict[str, torch.Tensor], stem: str, ending: str, save: Callable) -> None:
-    names = sorted(state)
-    shards = {f"{stem}-{number:05d}-of-00002.{ending}": names[number - 1 :: 2] for number in (1, 2)}
-    for file, held in shards.items():
-        save({name: state[name] for name in held}, folder / file)
-    weight_map = {name: file for file, held in shards.items() for name in held}
-    write_json(folder, f"{stem}.{ending}.index.json", {"metadata": {"total_size": 1}, "weight_map": weight_map})
-
-
 def openai_main(folder: Path) -> Reference:
     """openai/clip-vit-base-patch16, main: weights as pytorch_model.bin alone."""
     model = clip_model()
@@ -153,14 +144,6 @@ def openai_main(folder: Path) -> Reference:
     return clip_reference(model)
 
 
-def openai_converted(folder: Path) -> Reference:
-    """The same after the hub's conversion."""
-    reference = openai_main(folder)
-    state = torch.load(folder / "pytorch_model.bin", weights_only=True)
-    save_file(state, folder / "model.safetensors", metadata={"format": "pt"})
-    return reference
-
-
 def old_pickle(folder: Path) -> Reference:
     """A .bin written before PyTorch 1.6, which is no zip."""
     reference = openai_main(folder)
@@ -169,27 +152,17 @@ def old_pickle(folder: Path) -> Reference:
     return reference
 
 
-def openai_large(folder: Path) -> Reference:
-    """openai/clip-vit-large-patch14: sizes in text_config_dict and vision_config_dict, and model.safetensors."""
-    reference = openai_converted(folder)
-    write_json(folder, "config.json", published_config(twice=True))
-    return reference
-
-
-def sharded_safetensors(folder: Path) -> Reference:
+def sharded(folder: Path, stem: str, ending: str, save: Callable) -> Reference:
+    """laion/CLIP-ViT-bigG-14: weights in parts, behind an index."""
     reference = openai_main(folder)
     state = torch.load(folder / "pytorch_model.bin", weights_only=True)
     (folder / "pytorch_model.bin").unlink()
-    shard(folder, state, "model", "safetensors", save_file)
-    return reference
-
-
-def sharded_pickle(folder: Path) -> Reference:
-    """laion/CLIP-ViT-bigG-14: pytorch_model.bin in parts."""
-    reference = openai_main(folder)
-    state = torch.load(folder / "pytorch_model.bin", weights_only=True)
-    (folder / "pytorch_model.bin").unlink()
-    shard(folder, state, "pytorch_model", "bin", torch.save)
+    names = sorted(state)
+    shards = {f"{stem}-{number:05d}-of-00002.{ending}": names[number - 1 :: 2] for number in (1, 2)}
+    for file, held in shards.items():
+        save({name: state[name] for name in held}, folder / file)
+    weight_map = {name: file for file, held in shards.items() for name in held}
+    write_json(folder, f"{stem}.{ending}.index.json", {"metadata": {"total_size": 1}, "weight_map": weight_map})
     return reference
 
 
@@ -420,11 +393,9 @@ def training_checkpoint(folder: Path) -> Reference:
 
 LAYOUTS: dict[str, Callable[[Path], Reference]] = {
     "openai/clip-vit-base-patch16, main": openai_main,
-    "openai/clip-vit-base-patch16, converted": openai_converted,
-    "openai/clip-vit-large-patch14": openai_large,
     "older than PyTorch 1.6": old_pickle,
-    "safetensors in shards": sharded_safetensors,
-    "pytorch_model.bin in shards": sharded_pickle,
+    "safetensors in shards": partial(sharded, stem="model", ending="safetensors", save=save_file),
+    "pytorch_model.bin in shards": partial(sharded, stem="pytorch_model", ending="bin", save=torch.save),
     "saved by transformers 5": new_processor,
     "half precision": half_precision,
     "laion/CLIP-ViT-g-14-laion2B-s12B-b42K": laion_both,

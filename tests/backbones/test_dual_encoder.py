@@ -43,17 +43,9 @@ def pixels(clip, *images):
     return clip.preprocess.scale(prepared).to(clip.dtype)
 
 
-def test_it_is_a_dual_encoder_of_that_name(name, clip):
-    public = {one for one in vars(backbones.DualEncoder) if not one.startswith("_")} | {
-        "name",
-        "tokenizer",
-        "preprocess",
-    }
-    assert all(hasattr(clip, one) for one in public)
+def test_it_gives_one_embedding_per_image_and_sentence_and_says_what_it_is(name, clip):
     assert clip.name == name and clip.device.type == "cpu" and clip.dtype == torch.float32
-
-
-def test_images_and_sentences_get_one_embedding_each_of_the_joint_dimension(clip):
+    assert clip.logit_scale.shape == () and clip.logit_scale.dtype == torch.float32 and clip.logit_scale > 0
     seen = clip.encode_image(pixels(clip, make_image(90, 50), make_image(30, 70)))
     read = clip.encode_text(["a photo of an owl.", "an owl", "lamp"])
     assert seen.shape == (2, clip.config.joint_dimension) and read.shape == (3, clip.config.joint_dimension)
@@ -67,10 +59,6 @@ def test_neighbours_in_a_batch_do_not_matter(clip):
     torch.testing.assert_close(alone, beside, atol=1e-5, rtol=1e-4)
     short, long = clip.encode_text(["owl"]), clip.encode_text(["a very old owl in a tree", "owl"])[1:]
     torch.testing.assert_close(short, long, atol=1e-5, rtol=1e-4)
-
-
-def test_the_logit_scale_is_one_positive_number_in_full_precision(clip):
-    assert clip.logit_scale.shape == () and clip.logit_scale.dtype == torch.float32 and clip.logit_scale > 0
 
 
 def test_the_fingerprint_is_of_weights_and_not_of_the_name(name, clip):

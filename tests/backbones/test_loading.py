@@ -12,13 +12,6 @@ from openworld import backbones
 from openworld.backbones.layouts import export_state
 from openworld.core.errors import OpenworldError
 
-PIXELS = torch.randn(2, 3, 16, 16, generator=torch.Generator().manual_seed(1))
-
-
-def same(a, b):
-    images = torch.equal(a.encode_image(PIXELS), b.encode_image(PIXELS))
-    return images and torch.equal(a.encode_text(["a photo of a owl."]), b.encode_text(["a photo of a owl."]))
-
 
 def edit_json(path, **changes):
     path.write_text(json.dumps({**json.loads(path.read_text()), **changes}))
@@ -57,11 +50,6 @@ def open_clip_folder(clip_checkpoint, tmp_path):
     return folder
 
 
-def test_open_clip_layout_equals_hugging_face_layout(clip_checkpoint, open_clip_folder):
-    ours, theirs = backbones.load(open_clip_folder), backbones.load(clip_checkpoint[0])
-    assert same(ours, theirs) and ours.preprocess == theirs.preprocess
-
-
 def edit_open_clip(folder, part=None, **settings):
     """Settings of the model, or of one tower, put over those of open_clip's file; None takes one out."""
     path = folder / "open_clip_config.json"
@@ -69,14 +57,6 @@ def edit_open_clip(folder, part=None, **settings):
     place = whole["model_cfg"][part] if part else whole["model_cfg"]
     place.update(settings)
     path.write_text(json.dumps(whole))
-
-
-def test_open_clip_means_gelu_unless_told(open_clip_folder):
-    edit_open_clip(open_clip_folder, quick_gelu=False)
-    assert backbones.load(open_clip_folder).config.text.activation == "gelu"
-    path = open_clip_folder / "open_clip_config.json"
-    path.write_text(path.read_text().replace('"quick_gelu": false, ', ""))
-    assert backbones.load(open_clip_folder).config.text.activation == "gelu"
 
 
 @pytest.mark.parametrize("fixture", ["clip_checkpoint", "siglip_checkpoint"])
@@ -102,12 +82,6 @@ def test_loading_draws_no_random_number(clip_checkpoint):
     assert torch.equal(torch.get_rng_state(), state)
 
 
-def test_legacy_end_token_means_the_highest_id(copy_of_clip, clip_checkpoint):
-    edit_text_config(copy_of_clip, eos_token_id=2)
-    model = backbones.load(copy_of_clip)
-    assert model.config.text.end_token is None and same(model, backbones.load(clip_checkpoint[0]))
-
-
 @pytest.mark.parametrize(
     ("part", "setting"),
     [
@@ -131,12 +105,15 @@ def test_what_our_towers_would_leave_out_of_open_clips_is_refused(open_clip_fold
         backbones.load(open_clip_folder)
 
 
-def test_open_clip_settings_that_change_nothing_are_read_over(open_clip_folder):
+def test_open_clip_settings_that_change_nothing_are_read_over(open_clip_folder, clip_checkpoint):
     vision = {"ls_init_value": None, "patch_dropout": 0.5, "pool_type": "tok"}
     edit_open_clip(open_clip_folder, "vision_cfg", **vision)
     text = {"pool_type": "argmax", "hf_model_name": None, "norm_kwargs": {"eps": 1e-5}}
     edit_open_clip(open_clip_folder, "text_cfg", **text)
-    backbones.load(open_clip_folder)
+    ours, theirs = backbones.load(open_clip_folder), backbones.load(clip_checkpoint[0])
+    pixels = torch.randn(2, 3, 16, 16, generator=torch.Generator().manual_seed(1))
+    assert torch.equal(ours.encode_image(pixels), theirs.encode_image(pixels)) and ours.preprocess == theirs.preprocess
+    assert torch.equal(ours.encode_text(["a photo of an owl."]), theirs.encode_text(["a photo of an owl."]))
 
 
 def test_a_shard_that_is_not_there_is_named(copy_of_clip):
@@ -147,7 +124,7 @@ def test_a_shard_that_is_not_there_is_named(copy_of_clip):
         backbones.load(copy_of_clip)
 
 
-@pytest.mark.parametrize("index", ["{", "[]", "{}", '{"weight_map": {}}', '{"weight_map": {"a": "../x"}}', "7"])
+@pytest.mark.parametrize("index", ["{", '{"weight_map": {}}', '{"weight_map": {"a": "../x"}}', "7"])
 def test_an_index_that_lists_no_shards_is_named(copy_of_clip, index):
     (copy_of_clip / "model.safetensors").rename(copy_of_clip / "model-00001-of-00002.safetensors")
     (copy_of_clip / "model.safetensors.index.json").write_text(index)
@@ -159,20 +136,6 @@ def test_a_folder_without_weights_is_said_to_be_incomplete(copy_of_clip):
     (copy_of_clip / "model.safetensors").unlink()
     with pytest.raises(OpenworldError, match="a whole checkpoint"):
         backbones.load(copy_of_clip)
-
-
-def test_pickled_weights_are_read_and_told_in_one_line(copy_of_clip, clip_checkpoint, caplog):
-    torch.save(load_file(copy_of_clip / "model.safetensors"), copy_of_clip / "pytorch_model.bin")
-    (copy_of_clip / "model.safetensors").unlink()
-    assert same(backbones.load(copy_of_clip), backbones.load(clip_checkpoint[0]))
-    (line,) = caplog.messages
-    assert "pytorch_model.bin" in line and "weights_only" in line and "\n" not in line
-
-
-def test_safetensors_come_before_pickled_weights_and_nothing_is_told(copy_of_clip, caplog):
-    (copy_of_clip / "pytorch_model.bin").write_bytes(b"not looked at")
-    backbones.load(copy_of_clip)
-    assert not caplog.messages
 
 
 class Bomb:
@@ -236,12 +199,6 @@ def test_weights_that_are_not_those_of_the_model_are_named(copy_of_clip, change,
         backbones.load(copy_of_clip)
 
 
-def test_position_ids_of_old_checkpoints_are_no_weights(copy_of_clip):
-    ids = {"text_model.embeddings.position_ids": torch.arange(77)[None]}
-    edit_weights(copy_of_clip, lambda tensors: tensors.update(ids))
-    backbones.load(copy_of_clip)
-
-
 @pytest.mark.parametrize(
     ("file", "change", "words"),
     [
@@ -297,23 +254,15 @@ ABSURD = [
     ("config.json", {"text_config": "x"}, "does not describe a model"),
     ("config.json", {"vision_config": SIZES | {"patch_size": 0}}, "image tower: patch_size is 0"),
     ("config.json", {"text_config": SIZES | {"num_hidden_layers": 10**9}}, "text tower: layers is 1000000000"),
-    ("config.json", {"vision_config": SIZES | {"num_attention_heads": 0}}, "heads is 0"),
-    ("config.json", {"vision_config": SIZES | {"num_hidden_layers": 10**9}}, "layers is 1000000000"),
     ("config.json", {"vision_config": SIZES | {"num_hidden_layers": 1000}}, "not of one model"),
-    ("config.json", {"vision_config": SIZES | {"hidden_size": "768"}}, "width: '768' came"),
-    ("config.json", {"vision_config": SIZES | {"hidden_size": True}}, "width: True came"),
     ("config.json", {"vision_config": SIZES | {"intermediate_size": 2**23}}, "not of one model"),
     ("config.json", {"vision_config": SIZES | {"layer_norm_eps": float("nan")}}, "norm_epsilon: nan came"),
-    ("config.json", {"vision_config": SIZES | {"layer_norm_eps": None}}, "norm_epsilon: None came"),
     ("config.json", {"vision_config": SIZES | {"hidden_act": ["gelu"]}}, "does not describe a model"),
     ("preprocessor_config.json", {}, "size"),
     ("preprocessor_config.json", PREPARED | {"image_mean": None}, "does not describe a model"),
     ("preprocessor_config.json", PREPARED | {"image_mean": [float("nan"), 0, 0]}, r"mean\[0\]: nan came"),
-    ("preprocessor_config.json", PREPARED | {"image_mean": [0, 0]}, "mean: 2 entries came, expected 3"),
     ("preprocessor_config.json", PREPARED | {"image_std": [0, 1, 1]}, r"std\[0\] is 0.0, expected a number above 0"),
-    ("preprocessor_config.json", PREPARED | {"resample": 99}, "resample is 99"),
     ("preprocessor_config.json", PREPARED | {"size": 0}, "resize is 0"),
-    ("preprocessor_config.json", PREPARED | {"size": 10**9}, "resize is 1000000000"),
     ("preprocessor_config.json", PREPARED | {"size": "large"}, "does not describe a model"),
 ]
 

@@ -5,7 +5,7 @@ import sys
 import pytest
 import torch
 import transformers
-from foreign_models import make_image, make_images
+from foreign_models import make_images
 
 from openworld import backbones
 from openworld.backbones.foreign.of_objects import encoder_of
@@ -102,17 +102,6 @@ def test_what_lacks_a_part_is_refused_with_what_to_give(clip, library):
             encoder_of(given)
     with pytest.raises(OpenworldError, match="training mode"):
         encoder_of((transformers.AutoModel.from_pretrained(EMBEDDED).train(), processor))
-
-
-def test_learners_that_need_a_tower_refuse(clip):
-    with pytest.raises(OpenworldError, match="text tower that takes learned contexts"):
-        encoder_of(Plain(clip)).prompt_names(["owl"], 4)
-
-
-def test_images_of_any_size_go_to_an_object(clip):
-    own = encoder_of(Plain(clip))
-    prepared = [own.preprocess.prepare(make_image(*size)) for size in ((30, 90), (64, 64))]
-    assert [image.shape for image in prepared] == [(128,), (128,)]
 
 
 @pytest.fixture

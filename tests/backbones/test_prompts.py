@@ -94,12 +94,6 @@ def test_words_without_context_are_the_plain_sentence(tiny_clip):
     torch.testing.assert_close(features, tiny_clip.encode_text(sentences), rtol=0, atol=1e-12)
 
 
-def test_fixed_words_cost_nothing_per_class(tiny_clip):
-    with_words = tiny_clip.prompt_names(NAMES, 2, fixed="of a").sentences
-    without = tiny_clip.prompt_names(NAMES, 2).sentences
-    assert with_words.rows.shape == without.rows.shape and with_words.packing.shared == without.packing.shared + 2
-
-
 @pytest.mark.parametrize(("groups", "budget"), [(None, 1), (3, 40)])
 def test_parts_give_the_same(tiny_clip, monkeypatch, budget, groups):
     prompts = tiny_clip.prompt_names(NAMES, 4, position="middle")
@@ -129,12 +123,6 @@ def test_contexts_can_be_mapped_over(tiny_clip, monkeypatch, position, budget):
     gradient = torch.func.grad(lambda context: tiny_clip.encode_prompts(context, prompts).square().sum())
     together, alone = torch.func.vmap(gradient)(contexts), torch.stack([gradient(context) for context in contexts])
     assert (together - alone).abs().max() <= 1e-12 * alone.abs().max()
-
-
-def test_a_name_that_ends_in_punctuation_merges_with_the_full_stop(tiny_clip):
-    whole = tiny_clip.prompt_names(["golden retriever (dog)"], 2).tokens[0].tolist()
-    apart = tiny_clip.tokenizer(["golden retriever (dog)", "."])
-    assert whole[-2:] == tiny_clip.tokenizer([")."])[0][1:] and len(whole) == 2 + len(apart[0])
 
 
 def test_tokens_are_those_of_coop(tiny_clip):

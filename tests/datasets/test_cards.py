@@ -38,11 +38,6 @@ def test_a_name_of_a_data_set_is_no_folder_whatever_lies_there(tmp_path, monkeyp
     assert [is_folder(name) for name in ("dtd", "mine", "list.csv", "other", "other/one")] == [0, 1, 0, 0, 1]
 
 
-def test_parts_of_data_sets_by_name():
-    assert has_part("emoji-groups", "validation") and has_part("dtd", "validation")
-    assert not has_part("imagenet", "validation") and not has_part("imagenet-r", "train")
-
-
 @pytest.mark.parametrize("name", ["validation", "val"])
 def test_parts_of_a_folder_and_of_a_list(tmp_path, name):
     (tmp_path / "photos" / name / "cat").mkdir(parents=True)

@@ -1,5 +1,3 @@
-import pickle
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -81,9 +79,3 @@ def test_the_fingerprint_follows_the_content_and_nothing_else():
 @given(st.lists(st.integers(0, 3), min_size=1, max_size=6), st.lists(st.integers(0, 3), min_size=1, max_size=6))
 def test_subsets_share_a_fingerprint_only_if_they_are_equal(first, second):
     assert (make().subset(first).fingerprint == make().subset(second).fingerprint) == (first == second)
-
-
-def test_it_travels_between_processes():
-    copy = pickle.loads(pickle.dumps(make().subset([3, 1])))
-    assert copy.fingerprint == make().subset([3, 1]).fingerprint
-    assert copy.image(0).getpixel((0, 0)) == (3, 3, 3)

@@ -8,7 +8,6 @@ from PIL import Image
 
 from openworld.core.errors import OpenworldError
 from openworld.datasets import ImageSet
-from openworld.datasets.corruptions import corrupted
 from openworld.datasets.pooling import few, pooled, remembered
 
 
@@ -49,13 +48,6 @@ def test_a_draw_keeps_shares_and_grows(labels, count, seed):
     drawn, there = (np.bincount(each, minlength=4) for each in (images.labels[chosen], images.labels))
     assert (np.abs(drawn - there * len(chosen) / len(labels)) < 2).all()
     assert set(chosen) <= set(few(images, count + 3, seed=seed))
-
-
-def test_a_corrupted_draw_is_the_draw_of_the_corrupted():
-    images = pooled([toy(domain, ("a", "b"), [0, 1, 0, 1]) for domain in ("one", "two")])
-    rows = few(images, 4)
-    first, second = corrupted(images.subset(rows), "contrast", 3), corrupted(images, "contrast", 3).subset(rows)
-    assert [first.image(i).tobytes() for i in range(4)] == [second.image(i).tobytes() for i in range(4)]
 
 
 def test_the_last_images_are_remembered():

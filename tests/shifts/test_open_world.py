@@ -25,11 +25,11 @@ def test_every_cell_and_level_is_the_metric_of_its_images():
     assert found.semantic[1].n_new == (grid.semantic == 1).sum() and found.covariate[0].n_base == 40
 
     levels = draw.integers(0, 3, 40)
-    same = open_world_by_shift(base, new, grid, base_covariate=levels, base_groups=groups[0])
+    same = open_world_by_shift(base, new, grid, base_covariate=levels)
     assert same.semantic == () and set(same.cells) == set(found.cells) and same.covariate[2] is None
     for level, one in enumerate(same.covariate[:2]):
         own, there = levels == level, grid.covariate == level
-        again = openworld_auc(base[0][own], base[1][own], new[0][there], new[1][there], base_groups=groups[0][own])
+        again = openworld_auc(base[0][own], base[1][own], new[0][there], new[1][there])
         assert (one.value, one.n_base) == (again.value, own.sum())
     assert same.cells[0, 1].n_base == (levels == 0).sum()
 

@@ -41,13 +41,6 @@ def test_every_class_has_shots_and_test_images_under_one_name_in_every_style(tas
         assert counts.min() == 16 if part == "train" else counts.min() >= emoji.VARIATIONS[part]
 
 
-@pytest.mark.parametrize("task", ["concepts", "withheld"])
-def test_a_concept_is_one_drawing_with_ten_test_images(task):
-    images = emoji.load(task, "twemoji", "test")
-    assert len(images) == 10 * CLASSES[task] and len(set(images.groups)) == CLASSES[task]
-    assert all(len(set(images.groups[images.labels == label])) == 1 for label in range(CLASSES[task]))
-
-
 def test_parts_share_drawings_but_no_image():
     parts = [emoji.load("concepts", "emojione-monotone", part, shots=None) for part in emoji.PARTS]
     assert len({frozenset(part.groups) for part in parts}) == 1
@@ -91,13 +84,6 @@ def test_only_the_shots_depend_on_the_seed_and_every_style_has_its_fingerprint()
         loaded = [emoji.load("groups", part=part, seed=seed, shots=shots) for seed in (1, 2) for shots in (1, 4)]
         assert len({images.fingerprint for images in loaded}) == 1
     assert len({emoji.load("groups", style).fingerprint for style in drawings.STYLES}) == len(drawings.STYLES)
-
-
-def test_clean_is_every_drawing_once_on_white():
-    images = emoji.load("concepts", "twemoji", clean=True)
-    assert len(images) == 100
-    assert np.asarray(images.image(3))[0, 0].tolist() == [255, 255, 255]
-    assert images.fingerprint != emoji.load("concepts", "twemoji").fingerprint
 
 
 def test_reading_in_threads_or_after_a_copy_gives_the_same_images():

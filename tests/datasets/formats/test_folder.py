@@ -140,13 +140,6 @@ def test_class_folders_may_be_links_and_a_loop_of_links_ends(tmp_path, find, loo
     assert find(tmp_path / "data") == ["cat/0.png", "dog/1.png"]
 
 
-def test_a_link_within_the_folder_is_fine(tmp_path):
-    inside = save(tmp_path / "data" / "cat" / "0.png")
-    (inside.parent / "1.png").symlink_to(inside)
-    (tmp_path / "link").symlink_to(tmp_path / "data")
-    assert len(folder.load(tmp_path / "link")) == 2
-
-
 @pytest.mark.filterwarnings("ignore::UserWarning")  # Pillow warns of damage that it reads past
 @pytest.mark.parametrize("kind", ["PNG", "JPEG", "WEBP", "BMP", "GIF", "TIFF"])
 @settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -2,7 +2,6 @@
 
 import io
 import random
-import sys
 
 import pytest
 from PIL import Image
@@ -93,9 +92,3 @@ def test_columns_are_told_by_their_types(library, make):
     twice = library.Dataset.from_dict({"front": [png(0)], "back": [png(1)]}, features=both)
     with pytest.raises(OpenworldError, match=r"2 columns of images \(its columns: front, back\)"):
         hub.from_dataset(twice, "pets")
-
-
-def test_without_the_library_the_way_out_is_said(monkeypatch):
-    monkeypatch.setitem(sys.modules, "datasets", None)
-    with pytest.raises(OpenworldError, match=r"pip install 'openworld\[hf\]'"):
-        load("hf:user/name")

@@ -62,12 +62,6 @@ def test_shards_by_hand(shards):
     assert sorted(shards.rglob("*")) == before  # nothing is extracted
 
 
-def test_labels_may_be_names_and_folders_members(tmp_path):
-    write(tmp_path / "a.tar", samples(["owl", "cat", "owl"]) | {"sub": special("sub", tarfile.DIRTYPE)})
-    images = load(str(tmp_path / "a.tar"))
-    assert images.classnames == ("cat", "owl") and images.labels.tolist() == [1, 0, 1]
-
-
 def test_shots_are_drawn_as_everywhere_and_the_fingerprint_is_of_contents(shards):
     pattern = str(shards / "{part}" / "*.tar")
     drawn = load(pattern, part="train", shots=1, seed=3)

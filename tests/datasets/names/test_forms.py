@@ -5,7 +5,7 @@ import string
 from hypothesis import given
 from hypothesis import strategies as st
 
-from openworld.datasets.names.forms import bare, joined, sharing, singular
+from openworld.datasets.names.forms import sharing, singular
 
 PLURALS = {
     "cats": "cat", "cherries": "cherry", "pies": "pie", "churches": "church", "foxes": "fox", "wolves": "wolf",
@@ -18,10 +18,6 @@ def test_plurals_and_what_ends_like_one_and_is_none():
     assert [singular(word) for word in PLURALS] == list(PLURALS.values())
     for word in ("glass", "bus", "iris", "lens", "species", "gas", "chess", "as", *PLURALS.values()):
         assert singular(word) == word
-
-
-def test_names_without_letters_keep_themselves():
-    assert bare("???") == joined("???") == "???"
 
 
 @given(st.lists(st.text(alphabet=string.ascii_lowercase[:3], max_size=3), max_size=8))

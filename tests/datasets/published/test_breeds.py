@@ -51,11 +51,6 @@ def test_by_hand(tmp_path):
     assert (found.name, found.source, found.target) == ("animal", ("3", "1"), ("4", "5"))
 
 
-def test_a_level_is_the_longest_way_down(tmp_path):
-    below = hierarchy(tmp_path, "root>a a>b root>b b>1 b>2", "1 2")
-    assert below.at_level(1, ROOT) == ["a"] and below.at_level(2, ROOT) == ["b"]
-
-
 @pytest.mark.parametrize(
     ("edges", "classes", "message"),
     [
@@ -67,10 +62,3 @@ def test_a_level_is_the_longest_way_down(tmp_path):
 def test_hierarchies_that_breeds_cannot_share_out(tmp_path, edges, classes, message):
     with pytest.raises(OpenworldError, match=message):
         superclasses(BreedsTask(level=1, subclasses=4), hierarchy(tmp_path, edges, classes))
-
-
-def test_a_broken_class_list_is_refused(tmp_path):
-    trees.plant_hierarchy(tmp_path, [(ROOT, "1")], ["1"], {ROOT: "thing"})
-    (tmp_path / "dataset_class_info.json").write_text('[["1"]]')
-    with pytest.raises(OpenworldError, match=r"as a list of \[number, WordNet id, name\]"):
-        Hierarchy(tmp_path)

@@ -4,9 +4,8 @@ import pickle
 import random
 import shutil
 
-import numpy as np
 import pytest
-from trees import ALL, FOLDER_SETS, SUBSETS, WORDNET, make_image, plant, write_names
+from trees import ALL, FOLDER_SETS, SUBSETS, WORDNET, plant, write_names
 
 from openworld.core.errors import OpenworldError
 from openworld.datasets import PUBLISHED, coop_draw, few_shot, imagenet_labels, load
@@ -74,15 +73,6 @@ def test_the_fingerprint_is_of_names_and_sizes_not_of_places(tmp_path):
     assert load("dtd", root=tmp_path / "there").fingerprint != before
 
 
-def test_an_image_of_another_format_than_its_ending_is_read(tmp_path):
-    """OxfordPets and ImageNet hold PNG and GIF files called .jpg, whose names the lists fix."""
-    tree = plant(tmp_path, "oxford_pets")
-    first = tree.images / tree.rows["test"][0][0]
-    make_image(first.with_suffix(".png"), 200)
-    first.with_suffix(".png").rename(first)
-    assert load("oxford_pets", root=tmp_path).image(0).getpixel((0, 0)) == (200, 0, 0)
-
-
 @pytest.mark.parametrize(
     ("name", "options", "message"),
     [
@@ -109,15 +99,6 @@ def test_variants_are_joined_by_wordnet_id(tmp_path, name):
     assert imagenet_labels(name, tmp_path).tolist() == expected
     with pytest.raises(OpenworldError, match="no WordNet ids"):
         imagenet_labels("dtd", tmp_path)
-
-
-def test_the_folders_of_v2_are_numbers_not_words(tmp_path):
-    """Sorted as words, 10 would come before 2."""
-    tree = plant(tmp_path, "imagenetv2")
-    images = load("imagenetv2", root=tmp_path)
-    assert images.read.paths[4].startswith("2/")
-    assert images.labels.tolist() == np.repeat(np.arange(12), 2).tolist()
-    assert tree.classnames[10] == "sunglass"
 
 
 def test_a_missing_class_folder_never_shifts_labels(tmp_path):

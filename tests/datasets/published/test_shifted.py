@@ -10,14 +10,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import shifted_trees as trees
-from PIL import Image
 
 from openworld.core.errors import OpenworldError
-from openworld.datasets import DATASETS, PUBLISHED, SHIFTED, check, load
+from openworld.datasets import PUBLISHED, SHIFTED, check, load
 from openworld.datasets.formats.pickles import read_pickle
 from openworld.datasets.published import small_images
-from openworld.datasets.published.downloaded import FMOW_NAMES
-from openworld.datasets.published.small_images import CIFAR10_NAMES, read_idx
+from openworld.datasets.published.small_images import read_idx
 
 TABLES = {  # name -> shape of an image, classes
     "cifar10": ((32, 32, 3), 10),
@@ -84,15 +82,6 @@ def test_a_domain_may_be_called_as_pages_print_it_and_an_unknown_one_is_told_its
     with pytest.raises(OpenworldError) as told:
         load("cifar10-c", root=root, domain="gaussian nois 3")
     assert "gaussian_noise 3" in str(told.value) and "95" in str(told.value) and len(str(told.value)) < 400
-
-
-def test_names_and_groups(root):
-    trees.plant_cifar100(root)
-    trees.plant_qmnist(root)
-    assert load("cifar100", root=root).classnames[7] == "class 07"
-    assert load("qmnist", root=root).groups.tolist() == (2100 + np.arange(10) // 4).tolist()
-    assert DATASETS["qmnist"].group_name == "writer" and len(CIFAR10_NAMES) == 10
-    assert len(set(FMOW_NAMES)) == 62 and list(FMOW_NAMES) == sorted(FMOW_NAMES)
 
 
 def test_the_fingerprint_follows_the_pixels_and_images_travel(root):
@@ -195,16 +184,6 @@ def test_a_pickle_leaves_no_mark_on_what_it_names(tmp_path):
     assert not hasattr(read_pickle(tmp_path / "second")["a"], "mark")
 
 
-def test_pickles_of_today_are_read_too(root):
-    trees.plant_cifar10(root)
-    theirs = trees.pixels("test", 32, 32, 3)
-    rows = theirs.transpose(0, 3, 1, 2).reshape(10, 3072)
-    for protocol in (2, 4):
-        held = pickle.dumps({"labels": list(range(10)), "data": rows.copy()}, protocol=protocol)
-        (root / "cifar-10-batches-py" / "test_batch").write_bytes(held)
-        assert np.array_equal(load("cifar10", root=root).image(4), theirs[4])
-
-
 @pytest.mark.parametrize(
     ("held", "message"),
     [
@@ -292,17 +271,6 @@ def test_a_whole_set_is_whole_and_a_short_one_is_not(root, monkeypatch, name):
     whole = check(name, root, decoded=True)
     assert whole.ok, whole.wrong
     assert whole.counts == counts
-
-
-def test_the_check_says_what_is_missing(root):
-    root.mkdir()
-    assert check("svhn", root).wrong == (f"there is no folder {root / 'svhn'}.",)
-    (root / "SV-HN").mkdir()
-    assert "but a SV-HN: rename it" in check("svhn", root).wrong[0]
-    trees.plant_fmow(root)
-    Image.new("RGB", (4, 4)).save(root / "fmow_v1.1" / "images" / "rgb_img_4.png", "JPEG")
-    (root / "fmow_v1.1" / "images" / "rgb_img_0.png").write_bytes(b"")
-    assert "1 of 2 images cannot be read" in " ".join(check("fmow", root, decoded=True).wrong)
 
 
 def test_hints_name_nothing_but_what_is_alike(root):
