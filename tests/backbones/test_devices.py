@@ -35,15 +35,8 @@ def machine(monkeypatch):
 def test_units_are_spread_over_the_devices_found_or_named(machine, gpus, mps, asked, expected):
     machine(gpus, mps)
     assert find_devices(asked) == expected
-
-
-@pytest.mark.parametrize(
-    ("gpus", "mps", "expected"), [(0, False, "cpu"), (0, True, "mps"), (1, True, "cuda"), (3, False, "cuda")]
-)
-def test_a_command_without_units_finds_one_device(machine, gpus, mps, expected):
-    machine(gpus, mps)
-    assert find_device("auto") == expected
-    assert find_device("cpu") == "cpu"
+    if asked in ("auto", "cpu"):  # a command without units finds one device
+        assert find_device(asked) == expected[0].partition(":")[0]
 
 
 @pytest.mark.parametrize(
@@ -62,9 +55,5 @@ def test_what_is_no_device_is_refused(machine, asked, words):
     machine(gpus=2)
     with pytest.raises(OpenworldError, match=words):
         find_devices(asked)
-
-
-def test_a_command_without_units_takes_no_list(machine):
-    machine(gpus=2)
     with pytest.raises(OpenworldError, match="one device, such as cuda:0"):
         find_device("cuda:0,cuda:1")

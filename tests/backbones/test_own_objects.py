@@ -2,10 +2,11 @@
 
 import sys
 
+import numpy as np
 import pytest
 import torch
 import transformers
-from foreign_models import make_images
+from foreign_models import make_image, make_images
 
 from openworld import backbones
 from openworld.backbones.foreign.of_objects import encoder_of
@@ -142,3 +143,22 @@ def test_a_function_that_makes_no_model_is_refused(module, name, message):
 )
 def test_names_of_models_are_no_functions(name):
     assert not is_foreign(name)
+
+
+def test_embeddings_of_class_names_stand_in_for_a_model(tmp_path):
+    sentences = np.random.default_rng(0).normal(size=(3, 2, 4)).astype(np.float32)
+    np.savez(tmp_path / "two.npz", classnames=["cat", "sea_lion", "owl"], class_embeddings=sentences, logit_scale=50.0)
+    np.savez(tmp_path / "one.npz", classnames=["cat", "sea_lion", "owl"], class_embeddings=sentences[:, 0])
+    two, one = (backbones.load(tmp_path / name) for name in ("two.npz", "one.npz"))
+    assert float(two.logit_scale) == 50 and two.config.joint_dimension == one.config.joint_dimension == 4
+    units = sentences / np.linalg.norm(sentences, axis=2, keepdims=True)
+    np.testing.assert_allclose(two.encode_text(["owl", "sea lion"]), units.mean(axis=1)[[2, 1]], rtol=1e-6)
+    np.testing.assert_array_equal(one.encode_text(["Owl"]), sentences[2:, 0])
+    np.testing.assert_array_equal(two.class_sentences(["sea_lion"]), sentences[1:2])
+    for call, words in (
+        (lambda: one.class_sentences(["owl"]), "in one sentence"),
+        (lambda: one.encode_text(["emu"]), "no embedding of 'emu'; it knows 3"),
+        (lambda: one.preprocess.prepare(make_image()), "cannot look at images"),
+    ):
+        with pytest.raises(OpenworldError, match=words):
+            call()

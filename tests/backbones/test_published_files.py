@@ -5,6 +5,8 @@ import shutil
 import pytest
 
 from openworld.backbones import needed_files
+from openworld.backbones.published_files import require_data
+from openworld.core.errors import OpenworldError
 
 
 @pytest.fixture(autouse=True)
@@ -59,3 +61,20 @@ def test_of_a_repository_that_is_not_here_everything_is_missing_and_any_folder_d
     hugging_face, open_clip = needed_files("someone/small-clip@refs/pr/3")
     assert hugging_face.folder is open_clip.folder is None
     assert purposes(hugging_face.missing) == ["weights", "configuration", "tokenizer", "preprocessing"]
+
+
+def test_a_file_may_name_data_that_is_here_and_neither_code_nor_a_fetch(copy_of_clip, home):
+    for name in ("embedded", str(copy_of_clip), "classes.npz"):
+        assert require_data(name, "thresholds.json", "--backbone {}") == name
+    assert require_data("someone/folder", "thresholds.json", "{}", is_read=True) == "someone/folder"
+    for name, words in (
+        ("package.module:function", "a function, which a file may not start.*say so: --backbone package"),
+        ("transformers:a/b", "another library fetches and runs"),
+        ("timm:a/b", "another library fetches and runs"),
+        ("someone/small-clip", "not whole on this machine"),
+    ):
+        with pytest.raises(OpenworldError, match=words):
+            require_data(name, "thresholds.json", "--backbone {}")
+    (copy_of_clip / "tokenizer.json").unlink()
+    with pytest.raises(OpenworldError, match="not whole"):
+        require_data(str(copy_of_clip), "thresholds.json", "--backbone {}")

@@ -1,3 +1,6 @@
+import pickle
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -6,6 +9,9 @@ from PIL import Image
 
 from openworld.core.errors import OpenworldError
 from openworld.datasets import ImageSet
+from openworld.datasets.corruptions import corrupted
+from openworld.datasets.pooling import pooled
+from openworld.datasets.styles import restyled
 
 
 def grey(number: int) -> Image.Image:
@@ -25,21 +31,30 @@ def make(**changes) -> ImageSet:
     return ImageSet(**fields | changes)
 
 
-def test_images_are_read_by_index_as_rgb():
-    images = make()
-    assert len(images) == 4
-    assert images.image(3).mode == "RGB"
-    assert images.image(3).getpixel((0, 0)) == (3, 3, 3)
-    assert images.classnames == ("cat", "wild dog", "owl")
-    assert images.labels.dtype == images.groups.dtype == np.int64
-
-
 def test_a_subset_keeps_class_names_and_reads_the_chosen_images():
     chosen = make().subset([2, 0, 2]).subset([1, 2])
     assert chosen.labels.tolist() == [0, 1]
     assert chosen.groups.tolist() == [0, 2]
     assert [chosen.image(i).getpixel((0, 0))[0] for i in range(2)] == [0, 2]
-    assert len(chosen.classnames) == 3
+    assert chosen.image(0).mode == "RGB" and chosen.classnames == ("cat", "wild dog", "owl")
+    assert chosen.labels.dtype == chosen.groups.dtype == np.int64
+    copy = pickle.loads(pickle.dumps(chosen))
+    assert copy.fingerprint == chosen.fingerprint and copy.image(1) == chosen.image(1)
+
+
+def test_columns_are_chosen_pooled_and_repeated_with_their_images():
+    images = make(read=lambda number: Image.new("RGB", (16, 16), (number, 0, 0)))
+    known = replace(images, columns={"path": np.array(["a", "", "c", "d"], object), "embeddings": np.eye(4)})
+    chosen = known.subset([3, 1])
+    assert [chosen.path_of(place) for place in range(2)] == ["d", "1"] and images.path_of(2) == "2"
+    assert chosen.embeddings.tolist() == [[0, 0, 0, 1], [0, 1, 0, 0]] and images.embeddings is None
+    both = pooled([known, chosen])
+    assert both.embeddings.shape == (6, 4) and pooled([known, images]).embeddings is None
+    assert both.image(5).getpixel((0, 0))[0] == 1 and both.path_of(4) == "d"
+    for changed in (corrupted(known, "fog", 1), restyled(known, ("neon", "sketch"))):
+        assert changed.embeddings is None and changed.path_of(0) == "a"
+    with pytest.raises(OpenworldError, match="column 'path'"):
+        make(columns={"path": np.array(["a"], object)})
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,5 @@
 import random
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,13 +8,6 @@ from openworld.core.errors import OpenworldError
 from openworld.datasets import ClassSplit, base_new_split, few_shot, reseeded_few_shot
 
 LABELS = st.lists(st.integers(0, 5), min_size=1, max_size=60)
-
-
-@pytest.mark.parametrize(("classes", "base"), [(2, 1), (37, 19), (47, 24), (100, 50), (397, 199)])
-def test_the_base_half_is_the_first_and_never_the_smaller(classes, base):
-    halves = base_new_split(classes)
-    assert np.concatenate(halves).tolist() == list(range(classes))
-    assert len(halves[0]) == base
 
 
 @given(st.permutations(range(7)))
