@@ -100,7 +100,7 @@ def load(
     return model
 
 
-def _from_elsewhere(name: str, device: str | torch.device, dtype: torch.dtype) -> ForeignEncoder:
+def _from_elsewhere(name: str, device: str | torch.device, dtype: torch.dtype) -> TwoTower | ForeignEncoder:
     """Return the encoder of a function, of embeddings, or of a library that is imported when it is asked for."""
     if is_function(name):
         return import_module("openworld.backbones.foreign.of_objects").load(name)
