@@ -5,14 +5,13 @@ depends on the machine (WordNet is not installed everywhere).
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
 from pathlib import Path
 
 from openworld.core.errors import OpenworldError
 from openworld.core.plain_files import parse_json
 from openworld.datasets.names.audit import Audit, count_in_words
 from openworld.report.data_files import json_text
-from openworld.runs import read_spec
+from openworld.runs import read_spec, to_json
 from openworld.runs.atomic import write_file
 
 FILE = "audit.json"
@@ -23,10 +22,9 @@ WORST = 6  # findings of a data set that the page shows unfolded
 def read_audits(folder: Path | str) -> tuple[Audit, ...]:
     """The audits of the run in a folder; none where none were made."""
     path = Path(folder) / FILE
-    if not path.is_file():
-        return ()
     try:
-        return tuple(read_spec(audit, Audit) for audit in parse_json(path.read_bytes())["audits"])
+        saved = parse_json(path.read_bytes()) if path.is_file() else {"audits": ()}
+        return tuple(read_spec(audit, Audit) for audit in saved["audits"])
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise OpenworldError(f"{path} is damaged ({error}). Delete it; the next start writes it again.") from error
 
@@ -45,8 +43,8 @@ def tell_audits(audits: Sequence[Audit], folder: Path | None, say: Callable[[str
     """Write the whole audit into a folder, and say the worst: nothing without error or warning."""
     if folder is not None:
         keep_audits(audits, folder)
-    grave = [finding for audit in audits for finding in audit.findings if finding.severity != "note"]
-    grave.sort(key=lambda finding: finding.severity != "error")
+    findings = [finding for audit in audits for finding in audit.findings]
+    grave = [finding for severity in ("error", "warning") for finding in findings if finding.severity == severity]
     if not grave:
         return
     worst = f", the first {IN_WORDS} here" if len(grave) > IN_WORDS else ""
@@ -57,7 +55,7 @@ def tell_audits(audits: Sequence[Audit], folder: Path | None, say: Callable[[str
 
 
 def keep_audits(audits: Sequence[Audit], folder: Path) -> None:
-    data = json_text({"audits": [asdict(audit) for audit in audits]}).encode()
+    data = json_text({"audits": to_json(audits)}).encode()
     path = folder / FILE
     if not path.is_file() or path.read_bytes() != data:
         write_file(path, data)
