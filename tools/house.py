@@ -42,11 +42,11 @@ LINES = {
 }
 """Room -> the most lines of Python that it may have."""
 MOST = {
-    "files": 674,
-    "classes": 808,
-    "small files of one user": 9,
-    "short functions called once": 167,
-    "participles as names": 615,
+    "files": 666,
+    "classes": 789,
+    "small files of one user": 8,
+    "short functions called once": 165,
+    "participles as names": 611,
     "names that say picture": 0,
 }
 """What is counted in the whole house -> the most of it."""
