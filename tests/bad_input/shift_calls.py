@@ -133,15 +133,19 @@ CALLS = {
     "open_world_by_shift": Call(both_sides, SIDES, optional=frozenset({"base_groups", "new_groups"})),
     "open_world_by_shift of pairs": Call(
         shifts.open_world_by_shift,
-        {"base": BASE, "new": (SCORES, RIGHT), "grid": GRID, "base_groups": GROUPS[:6], "new_groups": GROUPS},
+        {"base": BASE, "new": (SCORES, RIGHT), "grid": GRID, "base_covariate": LABELS[:6]}
+        | {"base_groups": GROUPS[:6], "new_groups": GROUPS},
     ),
     "open_world_by_shift of same looks": Call(
-        same_looks, SIDES | {"base_covariate": LABELS[:6]}, optional=frozenset({"base_groups", "new_groups"})
+        same_looks,
+        SIDES | {"base_covariate": LABELS[:6]},
+        optional=frozenset({"base_covariate", "base_groups", "new_groups"}),
     ),
     "random_orthogonal": Call(random_of, {"width": 4}),
     "share_right": Call(shifts.share_right, {"distances": DISTANCES}),
     "shift_degrees": Call(
-        shifts.shift_degrees, {"decomposition": HALVES, "images": ROWS, "reference": KNOWN, "k": 3, "first": 0}
+        shifts.shift_degrees,
+        {"decomposition": HALVES, "images": ROWS, "reference": KNOWN, "k": 3, "first": 0, "half": False},
     ),
     "shift_grid": Call(
         shifts.shift_grid,
