@@ -85,6 +85,8 @@ def test_frost_sheets_have_the_photographs_tints():
         assert np.abs(sheet.mean(axis=0) - colour).max() < 6
         assert np.abs(sheet.std(axis=0) - spread).max() < 4
     assert _weather.frost_sheet(0, 0.3, 200, 20).shape == (200, 154, 3)
+    found = _weather.frost_sheet(2, 0.4, 100, 100)[20:200:60, 20:200:60, 0] * 255
+    np.testing.assert_allclose(found, [[216, 183, 203], [165, 171, 197], [201, 193, 226]], atol=0.1)
 
 
 def test_frost_is_added_to_what_is_kept_of_the_image():

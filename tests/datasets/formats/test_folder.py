@@ -177,7 +177,7 @@ def test_a_file_that_is_not_what_its_name_says_is_named_when_it_is_read(tmp_path
 @pytest.mark.parametrize("mode", ["L", "LA", "P", "1", "CMYK", "RGBA"])
 def test_every_other_kind_of_image_becomes_rgb(tmp_path, mode):
     path = tmp_path / ("image.jpg" if mode == "CMYK" else "image.png")
-    options = {"transparency": b"\x00\x80"} if mode == "P" else {}
+    options = {"transparency": b"\x80"} if mode == "P" else {}
     Image.new(mode, (4, 4)).save(path, **options)
     assert folder.read_image(path).mode == "RGB"
 

@@ -269,6 +269,9 @@ def test_a_whole_set_is_whole_and_a_short_one_is_not(root, monkeypatch, name):
     whole = check(name, root, decoded=True)
     assert whole.ok, whole.wrong
     assert whole.counts == counts
+    classes = SHIFTED[name].classes
+    monkeypatch.setitem(SHIFTED, name, replace(SHIFTED[name], classes=classes + 1))
+    assert check(name, root).wrong == (f"{classes} classes, expected {classes + 1}; get the files again.",)
 
 
 def test_hints_name_nothing_but_what_is_alike(root):
