@@ -1,4 +1,4 @@
-"""Degrees in both halves, shards of the reference, levels, cells with their mask, equal subsets, and what is far."""
+"""Degrees in both halves, levels, cells with their mask, equal subsets, and what is far."""
 
 import numpy as np
 import pytest
@@ -16,7 +16,6 @@ from openworld.shifts import (
     equal_subsets,
     equal_width_levels,
     farthest,
-    merge_degrees,
     random_orthogonal,
     shift_degrees,
     shift_grid,
@@ -45,18 +44,6 @@ def test_each_half_is_measured_alone(halves, images, reference):
     before, after = shift_degrees(halves, images, reference), shift_degrees(halves, turned, reference)
     assert after.semantic_degree == pytest.approx(before.semantic_degree, abs=1e-5)
     assert after.covariate_degree == pytest.approx(before.covariate_degree[::-1], abs=1e-5)
-
-
-def test_shards(halves, images, reference):
-    whole = shift_degrees(halves, images, reference, k=5)
-    shards = [shift_degrees(halves, images, reference[s : s + 4], k=5, first=s) for s in range(0, 90, 4)]
-    with pytest.raises(OpenworldError, match="only 4 are known"):
-        _ = shards[0].semantic_degree
-    merged = merge_degrees(shards[::-1])
-    assert merged.k == 5 and len(merged) == 60
-    # The halves of a shard are other matrix products than those of the whole: equal up to their rounding.
-    assert merged.semantic_degree == pytest.approx(whole.semantic_degree, abs=1e-6)
-    assert (merged.covariate.places == whole.covariate.places).all()
 
 
 def test_a_grid_of_images(halves, images, reference):
