@@ -68,25 +68,12 @@ def test_of_one_view_are_those_that_prepare_alike(trained):
     assert mean_colour(preprocess=replace(PLAIN, resize=20)).view != other.view
 
 
-def test_the_fingerprint_is_of_weights_names_and_preprocessing(trained):
-    same, one = mean_colour(), mean_colour()
-    assert same.fingerprint == one.fingerprint
+def test_the_fingerprint_is_of_weights_names_and_preprocessing():
+    assert mean_colour().fingerprint == mean_colour().fingerprint
     moved = MeanColour()
     moved.scale.data[1] = 2
-    changed = [
-        mean_colour(module=moved),
-        mean_colour(classnames=NAMES[::-1]),
-        mean_colour(preprocess=replace(PLAIN, std=(0.2,) * 3)),
-        trained[1],
-        trained[4],
-    ]
-    assert len({one.fingerprint, *(other.fingerprint for other in changed)}) == 6
-
-
-def test_a_classifier_is_in_evaluation_mode_and_collects_no_gradient():
-    module = nn.Sequential(nn.Dropout(0.5), MeanColour()).train()
-    mean_colour(module=module)
-    assert not module.training and not any(weights.requires_grad for weights in module.parameters())
+    changes = ({}, {"module": moved}, {"classnames": NAMES[::-1]}, {"preprocess": replace(PLAIN, std=(0.2,) * 3)})
+    assert len({mean_colour(**change).fingerprint for change in changes}) == 4
 
 
 def infinite():
@@ -105,12 +92,7 @@ UINT8 = np.zeros((2, 3, 8, 8), np.uint8)
 REFUSED = [
     (lambda: mean_colour().logits_of_pixels(UINT8), r"uint8\[N, 3, 16, 16\], got uint8 of shape \[2, 3, 8, 8\]"),
     (lambda: mean_colour().logits_of_pixels(np.zeros((2, 3, 16, 16), np.float32)), "got float32 of shape"),
-    (lambda: mean_colour().logits_of_pixels(np.zeros((3, 16, 16), np.uint8)), r"got uint8 of shape \[3, 16, 16\]"),
-    (
-        lambda: mean_colour(classnames=("a", "b")).logits(image_set()),
-        "for 24 images and 2 class names",
-    ),
-    (lambda: mean_colour(classnames=("a",)), r"has 1 class name\(s\), expected 2 or more"),
+    (lambda: mean_colour(classnames=("a", "b")).logits(image_set()), "for 24 images and 2 class names"),
     (lambda: mean_colour(module=infinite()).logits(image_set()), "not finite"),
     (lambda: mean_colour().logits(image_set(read=unreadable)), "image-7"),
 ]

@@ -87,11 +87,10 @@ def test_a_file_without_a_description_says_what_to_write(tmp_path):
     with pytest.raises(OpenworldError, match=r"bare.json, such as .*classnames") as refusal:
         load(tmp_path / "bare.onnx")
     example = str(refusal.value).partition("such as ")[2].rstrip(".")
-    (tmp_path / "bare.json").write_text(example)
     assert Preprocess(**json.loads(example)["preprocess"]).crop == 224
 
 
-@pytest.mark.parametrize("content", ["[]", '{"classnames": ["a", "b"]}', '{"classnames": 3, "preprocess": {}}', "{"])
+@pytest.mark.parametrize("content", ['{"classnames": ["a", "b"]}', "{"])
 def test_a_description_of_something_else_is_refused(tmp_path, content):
     (tmp_path / "bare.onnx").write_bytes(b"")
     (tmp_path / "bare.json").write_text(content)
@@ -102,11 +101,7 @@ def test_a_description_of_something_else_is_refused(tmp_path, content):
 TORN = [
     *((name, ALLOWED[name], "cannot be loaded as") for name in ALLOWED),
     ("mine.pt", None, "TorchScript.*torch.export.save.*ONNX.*state_dict"),
-    ("mine.ts", None, "TorchScript"),
-    ("mine.torchscript", None, "TorchScript"),
-    ("mine.pickle", None, "pickle.*export the model.*state_dict"),
-    ("mine.pkl", None, "pickle"),
-    ("mine.joblib", None, "pickle"),
+    ("mine.pkl", None, "pickle.*export the model.*state_dict"),
 ]
 
 
@@ -121,23 +116,12 @@ def test_a_torn_file_and_formats_that_may_run_code_are_refused(tmp_path, name, a
         load(tmp_path / name, architecture=allowed)
 
 
-def test_another_side_or_other_classes_than_it_was_exported_for(folder, tmp_path):
-    for name, names, side in (("classes", ("red", "green"), 16), ("side", NAMES, 14)):
-        path = tmp_path / f"{name}.pt2"
-        path.write_bytes((folder / "mine.pt2").read_bytes())
-        describe(path, names, Preprocess(20, side, "shortest", (0.5,) * 3, (0.25,) * 3))
-        with pytest.raises(OpenworldError, match="class names|side that it was exported for"):
-            load(path, architecture="torch.export").logits(image_set())
-
-
-def test_a_pt_without_a_description_is_left_to_the_backbones(tmp_path):
-    (tmp_path / "clip.pt").write_bytes(b"weights")
-    assert not is_exported(tmp_path / "clip.pt")
-
-
-def test_an_exported_file_is_not_saved_as_weights(folder):
-    with pytest.raises(OpenworldError, match="is a file already"):
-        files(loaded(folder, "mine.pt2"))
+def test_another_side_than_it_was_exported_for(folder, tmp_path):
+    path = tmp_path / "mine.pt2"
+    path.write_bytes((folder / "mine.pt2").read_bytes())
+    describe(path, NAMES, Preprocess(20, 14, "shortest", (0.5,) * 3, (0.25,) * 3))
+    with pytest.raises(OpenworldError, match="side that it was exported for"):
+        load(path, architecture="torch.export").logits(image_set())
 
 
 def test_a_detector_of_logits_sees_those_of_the_file(folder):
@@ -145,6 +129,8 @@ def test_a_detector_of_logits_sees_those_of_the_file(folder):
     watched = detectors.watch(exported, pixels[:2])
     with torch.no_grad():
         assert torch.equal(watched.see(pixels).logits, exported(pixels))
+    with pytest.raises(OpenworldError, match="is a file already"):
+        files(loaded(folder, "mine.pt2"))
 
 
 def test_detectors_of_logits_alone_are_judged_on_an_exported_file(folder):

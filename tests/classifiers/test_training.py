@@ -13,10 +13,13 @@ from openworld.classifiers import Recipe, build, train
 from openworld.classifiers.training import TrainingImages, _batches, move_images
 
 
-def test_it_learns_what_can_be_learned(trained):
+@pytest.mark.parametrize("optimiser", ["sgd", "adam"])
+def test_it_learns_what_can_be_learned(trained, optimiser):
     images = image_set(60)
-    right = trained[4].logits(images).argmax(1) == images.labels
-    assert right.mean() > 0.9
+    if optimiser == "adam":
+        recipe = replace(SMALL, optimiser="adam", learning_rate=0.01, weight_decay=0.0)
+        trained = train("resnet-8", image_set(), recipe, seed=0)
+    assert (trained[4].logits(images).argmax(1) == images.labels).mean() > 0.9
 
 
 def test_checkpoints_are_those_of_a_training_that_is_seen_on_the_way(trained):
@@ -32,16 +35,11 @@ def test_the_same_seed_gives_the_same_bytes_and_another_other_ones(trained):
     again = train("resnet-8", image_set(), SMALL, seed=0, progress=lambda *counts: counted.append(counts))
     assert again[4].fingerprint == trained[4].fingerprint and counted == [(n, 4) for n in (1, 2, 3, 4)]
     assert train("resnet-8", image_set(), brief, seed=1)[1].fingerprint != trained[1].fingerprint
+    torch.manual_seed(5)
     dropping = [train("convnet", image_set(6), brief, seed=3)[1] for _ in range(2)]
     assert dropping[0].fingerprint == dropping[1].fingerprint
-
-
-def test_the_numbers_that_others_draw_are_left_alone():
-    torch.manual_seed(5)
-    expected = torch.rand(1)
-    torch.manual_seed(5)
-    train("convnet", image_set(6), replace(SMALL, epochs=1, checkpoints=()), seed=0)
-    assert torch.rand(1) == expected
+    drawn, _ = torch.rand(1), torch.manual_seed(5)
+    assert torch.rand(1) == drawn, "numbers that others draw are left alone"
 
 
 def test_one_step_of_plain_descent_by_hand():
@@ -59,23 +57,10 @@ def test_one_step_of_plain_descent_by_hand():
         torch.testing.assert_close(trained.module.get_parameter(name), expected, rtol=1e-4, atol=1e-5)
 
 
-def test_adam_trains_too():
-    recipe = replace(SMALL, optimiser="adam", learning_rate=0.01, weight_decay=0.0, epochs=3, checkpoints=())
-    history = train("resnet-8", image_set(), recipe, seed=0)[3].history
-    assert history[-1]["loss"] < history[0]["loss"]
-
-
 def test_a_last_batch_of_one_image_is_left_out():
     assert [len(batch) for batch in _batches(9, 4)] == [4, 4]
     assert [len(batch) for batch in _batches(10, 4)] == [4, 4, 2]
     assert [len(batch) for batch in _batches(1, 4)] == [1]
-
-
-def test_mean_and_deviation_are_those_of_the_images():
-    images = TrainingImages(image_set(), Recipe(side=16), None)
-    stacked = np.stack([np.asarray(image(index).resize((17, 16), 2))[:, :16] for index in range(24)]) / 255
-    np.testing.assert_allclose(images.preprocess.mean, stacked.mean(axis=(0, 1, 2)), atol=1e-4)
-    np.testing.assert_allclose(images.preprocess.std, stacked.std(axis=(0, 1, 2)), atol=1e-4)
 
 
 def test_many_images_are_read_again_every_time(monkeypatch):
@@ -84,6 +69,9 @@ def test_many_images_are_read_again_every_time(monkeypatch):
     anew = TrainingImages(image_set(), Recipe(side=16), None)
     rows = torch.tensor([3, 0, 3])
     assert anew._kept is None and anew.preprocess == kept.preprocess
+    stacked = np.stack([np.asarray(image(index).resize((17, 16), 2))[:, :16] for index in range(24)]) / 255
+    np.testing.assert_allclose(kept.preprocess.mean, stacked.mean(axis=(0, 1, 2)), atol=1e-4)
+    np.testing.assert_allclose(kept.preprocess.std, stacked.std(axis=(0, 1, 2)), atol=1e-4)
     assert torch.equal(anew.pixels(rows), kept.pixels(rows))
     for images in (kept, anew):
         for row in range(24):
@@ -98,12 +86,6 @@ def test_images_move_by_whole_pixels_and_repeat_their_edges():
     assert seen == {(1, 2, 3, 4), (1, 1, 2, 3), (2, 3, 4, 4)}
     assert {tuple(one[0, 0].tolist()) for one in move_images(row, True, 0)} == {(1, 2, 3, 4), (4, 3, 2, 1)}
     assert torch.equal(move_images(row, False, 0), row)
-
-
-def test_every_channel_moves_alike():
-    noise = torch.randint(0, 256, (8, 1, 6, 6), dtype=torch.uint8).expand(8, 3, 6, 6)
-    changed = move_images(noise, True, 2)
-    assert torch.equal(changed[:, 0], changed[:, 2])
 
 
 def test_a_training_that_diverges_says_so():

@@ -18,10 +18,7 @@ from openworld.detectors import (
     KNN,
     MSP,
     ODIN,
-    SHE,
-    Activations,
     GradNorm,
-    Head,
     RankFeat,
     fit_together,
     is_sequential,
@@ -63,13 +60,6 @@ def test_a_network_without_a_linear_head(said):
     network = NO_HEAD[said] if "training" in said else NO_HEAD[said].eval()
     with pytest.raises(OpenworldError, match=said):
         watch(network, make_images(0, 2))
-
-
-def test_a_part_that_went_to_training_mode():
-    watched = watch(ColourNet().eval(), make_images(0, 1))
-    watched.module.stem.train()
-    with pytest.raises(OpenworldError, match="the model's part 'stem' is in training mode"):
-        watched.see(make_images(0, 1))
 
 
 def test_images_of_several_sizes():
@@ -121,21 +111,10 @@ def test_no_image():
     everyone = {name: made(name) for name in DETECTORS}
     none = whole(2).take([])
     assert {len(scores) for scores in score_together(fit_together(everyone, [whole()]), none).values()} == {0}
-    empty = torch.empty(0, 4), torch.empty(0, dtype=torch.int64), Head(torch.rand(2, 4))
-    for call, said in (
-        (lambda: fit_together(everyone, [none]), "there is no training image, but MDS learns from some"),
-        (lambda: small_classifier().see(make_images(0, 0)), "N >= 1"),
-        (lambda: SHE().fit(*empty), "expected .* one at least|no training image"),
-    ):
-        with pytest.raises(OpenworldError, match=said):
-            call()
+    with pytest.raises(OpenworldError, match="there is no training image, but MDS learns from some"):
+        fit_together(everyone, [none])
 
 
 def test_features_of_another_width_than_in_the_fit():
     with pytest.raises(OpenworldError, match="fitted on features of 8 numbers, and these have 5"):
         KNN(k=1).fit(torch.randn(6, 8)).score(torch.randn(2, 5))
-
-
-def test_logits_alone_are_enough_for_some():
-    outputs = torch.randn(3, 4, generator=torch.Generator().manual_seed(0))
-    torch.testing.assert_close(MSP().fit().score(Activations(outputs=outputs)), outputs.softmax(1).amax(1))

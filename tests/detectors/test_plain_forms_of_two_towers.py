@@ -8,21 +8,16 @@ from scipy.special import softmax
 from openworld import OpenworldError
 from openworld.detectors import (
     CSP,
-    LMCM,
     MSP,
     SUPERCLASSES,
     Activations,
     AdaNeg,
     Head,
     MaxLogit,
-    NegLabel,
     Texts,
     conjugated_names,
-    is_sequential,
-    plan,
     score_stream,
     score_together,
-    watch,
 )
 from openworld.detectors.engine import fitted as scoring
 
@@ -37,9 +32,8 @@ OWN, NEGATIVE, CONJUGATED = (unit(GENERATOR.normal(size=(count, 6))) for count i
 IMAGES = unit(
     np.concatenate([OWN.repeat(15, axis=0), NEGATIVE.repeat(5, axis=0)]) + 0.25 * GENERATOR.normal(size=(100, 6))
 )[GENERATOR.permutation(100)]
-PATCHES = GENERATOR.normal(size=(100, 7, 6))
 TEXTS = Texts(*(torch.tensor(names) for names in (OWN, NEGATIVE, CONJUGATED)))
-SEEN = Activations(torch.tensor(IMAGES), texts=TEXTS, patches=torch.tensor(PATCHES))
+SEEN = Activations(torch.tensor(IMAGES), texts=TEXTS)
 
 
 def scores(detector, images=SEEN):
@@ -61,17 +55,11 @@ def test_csp_is_neglabel_on_the_conjugated_pool(groups):
 
 
 def test_conjugated_names_are_adjectives_and_superclasses():
-    names = conjugated_names([f"word_{place}" for place in range(500)], seed=1)
+    names = conjugated_names([f"word_{place}" for place in range(500)])
     assert all(name.startswith(f"word {place} ") for place, name in enumerate(names))
-    assert {name.split()[-1] for name in names} == set(SUPERCLASSES) and len(SUPERCLASSES) == 14
-    assert names == conjugated_names([f"word_{place}" for place in range(500)], seed=1)
+    assert {name.split()[-1] for name in names} == set(SUPERCLASSES)
     with pytest.raises(OpenworldError, match="no superclass"):
         conjugated_names(["ivory"], [])
-
-
-def test_l_mcm_is_the_surest_patch():
-    expected = [max(softmax(OWN @ unit(patch) / 0.5).max() for patch in image) for image in PATCHES]
-    np.testing.assert_allclose(scores(LMCM(0.5)), expected)
 
 
 def adaneg_plainly(detector, images):
@@ -119,12 +107,7 @@ def test_adaneg_is_the_loop_over_images(proxies, batch, groups):
     expected, memories = adaneg_plainly(detector, IMAGES)
     assert max(map(len, memories)) == 3 and any(memories[:3]) and any(memories[3:])
     np.testing.assert_allclose(scores(detector), expected)
-
-
-def test_adaneg_that_remembers_nothing_is_neglabel():
-    neglabel = scores(NegLabel(0.1, groups=2))
-    for forgetful in (AdaNeg(0.1, groups=2, length=1), AdaNeg(0.1, groups=2, gap=1.0, weight=0.1)):
-        np.testing.assert_allclose(scores(forgetful), 1.1 * neglabel, rtol=1e-6)
+    assert "depend on their order" in detector.fit().warnings[0] and not MSP().fit().warnings
 
 
 def test_the_memory_is_kept_over_the_parts_of_a_call(monkeypatch):
@@ -133,14 +116,6 @@ def test_the_memory_is_kept_over_the_parts_of_a_call(monkeypatch):
     parts = score_together({"AdaNeg": AdaNeg(0.1, batch=8).fit(), "MSP": MSP().fit()}, with_head(SEEN))
     assert torch.equal(parts["AdaNeg"], whole["AdaNeg"]) and list(parts) == ["AdaNeg", "MSP"]
     torch.testing.assert_close(parts["MSP"], whole["MSP"])
-
-
-def test_the_order_matters_and_every_call_starts_anew():
-    fitted = AdaNeg(0.1, batch=8).fit()
-    turned = fitted.score(SEEN.take(torch.arange(100).flip(0))).flip(0)
-    assert not torch.allclose(turned, fitted.score(SEEN))
-    assert torch.equal(fitted.score(SEEN), fitted.score(SEEN))
-    assert "depend on their order" in fitted.warnings[0] and not MSP().fit().warnings
 
 
 def test_a_stream_mixes_its_image_sets():
@@ -156,16 +131,6 @@ def test_a_stream_mixes_its_image_sets():
     assert torch.equal(both[1]["MaxLogit"], fitted["MaxLogit"].score(strange))
     with pytest.raises(OpenworldError, match="no image set"):
         score_stream(fitted, [])
-
-
-def test_a_plan_refuses_what_looks_at_the_stream():
-    class Remembering(MSP):
-        sequential = True
-
-    model = watch(torch.nn.Sequential(torch.nn.Linear(4, 2)).eval(), torch.zeros(1, 4))
-    assert is_sequential(Remembering()) and not is_sequential(MSP())
-    with pytest.raises(OpenworldError, match="batch by batch; give the features of all images to `score_stream`"):
-        plan([Remembering()], model)
 
 
 def with_head(seen):

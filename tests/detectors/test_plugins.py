@@ -36,14 +36,6 @@ def test_a_plug_in_is_a_detector_like_ours(offered):
     assert plugins.origin("Theirs") == "theirs 1.2" and plugins.origin("MSP") == ""
 
 
-def test_broken_ones_are_named(offered):
-    offered(MSP=lambda: Theirs, Empty=lambda: type("Empty", (), {}), Theirs=lambda: Theirs)
-    told = plugins.broken_plugins()
-    assert "openworld has a detector 'MSP' of its own" in told["MSP"]
-    assert "is no detector: it has no name, paper, summary, needs" in told["Empty"]
-    assert "Theirs" in plugins.all_detectors()
-
-
 def test_an_unknown_name():
     with pytest.raises(OpenworldError, match="unknown detector 'GradNrm'; did you mean 'GradNorm'"):
         plugins.find_detector("GradNrm")

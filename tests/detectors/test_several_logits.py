@@ -7,7 +7,7 @@ from torch import nn
 from torch.nn.functional import dropout
 
 from openworld import OpenworldError
-from openworld.detectors import Activations, DeepEnsemble, MCDropout, Sampling, plan, watch
+from openworld.detectors import DeepEnsemble, MCDropout, Sampling, plan, watch
 from openworld.testing import small_classifier
 from openworld.testing._classifier import ColourNet
 
@@ -37,14 +37,6 @@ def test_a_deep_ensemble_is_the_mean_over_classifiers(reading):
     scores = route.score(route.fit([]), images.split(4))["DeepEnsemble"]
     mean = sum(net(images).softmax(dim=1) for net in nets).detach() / 3
     torch.testing.assert_close(scores, read(mean, reading))
-
-
-def test_logits_of_ones_own():
-    detector, logits = DeepEnsemble(), torch.randn(4, 2, 3, generator=torch.Generator().manual_seed(0))
-    scores = detector.fit().score(Activations(sampled={detector.sampling: logits}))
-    torch.testing.assert_close(scores, logits.softmax(2).mean(1).amax(1))
-    with pytest.raises(OpenworldError, match=r"sampled came as \[4, 3\], expected .* shape \[N, R, C\]"):
-        Activations(sampled={detector.sampling: logits[:, 0]})
 
 
 def test_nothing_else_is_switched_on_and_chance_is_left_alone():

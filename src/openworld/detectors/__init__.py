@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from openworld.detectors.adaneg import AdaNeg
     from openworld.detectors.adascale import AdaSCALE
     from openworld.detectors.ash import ASH
-    from openworld.detectors.catalogue import ALSO_CALLED, DETECTORS, find_detector, make_detector
+    from openworld.detectors.catalogue import ALSO_CALLED, DETECTORS, PROFILES, find_detector, make_detector, profile
     from openworld.detectors.cop import CoP
     from openworld.detectors.corp import CoRP
     from openworld.detectors.csp import CSP
@@ -85,7 +85,6 @@ if TYPE_CHECKING:
     from openworld.detectors.odin import ODIN
     from openworld.detectors.openmax import OpenMax
     from openworld.detectors.own_score import OwnScore
-    from openworld.detectors.profiles import PROFILES, profile
     from openworld.detectors.rankfeat import RankFeat
     from openworld.detectors.ras import RAS
     from openworld.detectors.react import ReAct
@@ -106,96 +105,18 @@ PLUGINS = Plugins(
 )
 all_detectors, broken_plugins, origin = PLUGINS.all, PLUGINS.broken, PLUGINS.origin
 
-__all__ = [
-    "CSP",
-    "LMCM",
-    "SUPERCLASSES",
-    "ALSO_CALLED",
-    "AdaNeg",
-    "DetectorCandidates",
-    "candidates",
-    "published_grid",
-    "conjugated_names",
-    "is_sequential",
-    "score_stream",
-    "score_streams",
-    "OwnScore",
-    "activations_of_learner",
-    "ASH",
-    "DETECTORS",
-    "DICE",
-    "FDBD",
-    "GEN",
-    "GLMCM",
-    "GMM",
-    "Gram",
-    "Layer",
-    "DeepEnsemble",
-    "MCDropout",
-    "MDSEnsemble",
-    "Sampling",
-    "NAC",
-    "layer_weights",
-    "Entropy",
-    "KLMatching",
-    "OpenMax",
-    "RAS",
-    "Relation",
-    "ResidualNorm",
-    "TemperatureScaling",
-    "WeiPer",
-    "KNN",
-    "MCM",
-    "MDS",
-    "MSP",
-    "NCI",
-    "NEEDS",
-    "ODIN",
-    "PROFILES",
-    "RMDS",
-    "SCALE",
-    "SHE",
-    "VRA",
-    "AdaSCALE",
-    "CoP",
-    "CoRP",
-    "Energy",
-    "FittedDetector",
-    "FitStatistics",
-    "GradNorm",
-    "Head",
-    "Maps",
-    "MaxLogit",
-    "NNGuide",
-    "NegLabel",
-    "OODDetector",
-    "Passes",
-    "Perturbation",
-    "DetectionPlan",
-    "RankFeat",
-    "ReAct",
-    "Activations",
-    "Texts",
-    "ViM",
-    "WatchedModel",
-    "all_detectors",
-    "broken_plugins",
-    "encode_texts",
-    "find_detector",
-    "fit_together",
-    "gather",
-    "linear_probe",
-    "load_fitted",
-    "load_gathered",
-    "load_together",
-    "make_detector",
-    "mine_negatives",
-    "origin",
-    "plan",
-    "profile",
-    "require_images",
-    "save_together",
-    "score_together",
-    "activations_of",
-    "watch",
-]
+__all__ = ["DETECTORS", "ALSO_CALLED", "PROFILES", "find_detector", "make_detector", "profile", "all_detectors"]
+__all__ += ["broken_plugins", "origin"]
+__all__ += ["AdaNeg", "AdaSCALE", "ASH", "CoP", "CoRP", "CSP", "DeepEnsemble", "DICE", "Energy", "Entropy", "FDBD"]
+__all__ += ["GEN", "GLMCM", "GMM", "GradNorm", "Gram", "KLMatching", "KNN", "LMCM", "MaxLogit", "MCDropout", "MCM"]
+__all__ += ["MDS", "MDSEnsemble", "MSP", "NAC", "NCI", "NegLabel", "NNGuide", "ODIN", "OpenMax", "OwnScore", "RankFeat"]
+__all__ += ["RAS", "ReAct", "Relation", "ResidualNorm", "RMDS", "SCALE", "SHE", "TemperatureScaling", "ViM", "VRA"]
+__all__ += ["WeiPer"]
+__all__ += ["OODDetector", "FittedDetector", "is_sequential", "fit_together", "score_together", "score_stream"]
+__all__ += ["score_streams", "load_fitted", "load_together", "save_together", "FitStatistics", "gather"]
+__all__ += ["load_gathered"]
+__all__ += ["NEEDS", "Activations", "Head", "Layer", "Maps", "Perturbation", "Sampling", "Texts", "SUPERCLASSES"]
+__all__ += ["activations_of", "activations_of_learner", "conjugated_names", "encode_texts", "mine_negatives"]
+__all__ += ["linear_probe", "layer_weights"]
+__all__ += ["WatchedModel", "watch", "DetectionPlan", "Passes", "plan", "require_images", "DetectorCandidates"]
+__all__ += ["candidates", "published_grid"]

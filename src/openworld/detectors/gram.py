@@ -12,7 +12,7 @@ from openworld.core.errors import OpenworldError
 from openworld.core.types import Range, checked
 from openworld.detectors.engine.activations import Layer
 from openworld.detectors.engine.bank import draws_by_place
-from openworld.detectors.engine.statistics import LayerTotals, PerLayer
+from openworld.detectors.engine.statistics import ByLayer, PerLayer
 from openworld.detectors.plugin_api import Activations, DetectorCard, Fittable, Head
 
 IMAGES = 8  # of which maps are alive in float64: a stage of a ResNet-50 has 6 MB of them an image
@@ -111,14 +111,6 @@ class LayerRange:
         return (below + above).sum(dim=1)
 
 
-@dataclass(frozen=True, eq=False)
-class LayerRanges:
-    """names: of the layers. ranges: one for each."""
-
-    names: tuple[str, ...]
-    ranges: tuple[LayerRange, ...]
-
-
 @checked
 @dataclass(frozen=True)
 class Gram(Fittable):
@@ -156,9 +148,9 @@ class Gram(Fittable):
     def gathers(self) -> tuple:
         return (PerLayer(ClassRanges(self.share, 1000, self.seed), self.layers, GramRows(self.powers), logits=True),)
 
-    def learn(self, head: Head | None, gathered: LayerTotals) -> LayerRanges:
+    def learn(self, head: Head | None, gathered: ByLayer) -> ByLayer:
         """Ranges by predicted class, from `Activations` with layers and logits, and what deviation to expect."""
-        return LayerRanges(gathered.names, tuple(map(self._range, gathered.totals)))
+        return ByLayer(gathered.names, tuple(map(self._range, gathered.parts)))
 
     def _range(self, total: Ranges) -> LayerRange:
         if not total.low.isfinite().any():
@@ -170,20 +162,20 @@ class Gram(Fittable):
         expected = float(plain.deviation(total.rows, total.predictions).mean()) if len(total.rows) else 0.0
         return LayerRange(low, high, expected or 1.0)
 
-    def concerns(self, gathered: LayerTotals) -> tuple[str, ...]:
+    def concerns(self, gathered: ByLayer) -> tuple[str, ...]:
         """Classes that the model names no training image."""
-        empty = (~gathered.totals[0].low.isfinite().all(dim=1)).nonzero().flatten().tolist()
+        empty = (~gathered.parts[0].low.isfinite().all(dim=1)).nonzero().flatten().tolist()
         if not empty:
             return ()
         return (
             f"{self.name} has no training image that the model takes for {len(empty)} of "
-            f"{len(gathered.totals[0].low)} classes, the first number {empty[0]}; for those the range is that of all.",
+            f"{len(gathered.parts[0].low)} classes, the first number {empty[0]}; for those the range is that of all.",
         )
 
-    def read(self, state: LayerRanges, activations: Activations) -> Tensor:
-        layers = activations.layers_of(state.names, self.name)
+    def read(self, state: ByLayer, activations: Activations) -> Tensor:
+        layers = activations.layers_of(state.names, self.name).values()
         score = activations.logits.new_zeros(len(activations))
-        for name, ranges in zip(state.names, state.ranges, strict=True):
-            rows = GramRows(self.powers)(layers[name])
+        for ranges, layer in zip(state.parts, layers, strict=True):
+            rows = GramRows(self.powers)(layer)
             score = score - ranges.deviation(rows, activations.predictions) / ranges.expected
         return score

@@ -11,18 +11,10 @@ from torch import Tensor
 
 from openworld.core.errors import OpenworldError
 from openworld.core.types import Share, checked
-from openworld.detectors.engine.gaussian import Gaussian, concerns, gaussian, within_classes
 from openworld.detectors.engine.linear_probe import linear_probe
-from openworld.detectors.engine.statistics import ClassSums, LayerTotals, PerLayer, Products
+from openworld.detectors.engine.statistics import ByLayer, ClassSums, PerLayer, Products
+from openworld.detectors.mds import Gaussian, concerns, gaussian, within_classes
 from openworld.detectors.plugin_api import Activations, DetectorCard, Fittable, FittedDetector, Head
-
-
-@dataclass(frozen=True, eq=False)
-class LayerGaussians:
-    """names: of the layers. gaussians: one for each."""
-
-    names: tuple[str, ...]
-    gaussians: tuple[Gaussian, ...]
 
 
 @checked
@@ -57,30 +49,31 @@ class MDSEnsemble(Fittable):
     def gathers(self) -> tuple:
         return (PerLayer(ClassSums(), self.layers), PerLayer(Products(), self.layers))
 
-    def learn(self, head: Head | None, classes: LayerTotals, moments: LayerTotals) -> LayerGaussians:
+    def learn(self, head: Head | None, classes: ByLayer, moments: ByLayer) -> ByLayer:
         """Class means and one covariance of every layer, from `Activations` with layers and labels."""
         if self.weights and len(self.weights) != len(classes.names):
             raise OpenworldError(
                 f"{self.name} has {len(self.weights)} weights, and the layers are {len(classes.names)}: "
                 f"{', '.join(classes.names)}; give a weight each."
             )
-        pairs = zip(classes.totals, moments.totals, strict=True)
-        parts = (gaussian(*within_classes(sums, products), self.shrinkage, products.dtype) for sums, products in pairs)
-        return LayerGaussians(classes.names, tuple(parts))
+        pairs = zip(classes.parts, moments.parts, strict=True)
+        parts: list[Gaussian] = [
+            gaussian(*within_classes(sums, products), self.shrinkage, products.dtype) for sums, products in pairs
+        ]
+        return ByLayer(classes.names, tuple(parts))
 
-    def concerns(self, classes: LayerTotals, moments: LayerTotals) -> tuple[str, ...]:
+    def concerns(self, classes: ByLayer, moments: ByLayer) -> tuple[str, ...]:
         """Classes without images, and too few images for a layer."""
-        pairs = zip(classes.totals, moments.totals, strict=True)
+        pairs = zip(classes.parts, moments.parts, strict=True)
         return tuple(dict.fromkeys(sentence for pair in pairs for sentence in concerns(self.name, *pair)))
 
-    def read(self, state: LayerGaussians, activations: Activations) -> Tensor:
+    def read(self, state: ByLayer, activations: Activations) -> Tensor:
         distances = self.distances(state, activations)
         return -distances.sum(dim=1) if not self.weights else -distances @ distances.new_tensor(self.weights)
 
-    def distances(self, state: LayerGaussians, activations: Activations) -> Tensor:
+    def distances(self, state: ByLayer, activations: Activations) -> Tensor:
         """Squared distance to the nearest class in every layer, float[N, layers]."""
-        layers = activations.layers_of(state.names, self.name)
-        pairs = zip(state.gaussians, layers.values(), strict=True)
+        pairs = zip(state.parts, activations.layers_of(state.names, self.name).values(), strict=True)
         return torch.stack([gaussian.nearest(layer.pooled) for gaussian, layer in pairs], dim=1)
 
 

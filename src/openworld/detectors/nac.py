@@ -8,19 +8,11 @@ import torch
 from torch import Tensor
 
 from openworld.core.types import Positive, Range, checked
-from openworld.detectors.engine.statistics import LayerTotals, PerLayer
+from openworld.detectors.engine.statistics import ByLayer, PerLayer
 from openworld.detectors.plugin_api import Activations, Bank, DetectorCard, Fittable, Head
 
 MOST_BINS, STEEPEST = 100_000, 1e9
 NEURONS = 512  # whose histograms are counted at a time
-
-
-@dataclass(frozen=True, eq=False)
-class Coverage:
-    """names: of the layers. shares: float[c, bins] for each, how full the bins of its neurons are, at most 1."""
-
-    names: tuple[str, ...]
-    shares: tuple[Tensor, ...]
 
 
 @checked
@@ -62,9 +54,9 @@ class NAC(Fittable):
     def gathers(self) -> tuple:
         return (PerLayer(Bank(self.bank, seed=self.seed), self.layers, "influence"),)
 
-    def learn(self, head: Head | None, banks: LayerTotals) -> Coverage:
-        """Histograms of all neurons, from `Activations` with layers and their gradients."""
-        return Coverage(banks.names, tuple(self._shares(rows.features) for rows in banks.totals))
+    def learn(self, head: Head | None, banks: ByLayer) -> ByLayer:
+        """Histograms of all neurons, how full their bins are, at most 1: float[c, bins] of every layer."""
+        return ByLayer(banks.names, tuple(self._shares(rows.features) for rows in banks.parts))
 
     def _shares(self, influence: Tensor) -> Tensor:
         parts = []
@@ -74,9 +66,8 @@ class NAC(Fittable):
             parts.append((counts / self.filled).clamp(max=1))
         return torch.cat(parts)
 
-    def read(self, state: Coverage, activations: Activations) -> Tensor:
-        layers = activations.layers_of(state.names, self.name)
-        pairs = zip(state.shares, layers.values(), strict=True)
+    def read(self, state: ByLayer, activations: Activations) -> Tensor:
+        pairs = zip(state.parts, activations.layers_of(state.names, self.name).values(), strict=True)
         covered = [shares.gather(1, self._places(layer.influence).mT).mean(dim=0) for shares, layer in pairs]
         return torch.stack(covered).mean(dim=0)
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from torch import Tensor
 
 from openworld.core.types import Share, checked
-from openworld.detectors.engine.gaussian import Gaussian, concerns, gaussian, within_classes
 from openworld.detectors.engine.statistics import ClassSums, ClassTotals, Moments, Products
+from openworld.detectors.mds import Gaussian, concerns, gaussian, within_classes
 from openworld.detectors.plugin_api import Activations, DetectorCard, Fittable, Head
 
 

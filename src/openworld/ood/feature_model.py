@@ -18,8 +18,8 @@ from openworld.datasets.formats.numbered_list import UNLABELLED
 from openworld.datasets.image_set import path_column
 from openworld.datasets.names.forms import numbered_names
 from openworld.detectors import Activations, FitStatistics, Head
+from openworld.detectors.catalogue import LOGITS_ALONE
 from openworld.detectors.engine.fitted import plain_scores
-from openworld.detectors.profiles import LOGITS_ALONE
 from openworld.evaluations.runtime import Machine
 from openworld.ood.models import Detectors, Fitted, ImageAnswers, JudgedModel, are_labelled
 from openworld.tables.classes import class_numbers, listed_names

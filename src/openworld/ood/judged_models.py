@@ -17,7 +17,7 @@ from openworld.core.reading import Declared
 from openworld.datasets import ImageSet, templates
 from openworld.datasets.names.forms import are_numbered
 from openworld.detectors import origin
-from openworld.detectors.engine.name_pools import require_words
+from openworld.detectors.engine.texts import require_words
 from openworld.detectors.engine.two_towers import require_served
 from openworld.evaluations.artifacts import Stage, folder_of, has_whole, hash_of_files, keep
 from openworld.evaluations.classifiers import Checkpoint, Training, in_folder

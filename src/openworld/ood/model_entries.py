@@ -10,10 +10,10 @@ from openworld.core.arrays import require_at_least
 from openworld.core.errors import OpenworldError, unknown_name
 from openworld.datasets.names.word_lists import WordList, word_list
 from openworld.detectors import PROFILES, DetectorCandidates, candidates, make_detector, published_grid
-from openworld.detectors.engine.name_pools import OF_NEGATIVE_NAMES, require_words
+from openworld.detectors.catalogue import LOGITS_ALONE, TWO_TOWER
 from openworld.detectors.engine.search import settings_of
+from openworld.detectors.engine.texts import OF_NEGATIVE_NAMES, require_words
 from openworld.detectors.engine.two_towers import OF_LEARNERS, require_served
-from openworld.detectors.profiles import LOGITS_ALONE, TWO_TOWER
 from openworld.evaluations.entries import require_distinct, settle
 from openworld.evaluations.held import held, title_of
 from openworld.features import Encoding

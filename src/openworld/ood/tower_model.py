@@ -14,8 +14,9 @@ from openworld.core.errors import OpenworldError, present
 from openworld.datasets import ImageSet
 from openworld.datasets.names.word_lists import WordList
 from openworld.detectors import Activations, FitStatistics, Head, Texts
+from openworld.detectors.catalogue import TWO_TOWER
 from openworld.detectors.engine.fitted import plain_scores
-from openworld.detectors.engine.name_pools import OF_NEGATIVE_NAMES, encoder_of, name_pools
+from openworld.detectors.engine.texts import OF_NEGATIVE_NAMES, encoder_of, name_pools
 from openworld.detectors.engine.two_towers import (
     OF_LEARNERS,
     activations_of_learner,
@@ -24,7 +25,6 @@ from openworld.detectors.engine.two_towers import (
     encoder_of_learner,
     offers_of,
 )
-from openworld.detectors.profiles import TWO_TOWER
 from openworld.evaluations.runtime import Machine
 from openworld.features import Encoding, encode
 from openworld.learners import FittedLearner, encoding_for

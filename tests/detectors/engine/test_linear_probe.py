@@ -21,26 +21,11 @@ def test_it_is_scikit_learns_logistic_regression(penalty):
     features, labels = points()
     theirs = linear.LogisticRegression(C=1 / (penalty * len(labels)), tol=1e-10, max_iter=10_000).fit(features, labels)
     ours = linear_probe(features, labels, penalty=penalty)
+    assert linear_probe(features.float(), labels).weight.dtype == torch.float32 and not ours.weight.requires_grad
     torch.testing.assert_close(ours.weight, torch.from_numpy(theirs.coef_), atol=1e-3, rtol=1e-3)
     judged = points(30)[0].flip(0)
     expected = torch.from_numpy(theirs.predict_proba(judged))
     torch.testing.assert_close(ours.logits(judged).softmax(dim=1), expected, atol=1e-4, rtol=0)
-
-
-def test_the_gradient_is_zero_at_its_end():
-    features, labels = points()
-    head = linear_probe(features, labels, penalty=0.01)
-    left = head.logits(features).softmax(dim=1) - torch.eye(3)[labels]
-    gradient = left.mT @ features / len(labels) + 0.01 * head.weight
-    assert float(gradient.abs().max()) < 1e-6 and float(left.mean(dim=0).abs().max()) < 1e-6
-
-
-def test_the_type_of_the_features_and_no_gradient():
-    features, labels = points()
-    head = linear_probe(features.float(), labels)
-    assert head.weight.dtype == torch.float32 and not head.weight.requires_grad
-    with torch.no_grad():
-        assert torch.equal(linear_probe(features.float(), labels).weight, head.weight)
 
 
 def test_as_the_head_of_a_two_tower_model():
@@ -57,10 +42,6 @@ def test_what_cannot_be_probed():
     for given, classes in ((labels * 2, None), (labels * 0, None), (labels, 2), (labels, 4)):
         with pytest.raises(OpenworldError, match="the labels name classes .* give every class an image"):
             linear_probe(features, given, classes)
-    with pytest.raises(OpenworldError, match="penalty is 0.0, expected a number above 0"):
-        linear_probe(features, labels, penalty=0)
-    with pytest.raises(OpenworldError, match="labels: None came"):
-        linear_probe(features, None)
     world = small_world()
     with pytest.raises(OpenworldError, match="the head has 3 classes, the texts 7"):
         texts = encode_texts(world.clip, world.shots.classnames)

@@ -15,10 +15,8 @@ from openworld.detectors import (
     DETECTORS,
     KNN,
     MDS,
-    MSP,
     Head,
     NNGuide,
-    ViM,
     fit_together,
     gather,
     load_fitted,
@@ -36,15 +34,6 @@ def content(path):
     """The header and the tensors of a file."""
     with safe_open(path, "pt") as file:
         return file.metadata(), {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-
-
-@pytest.mark.parametrize("dtype", [torch.float64, torch.float16])
-def test_other_precisions(dtype, tmp_path):
-    seen = replace(whole(), features=whole().features.to(dtype), outputs=None)
-    for name in ("MDS", "ViM", "CoRP", "fDBD"):
-        expected = fitted(name, seen)
-        expected.save(tmp_path / "one")
-        assert torch.equal(load_fitted(tmp_path / "one").score(seen), expected.score(seen))
 
 
 def test_all_in_one_file_share_what_they_have_in_common(tmp_path):
@@ -80,12 +69,6 @@ def test_gathered_shards_go_through_files(tmp_path):
     assert all(torch.equal(scores[name], again[name]) for name in DETECTORS)
     with pytest.raises(OpenworldError, match="is a file of gathered statistics .*expected a file of fitted detectors"):
         load_fitted(tmp_path / "0")
-
-
-def test_nothing_gathered_goes_through_a_file(tmp_path):
-    gather({"MSP": MSP(), "KNN": KNN(1)}, []).save(tmp_path / "none")
-    found = load_gathered(tmp_path / "none")
-    assert found.totals == () and found.merge(gather(found.detectors, [whole()])).fit()["KNN"].state.shape == (90, 24)
 
 
 @dataclass(frozen=True)
@@ -128,9 +111,8 @@ def test_files_of_another_kind_are_refused_in_a_sentence(tmp_path):
     fitted("NNGuide").save(tmp_path / "whole")
     (tmp_path / "cut").write_bytes((tmp_path / "whole").read_bytes()[:-8])
     for name in ("other", "text", "cut", "missing"):
-        for read, writer in ((load_fitted, "`FittedDetector.save`"), (load_gathered, "`FitStatistics.save`")):
-            with pytest.raises(OpenworldError, match=rf"{name}\b.*; expected a file of .*{writer}"):
-                read(tmp_path / name)
+        with pytest.raises(OpenworldError, match=rf"{name}\b.*; expected a file of .*`FittedDetector.save`"):
+            load_fitted(tmp_path / name)
 
 
 def test_a_device_that_is_not_there_is_refused_in_a_sentence(tmp_path):
@@ -145,7 +127,6 @@ def test_a_device_that_is_not_there_is_refused_in_a_sentence(tmp_path):
         ("whitening", "whitened!"),  # a field that the class does not have
         ("Gaussian", "Cauchian"),  # a class that is not beside the detector
         ("shrinkage", "shrunkage"),  # a setting that there is not
-        ('"warnings":[]', '"warming":12'),  # an entry that is missing
         ("0.state.centre", "1.state.centre"),  # a tensor that is not in the file
     ],
 )
@@ -163,6 +144,15 @@ def test_files_of_another_version_are_refused_in_a_sentence(before, after, tmp_p
         load_fitted(tmp_path / "one")
 
 
+def test_a_table_of_another_shape_than_was_written_is_refused(tmp_path):
+    fitted("MDS").save(tmp_path / "one")
+    header, tensors = content(tmp_path / "one")
+    short = {name: tensor.numpy()[:1] for name, tensor in tensors.items()}
+    write_arrays(tmp_path / "one", FITTED, json.loads(header["openworld"])["about"], short)
+    with pytest.raises(OpenworldError, match="has shape .*, written was"):
+        load_fitted(tmp_path / "one")
+
+
 def test_a_bank_that_is_a_view_is_written_alone(tmp_path):
     rows = torch.rand(1000, 4)
     expected = replace(KNN(1).fit(rows[:3]), state=rows[:3])
@@ -171,19 +161,3 @@ def test_a_bank_that_is_a_view_is_written_alone(tmp_path):
     head = Head(torch.rand(3, 8)[:, ::2])
     NNGuide(1, 1.0).fit(rows[:3], head=head).save(tmp_path / "one")
     assert torch.equal(load_fitted(tmp_path / "one").head.weight, head.weight)
-
-
-@pytest.mark.parametrize("detector", [KNN(k=2), MDS(), ViM(1)])
-def test_a_file_whose_tables_were_cut_is_refused(detector, tmp_path):
-    rows, path = torch.randn(12, 3, generator=torch.Generator().manual_seed(0)), tmp_path / "cut.safetensors"
-    detector.fit(rows, torch.arange(12) % 2, head=Head(torch.eye(2, 3), torch.zeros(2))).save(path)
-    metadata, tensors = content(path)
-    for cut in [name for name, tensor in tensors.items() if len(tensor) > 1]:
-        short = tensors | {cut: tensors[cut][:1].clone()}
-        save_file(short, path, metadata=metadata)
-        with pytest.raises(OpenworldError, match="is damaged: its content is not what its SHA-256 says"):
-            load_fitted(path)
-        about = json.loads(metadata["openworld"])["about"]
-        write_arrays(path, FITTED, about, {name: tensor.numpy() for name, tensor in short.items()})
-        with pytest.raises(OpenworldError, match=f"{cut} has shape .*, written was"):
-            load_fitted(path)

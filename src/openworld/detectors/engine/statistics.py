@@ -2,13 +2,11 @@
 
 A statistic is a frozen dataclass: detectors that ask for equal ones share them. `add(total, activations)` returns
 the total with one more batch in it; it starts from None, or, where a statistic draws `by_place`, from the place of
-the first image among all training images.
-`merge(first, second)` is the total of two shards of the images, gathered apart; neither is changed. How images
-are cut into batches and shards changes sums by rounding alone, and banks not at all as long as the images come in the
-same order.
+the first image among all training images. `merge(first, second)` is the total of two shards of the images, gathered
+apart; neither is changed. How images are cut into batches and shards changes sums by rounding alone, and banks not at
+all as long as the images come in the same order.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -16,7 +14,7 @@ import torch
 from torch import Tensor
 
 from openworld.core.errors import OpenworldError, present
-from openworld.detectors.engine.activations import Activations, Layer
+from openworld.detectors.engine.activations import Activations
 
 
 class Statistic:
@@ -169,15 +167,11 @@ class Collected(Statistic):
 
 
 @dataclass(frozen=True, eq=False)
-class LayerTotals:
-    """names: of the layers. totals: one for each."""
+class ByLayer:
+    """names: of the layers. parts: one for each: totals, and what detectors learn of them."""
 
     names: tuple[str, ...]
-    totals: tuple
-
-    def __iter__(self) -> Iterator[tuple[str, Any]]:
-        """Yield the name and the total of every layer."""
-        return zip(self.names, self.totals, strict=True)
+    parts: tuple
 
 
 @dataclass(frozen=True)
@@ -199,34 +193,30 @@ class PerLayer:
     def by_place(self) -> bool:
         return begins_by_place(self.statistic)
 
-    def add(self, total: LayerTotals | int | None, activations: Activations) -> LayerTotals:
+    def add(self, total: ByLayer | int | None, activations: Activations) -> ByLayer:
         seen = self._seen(activations)
-        before = total.totals if isinstance(total, LayerTotals) else [total] * len(seen)
-        if isinstance(total, LayerTotals) and total.names != tuple(seen):
+        before = total.parts if isinstance(total, ByLayer) else [total] * len(seen)
+        if isinstance(total, ByLayer) and total.names != tuple(seen):
             raise OpenworldError(f"batches bring the layers {total.names} and {tuple(seen)}; give all the same.")
-        return LayerTotals(tuple(seen), tuple(map(self.statistic.add, before, seen.values())))
+        return ByLayer(tuple(seen), tuple(map(self.statistic.add, before, seen.values())))
 
-    def merge(self, first: LayerTotals, second: LayerTotals) -> LayerTotals:
+    def merge(self, first: ByLayer, second: ByLayer) -> ByLayer:
         if first.names != second.names:
             raise OpenworldError(f"the shards bring the layers {first.names} and {second.names}; gather both alike.")
-        return LayerTotals(first.names, tuple(map(self.statistic.merge, first.totals, second.totals)))
+        return ByLayer(first.names, tuple(map(self.statistic.merge, first.parts, second.parts)))
 
     def _seen(self, activations: Activations) -> dict[str, Activations]:
         """Every layer as if it were the features."""
         layers = activations.layers_of(self.layers, type(self.statistic).__name__)
         outputs = activations.logits if self.logits else None
-        rows = {name: rows_of(layer, self.of) for name, layer in layers.items()}
-        return {name: Activations(part, outputs=outputs, labels=activations.labels) for name, part in rows.items()}
+        of = (lambda layer: getattr(layer, self.of)) if isinstance(self.of, str) else self.of
+        return {name: Activations(of(layer), outputs=outputs, labels=activations.labels)
+                for name, layer in layers.items()}  # fmt: skip
 
 
 def begins_by_place(statistic: Any) -> bool:
     """Whether the first total of a statistic, before any image, is the place of the first image, not None."""
     return getattr(statistic, "by_place", False)
-
-
-def rows_of(layer: Layer, of: Any) -> Tensor:
-    """What is looked at of a layer, float[N, width]; `of` as in `PerLayer`."""
-    return getattr(layer, of) if isinstance(of, str) else of(layer)
 
 
 def require_named_right(needs: str, instead: str, enough: Tensor) -> None:

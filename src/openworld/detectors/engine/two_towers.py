@@ -6,7 +6,7 @@ A learner is anything with `classnames`, `clip`, `learner`, and the methods `tex
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -18,11 +18,10 @@ from openworld.core.errors import OpenworldError
 from openworld.core.types import checked
 from openworld.datasets.names.forms import normalise_class_name
 from openworld.detectors.engine.activations import Activations
-from openworld.detectors.engine.fit_statistics import Fittable
 from openworld.detectors.engine.head import Head
-from openworld.detectors.engine.name_pools import OF_NEGATIVE_NAMES, Encode
-from openworld.detectors.engine.texts import Texts
+from openworld.detectors.engine.texts import OF_NEGATIVE_NAMES, Encode, Texts
 from openworld.detectors.mcm import MCM
+from openworld.detectors.msp import MSP
 from openworld.detectors.own_score import OWN_SCORE
 from openworld.features import Features
 
@@ -76,20 +75,6 @@ def activations_of(clip: DualEncoder, features: Features, texts: Texts, head: He
     )
 
 
-@dataclass(frozen=True)
-class LogitMCM(Fittable):
-    """MCM of a learner: the softmax of its logits over the backbone's scale, which of cosines is that of cosines."""
-
-    temperature: float
-    scale: float
-
-    card = replace(MCM.card, needs=("logits",))
-
-    def read(self, state: None, activations: Activations) -> Tensor:
-        """Scores float[N]."""
-        return (activations.logits / (self.scale * self.temperature)).softmax(dim=1).amax(dim=1)
-
-
 def answers_by_cosine(learner: Any) -> bool:
     """Whether a learner, or its class, is one of `COSINE_LEARNERS`."""
     kind = learner if isinstance(learner, type) else type(learner)
@@ -122,9 +107,9 @@ def require_served(fitted: Any, label: str, chosen: Mapping[str, Any]) -> None:
 
 
 def detectors_of_learner(chosen: Mapping[str, Any], fitted: Any) -> dict[str, Any]:
-    """Return the detectors as they read a learner's logits: MCM by their scale."""
+    """Return the detectors as they read a learner's logits, which are its scale times cosines where MCM reads those."""
     scale = float(fitted.clip.logit_scale)
-    return {label: LogitMCM(made.temperature, scale) if isinstance(made, MCM) else made
+    return {label: MSP(scale * made.temperature) if isinstance(made, MCM) else made
             for label, made in chosen.items()}  # fmt: skip
 
 

@@ -98,7 +98,6 @@ def _of_images(
 ) -> tuple:
     from openworld.backbones.devices import find_device
     from openworld.detectors import load_together
-    from openworld.detectors.engine.two_towers import LogitMCM
     from openworld.evaluations.runtime import Machine
     from openworld.ood.detect.places import KnownImages, image_names, images_at
     from openworld.ood.feature_model import columns_of, has_pixels
@@ -111,8 +110,7 @@ def _of_images(
     if model.fingerprint != saved.model.fingerprint:
         raise OpenworldError(f"{named.model} is another model than the one that the thresholds of {folder} are for.")
     device = find_device(named.device)
-    kinds = (LogitMCM,) if model.kind == "learner" else ()
-    fitted = {label: load_together(folder / FITTED, kinds=kinds, device=device)[label]}
+    fitted = {label: load_together(folder / FITTED, device=device)[label]}
     names, scores, readers, lost = [], [], [], 0
     with ScratchFolder() as scratch:  # images are encoded anew and nothing is kept
         for place in places:

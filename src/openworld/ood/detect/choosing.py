@@ -22,7 +22,7 @@ from openworld.datasets.names.class_names import class_names
 from openworld.datasets.names.word_lists import WordList, word_list
 from openworld.datasets.splits import few_shot
 from openworld.detectors import published_grid
-from openworld.detectors.engine.name_pools import OF_NEGATIVE_NAMES, require_words
+from openworld.detectors.engine.texts import OF_NEGATIVE_NAMES, require_words
 from openworld.learners import FittedLearner, configure, find_learner
 from openworld.learners.engine.requirements import offers_everything, require_able
 from openworld.learners.engine.saved_folders import holds_learner
