@@ -95,7 +95,7 @@ def test_ras_puts_the_profile_in_the_order_of_the_features():
 
 def test_weiper_is_the_loop_over_images():
     detector = WeiPer(repeats=3, bins=12, feature_window=2, logit_window=3)
-    heads = detector.fit(torch.tensor(TRAIN), head=HEAD).state.weight.numpy().reshape(3, 4, 6)
+    heads = detector.fit(torch.tensor(TRAIN), head=HEAD).state[0].numpy().reshape(3, 4, 6)
     lengths = np.linalg.norm(heads - WEIGHT, axis=2) / np.linalg.norm(WEIGHT, axis=1)
     np.testing.assert_allclose(lengths, 2.1)  # how far every row was moved
 

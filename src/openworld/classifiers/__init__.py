@@ -37,25 +37,15 @@ if TYPE_CHECKING:
 __getattr__, __dir__ = lazily(__name__, __file__)
 
 __all__ = [
-    "ARCHITECTURES",
-    "EMBEDDED",
-    "PUBLISHED",
-    "SEEDS",
-    "VERSION",
-    "Architecture",
     "Classifier",
     "Preprocess",
-    "PublishedTraining",
-    "Recipe",
-    "build",
-    "describe",
+    "load",
+    "save",
     "files",
+    "describe",
     "from_checkpoint",
     "from_timm",
     "from_weights",
-    "load",
-    "published",
-    "published_architectures",
-    "save",
-    "train",
 ]
+__all__ += ["ARCHITECTURES", "Architecture", "build", "train", "Recipe", "VERSION", "from_weights"]
+__all__ += ["EMBEDDED", "PUBLISHED", "PublishedTraining", "SEEDS", "published", "published_architectures"]

@@ -16,24 +16,6 @@ Covariance = Literal["class", "tied"]
 MOST = 2**30  # numbers in all covariances together, 4 GiB in float32
 
 
-@dataclass(frozen=True, eq=False)
-class ClassGaussians:
-    """means: [K, D]. whitenings: [K, D, D], or [1, D, D] for all. constants: [K], what the distances are added to."""
-
-    means: Tensor
-    whitenings: Tensor
-    constants: Tensor
-
-    def log_density(self, features: Tensor) -> Tensor:
-        """ln of the sum over classes, float[N]."""
-        whitenings = self.whitenings.expand(len(self.means), -1, -1)
-        parts = (
-            constant - ((features - mean) @ whitening.mT).square().sum(dim=1) / 2
-            for mean, whitening, constant in zip(self.means, whitenings, self.constants, strict=True)
-        )
-        return torch.stack(list(parts), dim=1).logsumexp(dim=1)
-
-
 @checked
 @dataclass(frozen=True)
 class GMM(Fittable):
@@ -58,8 +40,9 @@ class GMM(Fittable):
     card = DetectorCard("GMM", "Mukhoti et al., 2023", "density of class Gaussians", ("features", "labels", "bank"))
     gathers = (Bank(labelled=True),)
 
-    def learn(self, head: Head | None, rows: Rows) -> ClassGaussians:
-        """Means and covariances in float64, of features float[N, D] and labels int[N], of classes that have images."""
+    def learn(self, head: Head | None, rows: Rows) -> tuple[Tensor, ...]:
+        """Of the K classes that have images: means [K, D]; whitenings [K, D, D], or [1, D, D] for all; and constants
+        [K], to which distances are added; computed in float64."""
         features, labels = rows.features, present(rows.labels, "labels")
         classes, counts = labels.unique(return_counts=True)
         width = features.shape[1]
@@ -80,7 +63,7 @@ class GMM(Fittable):
         whitenings = torch.linalg.solve_triangular(factors, torch.eye(width).to(factors), upper=False)
         determinants = factors.diagonal(dim1=1, dim2=2).log().sum(dim=1)
         constants = (counts / counts.sum()).log().to(means) - determinants - width * log(tau) / 2
-        return ClassGaussians(*(part.to(features.dtype) for part in (means, whitenings, constants)))
+        return tuple(part.to(features.dtype) for part in (means, whitenings, constants))
 
     def concerns(self, rows: Rows) -> tuple[str, ...]:
         """Classes of fewer images than features."""
@@ -95,7 +78,11 @@ class GMM(Fittable):
             "but the regularization; fit on more, or set covariance to 'tied'.",
         )
 
-    def read(self, state: ClassGaussians, activations: Activations) -> Tensor:
+    def read(self, state: tuple[Tensor, ...], activations: Activations) -> Tensor:
         features = activations.tensor("features")
-        on_device = ClassGaussians(*(part.to(features) for part in (state.means, state.whitenings, state.constants)))
-        return on_device.log_density(features)
+        means, whitenings, constants = (part.to(features) for part in state)
+        densities = [
+            constant - ((features - mean) @ whitening.mT).square().sum(dim=1) / 2
+            for mean, whitening, constant in zip(means, whitenings.expand(len(means), -1, -1), constants, strict=True)
+        ]
+        return torch.stack(densities, dim=1).logsumexp(dim=1)

@@ -96,19 +96,11 @@ class ClassRanges:
         )
 
 
-@dataclass(frozen=True, eq=False)
-class LayerRange:
-    """low, high: float[C, width], by predicted class. expected: mean deviation of images held out."""
-
-    low: Tensor
-    high: Tensor
-    expected: float
-
-    def deviation(self, rows: Tensor, predictions: Tensor) -> Tensor:
-        """How far float[N, width] lie outside, added up over the width, float[N]."""
-        low, high = self.low.to(rows)[predictions], self.high.to(rows)[predictions]
-        below, above = (low - rows).relu() / (low + TINY).abs(), (rows - high).relu() / (high + TINY).abs()
-        return (below + above).sum(dim=1)
+def deviation(rows: Tensor, predictions: Tensor, low: Tensor, high: Tensor) -> Tensor:
+    """How far float[N, width] lie outside the ranges float[C, width] by class, added up over the width, float[N]."""
+    low, high = low.to(rows)[predictions], high.to(rows)[predictions]
+    below, above = (low - rows).relu() / (low + TINY).abs(), (rows - high).relu() / (high + TINY).abs()
+    return (below + above).sum(dim=1)
 
 
 @checked
@@ -149,18 +141,17 @@ class Gram(Fittable):
         return (PerLayer(ClassRanges(self.share, 1000, self.seed), self.layers, GramRows(self.powers), logits=True),)
 
     def learn(self, head: Head | None, gathered: ByLayer) -> ByLayer:
-        """Ranges by predicted class, from `Activations` with layers and logits, and what deviation to expect."""
+        """Of every layer the ranges by predicted class, low and high, and the mean deviation of images held out."""
         return ByLayer(gathered.names, tuple(map(self._range, gathered.parts)))
 
-    def _range(self, total: Ranges) -> LayerRange:
+    def _range(self, total: Ranges) -> tuple[Tensor, Tensor, float]:
         if not total.low.isfinite().any():
             raise OpenworldError(f"{self.name} holds out all training images; fit on more, or lower share.")
         # A class that no training image is taken for has the range of all images.
         low = torch.where(total.low.isfinite(), total.low, total.low.amin(dim=0))
         high = torch.where(total.high.isfinite(), total.high, total.high.amax(dim=0))
-        plain = LayerRange(low, high, 1.0)
-        expected = float(plain.deviation(total.rows, total.predictions).mean()) if len(total.rows) else 0.0
-        return LayerRange(low, high, expected or 1.0)
+        expected = float(deviation(total.rows, total.predictions, low, high).mean()) if len(total.rows) else 0.0
+        return low, high, expected or 1.0
 
     def concerns(self, gathered: ByLayer) -> tuple[str, ...]:
         """Classes that the model names no training image."""
@@ -175,7 +166,7 @@ class Gram(Fittable):
     def read(self, state: ByLayer, activations: Activations) -> Tensor:
         layers = activations.layers_of(state.names, self.name).values()
         score = activations.logits.new_zeros(len(activations))
-        for ranges, layer in zip(state.parts, layers, strict=True):
+        for (low, high, expected), layer in zip(state.parts, layers, strict=True):
             rows = GramRows(self.powers)(layer)
-            score = score - ranges.deviation(rows, activations.predictions) / ranges.expected
+            score = score - deviation(rows, activations.predictions, low, high) / expected
         return score

@@ -16,21 +16,6 @@ SHAPES = (1e-3, 1e12)  # between which the Weibull's shape is looked for
 HALVINGS = 100
 
 
-@dataclass(frozen=True, eq=False)
-class Tails:
-    """centres: float64[C, C], of the logits. smallest, shape, scale: float64[C], of each class's largest distances."""
-
-    centres: Tensor
-    smallest: Tensor
-    shape: Tensor
-    scale: Tensor
-
-    def outside(self, logits: Tensor) -> Tensor:
-        """Probability that an image is farther from a centre than its class ever is, float64[N, C]."""
-        moved = (torch.cdist(logits, self.centres) + SHIFT - self.smallest).clamp_min(0)
-        return -torch.expm1(-((moved / self.scale) ** self.shape))
-
-
 @checked
 @dataclass(frozen=True)
 class OpenMax(Fittable):
@@ -59,8 +44,9 @@ class OpenMax(Fittable):
     )
     gathers = (Bank(of="logits", labelled=True),)
 
-    def learn(self, head: Head | None, rows: Rows) -> Tails:
-        """Centres and tails by class, of logits float[N, C] and labels int[N] of images that are named right."""
+    def learn(self, head: Head | None, rows: Rows) -> tuple[Tensor, ...]:
+        """Centres float64[C, C] of logits of images that are named right; of each class's largest distances the
+        smallest, and their Weibull distribution's shape and scale, float64[C]."""
         logits = rows.features.double()
         right = logits.argmax(dim=1) == rows.labels
         groups = [logits[right & (rows.labels == label)] for label in range(logits.shape[1])]
@@ -74,17 +60,20 @@ class OpenMax(Fittable):
         ]
         smallest = torch.stack([distances[0] for distances in farthest])
         fits = [_weibull(distances - distances[0] + SHIFT) for distances in farthest]
-        return Tails(centres, smallest, *(torch.stack(part) for part in zip(*fits, strict=True)))
+        return centres, smallest, *(torch.stack(part) for part in zip(*fits, strict=True))
 
-    def read(self, state: Tails, activations: Activations) -> Tensor:
+    def read(self, state: tuple[Tensor, ...], activations: Activations) -> Tensor:
         """Scores float64[N]."""
         logits = activations.logits.double()
         alpha = min(self.alpha, logits.shape[1])
         places = logits.topk(alpha, dim=1).indices
         ranks = (alpha - torch.arange(alpha, dtype=logits.dtype, device=logits.device)) / alpha
         weights = torch.zeros_like(logits).scatter_(1, places, ranks.expand_as(places))
-        on_device = Tails(*(part.to(logits) for part in (state.centres, state.smallest, state.shape, state.scale)))
-        cut = logits * on_device.outside(logits) * weights
+        centres, smallest, shape, scale = (part.to(logits) for part in state)
+        moved = (torch.cdist(logits, centres) + SHIFT - smallest).clamp_min(0)
+        # How likely it is that no image of a class is as far from its centre, float64[N, C].
+        outside = -torch.expm1(-((moved / scale) ** shape))
+        cut = logits * outside * weights
         kept_mass = (logits - cut).logsumexp(dim=1)
         return kept_mass - torch.logaddexp(kept_mass, cut.sum(dim=1))
 

@@ -36,13 +36,8 @@ class Histogram:
         return ((p - q) * (p.log() - q.log())).sum(dim=1)
 
 
-@dataclass(frozen=True, eq=False)
-class Learned:
-    """weight: float[r C, D], the perturbed heads. features, logits: histograms of training images."""
-
-    weight: Tensor
-    features: Histogram
-    logits: Histogram
+Learned = tuple[Tensor, Histogram, Histogram]
+"""The perturbed heads float[r C, D], and histograms of features and of logits of training images."""
 
 
 @checked
@@ -95,7 +90,7 @@ class WeiPer(Fittable):
         weight = (head.weight + self.distance * lengths * normalize(noise, dim=2)).flatten(0, 1)
         weight = weight.to(rows.features)
         logits = [self._logits(weight, head, part) for part in rows.features.split(IMAGES)]
-        return Learned(weight, self._histogram([rows.features]), self._histogram(logits))
+        return weight, self._histogram([rows.features]), self._histogram(logits)
 
     def _logits(self, weight: Tensor, head: Head, features: Tensor) -> Tensor:
         logits = features @ weight.to(features).mT
@@ -115,10 +110,11 @@ class WeiPer(Fittable):
         return torch.cat([self._read(state, head, part) for part in parts])
 
     def _read(self, state: Learned, head: Head, features: Tensor) -> Tensor:
-        logits = self._logits(state.weight, head, features)
+        weight, of_features, of_logits = state
+        logits = self._logits(weight, head, features)
         sure = logits.unflatten(1, (self.repeats, -1)).softmax(dim=2).amax(dim=2).mean(dim=1)
-        apart = state.features.divergence(features, self.feature_window, FEATURE_FLOOR)
-        logits_apart = state.logits.divergence(logits, self.logit_window, LOGIT_FLOOR)
+        apart = of_features.divergence(features, self.feature_window, FEATURE_FLOOR)
+        logits_apart = of_logits.divergence(logits, self.logit_window, LOGIT_FLOOR)
         return self.confidence_share * sure - apart - self.logit_share * logits_apart
 
 
