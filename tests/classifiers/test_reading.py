@@ -38,20 +38,6 @@ def test_no_more_than_a_few_batches_are_read_before_they_are_wanted():
     assert len(read) <= 10 * (5 + AHEAD)
 
 
-def test_reading_goes_on_beside_the_work():
-    """The second batch is read while the first is worked on: nobody asks for it before it is there."""
-    read = threading.Event()
-
-    def reading(row):
-        if row == 1:
-            read.set()
-        return numbered(row)
-
-    batches = read_ahead(reading, np.arange(2), (2, 2), batch_size=1)
-    next(batches)
-    assert read.wait(timeout=600)
-
-
 def test_an_image_that_cannot_be_read_stops_at_its_batch():
     def reading(row):
         if row == 5:

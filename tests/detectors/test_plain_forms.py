@@ -17,6 +17,7 @@ from openworld.detectors import (
     TemperatureScaling,
     WeiPer,
 )
+from openworld.detectors.corp import Fourier
 
 GENERATOR = np.random.default_rng(0)
 WEIGHT, BIAS = GENERATOR.normal(size=(4, 6)), GENERATOR.normal(size=4)
@@ -119,3 +120,11 @@ def test_weiper_is_the_loop_over_images():
         apart = divergence(TRAIN, row, 2, 0.01) + 2.5 * divergence(training, logits.ravel(), 3, 0.025)
         expected.append(0.1 * softmax(logits, axis=1).max(axis=1).mean() - apart)
     np.testing.assert_allclose(scores(detector), expected, rtol=1e-6)
+
+
+def test_products_of_fourier_features_are_a_gaussian_kernel():
+    rows = torch.tensor(unit(TEST))
+    features = Fourier(20_000, 0.5, 0)(rows)
+    torch.testing.assert_close(
+        features @ features.mT, (-0.5 * torch.cdist(rows, rows).square()).exp(), atol=0.03, rtol=0
+    )

@@ -5,8 +5,6 @@ from functools import reduce
 
 import pytest
 import torch
-from hypothesis import given
-from hypothesis import strategies as st
 from seen_images import whole
 
 from openworld import OpenworldError
@@ -26,7 +24,6 @@ STATISTICS = {
     "small bank": Bank(4, share=0.6, seed=1),
     "collected": Collected(lambda seen: seen.energy, ("logits",)),
 }
-cuts = st.lists(st.integers(0, 90), max_size=5).map(lambda places: [0, *sorted(places), 90])
 
 
 def gathered(statistic, places, size=13):
@@ -51,11 +48,10 @@ def numbers(total):
 
 
 @pytest.mark.parametrize("name", STATISTICS)
-@given(places=cuts)
-def test_any_split_merged_is_one_pass(name, places):
+def test_shards_merged_are_one_pass(name):
     statistic = STATISTICS[name]
     (once,) = gathered(statistic, [0, 90])
-    shards = list(gathered(statistic, places))
+    shards = list(gathered(statistic, [0, 1, 20, 20, 47, 90]))
     before = [[one.clone() for one in numbers(total)] for total in shards]
     merged = reduce(statistic.merge, shards)
     for ours, theirs in zip(numbers(merged), numbers(once), strict=True):

@@ -36,16 +36,6 @@ if TYPE_CHECKING:
 
 __getattr__, __dir__ = lazily(__name__, __file__)
 
-__all__ = [
-    "Classifier",
-    "Preprocess",
-    "load",
-    "save",
-    "files",
-    "describe",
-    "from_checkpoint",
-    "from_timm",
-    "from_weights",
-]
-__all__ += ["ARCHITECTURES", "Architecture", "build", "train", "Recipe", "VERSION", "from_weights"]
+__all__ = ["Classifier", "Preprocess", "load", "save", "files", "describe", "from_checkpoint", "from_timm"]
+__all__ += ["from_weights", "ARCHITECTURES", "Architecture", "build", "train", "Recipe", "VERSION"]
 __all__ += ["EMBEDDED", "PUBLISHED", "PublishedTraining", "SEEDS", "published", "published_architectures"]

@@ -13,8 +13,7 @@ from torch.nn.functional import normalize
 
 from openworld.core.types import AboveZero, Range, checked
 from openworld.detectors.cop import Components, components
-from openworld.detectors.engine.statistics import Moments, Products
-from openworld.detectors.plugin_api import Activations, DetectorCard, Fittable, Head
+from openworld.detectors.plugin_api import Activations, DetectorCard, Fittable, Head, Moments, Products
 
 WIDEST = 1_000_000  # Fourier features: more would fill any memory with their products
 

@@ -13,8 +13,7 @@ import torch
 from torch import Tensor
 
 from openworld.core.types import Percent, checked
-from openworld.detectors.engine.statistics import Mean, Moments, percentile
-from openworld.detectors.plugin_api import Activations, DetectorCard, Fittable, Head
+from openworld.detectors.plugin_api import Activations, DetectorCard, Fittable, Head, Mean, Moments, percentile
 
 SPARSE = 0.15  # share of weights left, up to which the sparse product is the faster one
 

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from torch import Tensor
 
 from openworld.core.types import Percent, Positive, checked
-from openworld.detectors.engine.statistics import percentile
-from openworld.detectors.plugin_api import Activations, Bank, DetectorCard, Fittable, Head, Rows
+from openworld.detectors.plugin_api import Activations, Bank, DetectorCard, Fittable, Head, Rows, percentile
 
 
 @checked

@@ -7,8 +7,7 @@ from torch import Tensor
 
 from openworld.core.errors import OpenworldError
 from openworld.core.types import Percent, Positive, checked
-from openworld.detectors.engine.statistics import percentile
-from openworld.detectors.plugin_api import Activations, Bank, DetectorCard, Fittable, Head, Rows
+from openworld.detectors.plugin_api import Activations, Bank, DetectorCard, Fittable, Head, Rows, percentile
 
 
 @checked

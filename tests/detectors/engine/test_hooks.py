@@ -6,18 +6,9 @@ from seen_images import make_images
 from torch import nn
 
 from openworld import OpenworldError
-from openworld.detectors import KNN, MSP, ODIN, Gram, RankFeat, plan, watch
+from openworld.detectors import ODIN, Gram, RankFeat, plan, watch
 from openworld.testing import small_classifier, small_world
 from openworld.testing._classifier import COLOURS, ColourNet
-
-
-def test_a_convolutional_classifier():
-    watched = small_classifier()
-    assert (watched.head_name, watched.last_stage, watched.family) == ("head", "last", "convolutional")
-    seen = watched.see(make_images(0, 5), maps=True)
-    torch.testing.assert_close(seen.head.logits(seen.features), seen.logits)
-    torch.testing.assert_close(seen.maps.late.mean(dim=(2, 3)), seen.features)
-    torch.testing.assert_close(seen.maps.last_stage(seen.maps.early), seen.maps.late)
 
 
 class Layouts(nn.Module):
@@ -44,14 +35,6 @@ def test_channels_lie_beside_one_another_where_the_model_takes_them_so(rigid):
     seen = watched.see(make_images(0, 5), perturbations=[ODIN().perturbation])
     assert watched.channels_last is not rigid and net.seen == [not rigid] * 2  # the images, and moved ones
     torch.testing.assert_close(seen.logits, expected)
-
-
-def test_a_head_without_bias():
-    net = ColourNet().eval()
-    net.head.bias = None
-    watched = watch(net, make_images(0, 2))
-    assert watched.head.bias is None
-    assert plan([MSP(), KNN(1)], watched).fit([(make_images(0, 4), None)])["KNN"].score(torch.rand(2, 24)).shape == (2,)
 
 
 @pytest.mark.parametrize("family", ["convolutional", "transformer"])

@@ -6,7 +6,7 @@ import torch
 from torch.nn.functional import normalize
 
 from openworld import OpenworldError
-from openworld.detectors import CSP, GLMCM, MCM, Activations, NegLabel, Texts, activations_of, encode_texts
+from openworld.detectors import CSP, GLMCM, MCM, NegLabel, Texts, activations_of, encode_texts
 from openworld.testing import small_world
 
 
@@ -33,11 +33,6 @@ def test_gl_mcm_looks_at_patches_in_the_joint_space(world, seen):
     patches = world.clip.project_patches(torch.from_numpy(np.asarray(world.shots.patches)).float())
     torch.testing.assert_close(seen.patches, patches.detach())
     assert (GLMCM().fit().score(seen) > MCM().fit().score(seen)).all()
-
-
-def test_texts_of_the_fit_are_remembered(seen):
-    fitted = MCM().fit(Activations(texts=seen.texts))
-    torch.testing.assert_close(fitted.score(seen.features), MCM().fit().score(seen))
 
 
 @pytest.mark.parametrize(
