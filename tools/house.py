@@ -17,7 +17,7 @@ LINES = {
     "evaluations": 9_050,
     "label_free": 7_375,
     "estimators": 6_700,
-    "detectors": 6_290,
+    "detectors": 6_104,
     "datasets": 5_900,
     "ood": 5_800,
     "report": 5_550,
@@ -34,7 +34,7 @@ LINES = {
     "labels": 2_000,
     "results": 1_770,
     "testing": 1_750,
-    "classifiers": 1_700,
+    "classifiers": 1_680,
     "features": 1_400,
     "cli": 650,
     "papers": 550,
@@ -42,8 +42,8 @@ LINES = {
 }
 """Room -> the most lines of Python that it may have."""
 MOST = {
-    "files": 666,
-    "classes": 789,
+    "files": 663,
+    "classes": 781,
     "small files of one user": 8,
     "short functions called once": 165,
     "participles as names": 611,
