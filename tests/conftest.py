@@ -38,8 +38,20 @@ class WithoutTorch:
         return None if collection_path in self.read else True
 
 
+class OnlyFilesWithExamples:
+    """Modules without a doctest are neither imported nor searched for one."""
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_collect_file(self, file_path):
+        found = yield
+        if file_path.suffix == ".py" and ">>> " not in file_path.read_text(encoding="utf-8"):
+            return [collector for collector in found if type(collector) is pytest.Module]
+        return found
+
+
 def pytest_configure(config):
     """With `pytest -n`, the tests of a file share a worker, and with it the fixtures that are made once."""
+    config.pluginmanager.register(OnlyFilesWithExamples())
     if find_spec("torch") is None:
         config.pluginmanager.register(WithoutTorch())
     if config.getoption("dist", "no") == "load":

@@ -1,5 +1,8 @@
 """Small inputs of everything that openworld shows: noisy drawings in folders, and specs of all evaluations on them."""
 
+import io
+from functools import cache
+
 import numpy as np
 from PIL import Image
 
@@ -158,17 +161,26 @@ seeds = [0, 1]
 
 def draw(place):
     """Six noisy images of each part and of eight classes: `squares`, `darker`, `fainter`; others `stripes`, `rings`."""
-    dice = np.random.default_rng(0)
+    for path, image in _drawings().items():
+        (place / path).parent.mkdir(parents=True, exist_ok=True)
+        (place / path).write_bytes(image)
+
+
+@cache
+def _drawings() -> dict[str, bytes]:
+    """Path in the world -> the PNG file; drawn once, for worlds are made by the dozen."""
+    dice, drawn = np.random.default_rng(0), {}
     worlds = {"squares": ("square", "sign", 1), "darker": ("square", "sign", 0.5)}
     worlds |= {"fainter": ("square", "sign", 1.6), "stripes": ("rug", "flag", 1), "rings": ("wheel", "coin", 1)}
     for root, (kind, other, shade) in worlds.items():
         for part in ("train", "validation", "test"):
             for name, colour in COLOURS.items():
                 for what, step in ((kind, 4 if root == "stripes" else 1), (other, 3)):
-                    folder = place / root / part / f"{name} {what}"
-                    folder.mkdir(parents=True)
                     for number in range(6):
                         pixels = dice.normal(210, 45, (32, 32, 3))
                         mixed = np.array(colour) * shade + dice.normal(0, 60, 3)
                         pixels[4 + number : 28 : step, 4:28] = mixed + dice.normal(0, 30, (24, 3))
-                        Image.fromarray(pixels.clip(0, 255).astype(np.uint8)).save(folder / f"{number}.png")
+                        file = io.BytesIO()
+                        Image.fromarray(pixels.clip(0, 255).astype(np.uint8)).save(file, "png")
+                        drawn[f"{root}/{part}/{name} {what}/{number}.png"] = file.getvalue()
+    return drawn

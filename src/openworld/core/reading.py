@@ -255,10 +255,10 @@ def _read_dict(value: Any, kind: Any, path: str, otherwise: Otherwise) -> dict:
     return {key: read(entry, each, join(path, key), otherwise) for key, entry in value.items()}
 
 
-def are_read(entries: Collection, kind: Any) -> bool:
-    """Whether plain entries need no reading one by one."""
+def are_read(entries: Collection, kind: Any, plain: frozenset[type] | None = None) -> bool:
+    """Whether plain entries need no reading one by one; `plain`: `plain_types` of the annotation, if at hand."""
     kinds = set(map(type, entries))
-    if not kinds <= plain_types(kind):
+    if not kinds <= (plain_types(kind) if plain is None else plain):
         return kinds == {kind}  # instances of a class
     return float not in kinds or all(math.isfinite(entry) for entry in entries if type(entry) is float)
 

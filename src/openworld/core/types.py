@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cache, wraps
 from inspect import CO_VARARGS, CO_VARKEYWORDS, unwrap
 from types import GenericAlias, NoneType, SimpleNamespace, UnionType
-from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from openworld.core.errors import OpenworldError, not_installed
 from openworld.core.reading import (
@@ -50,8 +50,8 @@ __all__ = [
 ]
 
 Target = TypeVar("Target", bound=Callable)
-Known = tuple[Any, frozenset[type], frozenset[type]]
-"""An annotation, the types of values that it leaves alone where they are finite, and those that need no look."""
+Known = tuple[frozenset[type], Callable[[Any], bool], Any]
+"""Types of values that need no look, a quick one that tells most good values, and the annotation."""
 _DEVICE = re.compile(r"\s*(auto|cpu|mps|meta|cuda(:\d+)?|cuda:\d+(\s*,\s*cuda:\d+)+)\s*")
 
 
@@ -73,42 +73,45 @@ def checked(target: Target) -> Target:
     @cache
     def kinds() -> dict[str, Known]:  # when first called: they may name what is defined below
         empty = {name for name, value in _defaults(target).items() if isinstance(value, str) and not value}
-        return {
-            name: (kind, plain_types(kind) - ({str} if is_path(kind) and name not in empty else set()), _exact(kind))
-            for name, kind in hints_of(target).items()
-        }
+        return {name: _known(name, kind, takes_empty=name in empty) for name, kind in hints_of(target).items()}
 
     @cache
     def doors() -> dict[str, Any]:  # argument -> what looks at it beside all others, such as a place to write to
         rules = {
             name: [rule for part in (kind, *get_args(kind)) for rule in getattr(part, "__metadata__", ())]
-            for name, (kind, *_) in kinds().items()
+            for name, (*_, kind) in kinds().items()
         }
         return {name: rule for name, every in rules.items() for rule in every if hasattr(rule, "admit")}
 
-    def read_all(args: tuple, kwargs: dict[str, Any]) -> tuple[list, dict[str, Any]]:
-        kinds_of = kinds()
+    # Small results are made by the hundred thousand: what needs no look costs a look-up of its type, and no call.
+    def read_all(args: tuple, kwargs: dict[str, Any]) -> list:  # the arguments by name are changed in place
+        given, kinds_of = list(args), kinds()
         free = kinds_of.get(others)
-        given = [_argument(value, name, kinds_of.get(name)) for name, value in zip(names, args, strict=False)]
-        given += [_argument(value, f"{rest}[{n}]", kinds_of.get(rest)) for n, value in enumerate(args[len(names) :])]
-        named = {name: _argument(value, name, kinds_of.get(name, free)) for name, value in kwargs.items()}
+        for place, value in enumerate(args):
+            known = kinds_of.get(names[place] if place < len(names) else rest)
+            if known is not None and type(value) not in known[0]:
+                name = names[place] if place < len(names) else f"{rest}[{place - len(names)}]"
+                given[place] = _argument(value, name, known)
+        for name, value in kwargs.items():
+            known = kinds_of.get(name, free)
+            if known is not None and (type(value) not in known[0] or name == "device"):
+                kwargs[name] = _argument(value, name, known)
         if doors():
-            every = dict(zip(names, given, strict=False)) | named
+            every = dict(zip(names, given, strict=False)) | kwargs
             for name, door in doors().items():
                 value = every.get(name, ...)
-                if value is not ... and (value is not None or not _takes_none(kinds()[name][0])):
+                if value is not ... and (value is not None or not _takes_none(kinds()[name][-1])):
                     admitted = door.admit(value, name, {other: every[other] for other in every if other != name})
-                    if name in named:
-                        named[name] = admitted
+                    if name in kwargs:
+                        kwargs[name] = admitted
                     else:
                         given[names.index(name)] = admitted
-        return given, named
+        return given
 
     @wraps(target)
     def call(*args, **kwargs):
         try:
-            positional, by_name = read_all(args, kwargs)
-            return target(*positional, **by_name)
+            return target(*read_all(args, kwargs), **kwargs)
         except ModuleNotFoundError as error:  # the outermost function, which the user called, is named
             raise not_installed(error, call.__qualname__.removesuffix(".__init__")) from error
 
@@ -122,14 +125,10 @@ def hints_of(target: Callable) -> dict[str, Any]:
     return get_type_hints(SimpleNamespace(__annotations__=written, __globals__=target.__globals__), include_extras=True)
 
 
-def _argument(value: Any, name: str, known: Known | None) -> Any:
-    """An argument read as its annotation, if it has one."""
-    if known is None:
-        return value
-    kind, plain, exact = known
-    if type(value) in exact:
-        return value
-    argument = value if is_plain(value, plain) else read(as_python(value), kind, name, _instance)
+def _argument(value: Any, name: str, known: Known) -> Any:
+    """An argument read as its annotation."""
+    _, is_good, kind = known
+    argument = value if is_good(value) else read(as_python(value), kind, name, _instance)
     if type(argument) is int:
         if not -(2**63) <= argument < 2**63:
             raise wrong(value, "an integer of 64 bits", name)
@@ -152,10 +151,34 @@ def _takes_none(kind: Any) -> bool:
     return NoneType in kinds or NoneType in get_args(kinds[0])
 
 
-def _exact(kind: Any) -> frozenset[type]:
-    """The classes among what an annotation names; numbers and text are looked at."""
+def _known(name: str, kind: Any, *, takes_empty: bool) -> Known:
+    """What is known of an annotation before a value comes; what is not good at a quick look is read."""
     kinds = get_args(kind) if get_origin(kind) in (Union, UnionType) else (kind,)
-    return frozenset(each for each in kinds if type(each) is type and each not in (int, float, str))
+    plain = plain_types(kind) - ({str} if is_path(kind) and not takes_empty else set())
+    free = frozenset({each for each in kinds if type(each) is type} | plain) - {int, float} - ({str} - plain)
+    free -= {str} if name == "device" else set()
+    others = [each for each in kinds if each is not NoneType]
+    origin, arguments = (get_origin(others[0]), get_args(others[0])) if len(others) == 1 else (None, ())
+
+    if origin is Annotated and arguments[0] in (int, float) and all(isinstance(each, Range) for each in arguments[1:]):
+        numbers, ranges = frozenset(arguments[:1]), arguments[1:]
+        return free, lambda value: is_plain(value, numbers) and all(each.holds(value) for each in ranges), kind
+    containers = _QUICK.get(origin, ()) if arguments else ()
+    if not containers or (origin is tuple and arguments[1:] != (...,)):
+        return free, lambda value: is_plain(value, plain), kind
+
+    entry = arguments[1 if origin is Mapping else 0]
+    entries, all_are_good = plain_types(entry), entry is Any and origin is not tuple
+
+    def is_good(value: Any) -> bool:
+        if type(value) not in containers or (origin is Mapping and set(map(type, value)) - {str}):
+            return False
+        return all_are_good or are_read(value.values() if origin is Mapping else value, entry, entries)
+
+    return free, is_good, kind
+
+
+_QUICK: dict[Any, tuple[type, ...]] = {tuple: (tuple,), Sequence: (tuple, list), Mapping: (dict,)}
 
 
 def _instance(value: Any, kind: Any, path: str) -> Any:
