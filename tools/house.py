@@ -29,7 +29,7 @@ LINES = {
     "api": 3_500,
     "shifts": 3_100,
     "runs": 2_230,
-    "core": 2_150,
+    "core": 2_160,
     "tables": 2_050,
     "labels": 2_000,
     "results": 1_770,

@@ -1,8 +1,8 @@
 """Commands that read scores and answers load no torch and no towers, and little of the house."""
 
-import ast
 import csv
 import random
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -61,6 +61,6 @@ def test_a_reader_of_scores_loads_little(place, words):
     files, heavy = done.stdout.split("\n")[:2]
     assert heavy == ""
     assert [file for file in files.split() for room in HEAVY if f"/openworld/{room}/" in file] == []
-    trees = [ast.parse(Path(file).read_text(encoding="utf-8")) for file in files.split()]
-    with_classes = [tree for tree in trees if any(isinstance(node, ast.ClassDef) for node in ast.walk(tree))]
+    texts = [Path(file).read_text(encoding="utf-8") for file in files.split()]
+    with_classes = [text for text in texts if re.search(r"^ *class \w+(\(.*)?:?$", text, re.MULTILINE)]
     assert len(with_classes) <= COMMANDS[words]

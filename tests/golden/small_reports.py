@@ -12,7 +12,7 @@ import sys
 import tempfile
 from collections.abc import Callable
 from contextlib import chdir
-from functools import partial
+from functools import cache, partial
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -61,6 +61,7 @@ def recorded(name: str, place: Path) -> dict[str, list]:
     return record(made if isinstance(made, tuple) else (made,))
 
 
+@cache
 def rounding() -> str:
     """Return what tells processors apart that round last bits in their own ways, which training carries on."""
     waves = torch.arange(64 * 3 * 28 * 28, dtype=torch.float32).reshape(64, 3, 28, 28).mul(0.37).sin()
