@@ -19,7 +19,6 @@ from typing import Any
 
 from openworld.core.errors import OpenworldError, unknown_name
 from openworld.evaluations import read_protocol, report_of
-from openworld.evaluations.running import require_data
 from openworld.report.layout import Bars, Brief, Layout, Pivot, Ranks, Tests
 from openworld.report.report import Report
 from openworld.report.run_comparison import RunComparison
@@ -201,6 +200,8 @@ def expand(given: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
 
 def read_each(given: Mapping[str, Any]) -> dict[str, tuple[dict[str, Any], Any]]:
     """Return the specs of a spec with `[[each]]` by name, as given and as checked; their data are there."""
+    from openworld.evaluations.running import require_data  # who reads runs need not load what carries them out
+
     specs = {}
     for name, fields in expand(given).items():
         try:
