@@ -123,6 +123,8 @@ def test_images_and_a_backbone(estimate, image_folder, tmp_path):
     again = json.loads(estimate(*kept, *options, "--json").output)
     assert again["methods"] == found["methods"]  # the scores that were kept stand in for the images
     assert found["made"]["model (logits)"].startswith("embedded") and (tmp_path / "out" / "audit.json").is_file()
+    assert openworld("label", "plan", kept[1], "--out", tmp_path / "labels", "--n", 5).exit_code == 0
+    assert (tmp_path / "labels" / "label.html").read_text().count("data:image/jpeg") == 5
 
 
 def test_corruptions_of_the_source_are_scored_once(estimate, image_folder, tmp_path, monkeypatch):

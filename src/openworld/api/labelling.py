@@ -59,8 +59,9 @@ def label_plan(
       interval wider, never false.
 
     **A closed-set classifier** is a file of `openworld estimate`: `logits` or `probabilities`, and no base names. Then
-    the question is whether the name is right, and the number is the accuracy. With `--compare` only images that the two
-    name differently are drawn, and the number is the difference.
+    the question is whether the name is right, and the number is the accuracy. The page shows the images of scores that
+    `openworld estimate --out` kept. With `--compare` only images that the two name differently are drawn, and the
+    number is the difference.
 
     Args:
         stream: a model's stream: .parquet, .csv, .npz, .safetensors, .jsonl; in Python also columns, or what `estimate`

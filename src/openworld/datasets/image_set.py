@@ -4,6 +4,7 @@ import hashlib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -140,6 +141,14 @@ def read_chosen(read: Callable[[int], Image.Image], chosen: np.ndarray, index: i
 def path_column(paths: Iterable[str]) -> dict[str, np.ndarray]:
     """Return the column of paths below the folder of the data; "" where an image is no file."""
     return {"path": np.array(list(paths), dtype=object)}
+
+
+def folder_of(images: ImageSet) -> Path | None:
+    """Return the folder that the paths of images lie below; None where these are no files of a folder."""
+    read = images.read
+    while isinstance(read, partial) and read.func is read_chosen:
+        read = read.args[0]
+    return getattr(read, "folder", None)
 
 
 def _require_distinct(names: tuple[str, ...], dataset: str) -> None:

@@ -37,8 +37,8 @@ ENDINGS = (".npz", ".safetensors", ".parquet", ".csv", ".jsonl")
 NUMBERS = 2_000_000  # of a block
 WHOLE = 2**28  # of the largest block
 CSV_BYTES = 4  # of a number, about
-ABOUT = ("classnames", "n_base")
-"""What an npz or Parquet file may say of itself, as JSON."""
+ABOUT = ("classnames", "n_base", "images_in")
+"""What an npz or Parquet file may say of itself, as JSON; `images_in`: the folder of the images that it names."""
 PER_FILE = (*ABOUT, "class_embeddings", "logit_scale")
 """Entries of an npz file, of safetensors or of a mapping that are no columns: they have no entry per image."""
 TEXTS = "texts"

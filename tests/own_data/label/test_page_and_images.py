@@ -76,16 +76,16 @@ def decoded(address):
     return Image.open(io.BytesIO(base64.b64decode(data)), formats=("JPEG",))
 
 
-def test_images_lie_in_the_page_upright_and_no_larger_than_needed(photographs):
+def test_images_lie_in_the_page_upright_and_no_larger_than_needed(tmp_path, photographs):
     seen = []
-    page_images = read_images(photographs, None, lambda *done: seen.append(done))
+    page_images = read_images(photographs, [tmp_path], lambda *done: seen.append(done))
     assert [decoded(own).size for own in page_images.addresses] == [(SIDE, 360), (40, 60), (200, 300), (200, 100)]
     assert page_images.widths == (SIDE, 40, 200, 200) and not page_images.beside and len(seen) == 4
 
 
-def test_too_many_images_for_a_page_lie_beside_it(photographs, monkeypatch):
+def test_too_many_images_for_a_page_lie_beside_it(tmp_path, photographs, monkeypatch):
     monkeypatch.setattr("openworld.own_data.label.page.PAGE_BYTES", 1000)
-    page_images = read_images(photographs, None, lambda *_: None)
+    page_images = read_images(photographs, [tmp_path], lambda *_: None)
     assert page_images.beside and page_images.addresses == tuple(f"images/{number}.jpg" for number in (1, 2, 3, 4))
     page = page_of([Names(("cat",), ("yak",))] * 4, page_images)
     assert "img-src data: file: 'self';" in page and "data:image" not in page
@@ -94,10 +94,20 @@ def test_too_many_images_for_a_page_lie_beside_it(photographs, monkeypatch):
 def test_an_image_that_is_not_there_or_is_none_is_refused(tmp_path, photographs):
     (tmp_path / "text.png").write_text("no image")
     with pytest.raises(OpenworldError, match=r"text.png cannot be read as an image"):
-        read_images([str(tmp_path / "text.png")], None, lambda *_: None)
+        read_images([str(tmp_path / "text.png")], [tmp_path], lambda *_: None)
     with pytest.raises(OpenworldError, match="there is no image 'gone.png' of the stream .* --no-images"):
-        read_images(["gone.png"], tmp_path, lambda *_: None)
-    assert read_images(["0.jpg"], tmp_path, lambda *_: None).addresses
+        read_images(["gone.png"], [tmp_path], lambda *_: None)
+    assert read_images(["0.jpg"], [tmp_path], lambda *_: None).addresses
+
+
+def test_paths_of_scores_lie_in_the_folder_that_these_name(tmp_path, photographs):
+    """As `openworld estimate --out` keeps them, with paths below the folder of the images."""
+    scores = {"logits": np.eye(4), "path": [f"{number}.jpg" for number in range(4)]}
+    planned = plan_labels(scores_of(scores | {"images_in": str(tmp_path)}, "mine.npz"), tmp_path / "plan", n=4)
+    assert sorted(planned.found.page_images.widths) == sorted([SIDE, 40, 200, 200])
+    assert not plan_labels(scores_of(scores, "mine.npz"), tmp_path / "bare", n=4).found.page_images.addresses
+    with pytest.raises(OpenworldError, match="images_in of mine.npz is 3, expected a folder"):
+        plan_labels(scores_of(scores | {"images_in": 3}, "mine.npz"), tmp_path / "odd", n=4)
 
 
 @pytest.fixture

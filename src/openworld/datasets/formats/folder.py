@@ -93,7 +93,7 @@ def images_of_paths(
         labels=np.zeros(count, np.int64) if labels is None else np.array(labels),
         groups=np.arange(count),
         content=content,
-        read=PathReader(tuple(paths)),
+        read=PathReader(tuple(paths), root or Path()),
         columns=path_column(listed),
     )
 
@@ -129,6 +129,7 @@ class PathReader:
     """Reads image i of a list of files, whose endings say their formats."""
 
     paths: tuple[Path, ...]
+    folder: Path = Path()  # below which their paths are told
 
     def __call__(self, index: int) -> Image.Image:
         return read_image(self.paths[index])

@@ -22,6 +22,7 @@ from openworld.core.progress import Observer
 from openworld.datasets import ImageSet
 from openworld.datasets.appearance import NUMBERS, appearance
 from openworld.datasets.corruptions import corrupted
+from openworld.datasets.image_set import folder_of
 from openworld.datasets.templates import PHOTO, TEMPLATES
 from openworld.features.checksums import is_intact, note_checksum, read_intact, write_with_checksum
 from openworld.label_free.estimate.models import Models, find_models
@@ -191,6 +192,7 @@ def write_scores(
         place = path.with_name(f"{path.stem}.{made[:32]}")
         shards, reused = _write_shards(images, models, place, progress, labelled=labelled)
         about: dict[str | bytes, str] = {"classnames": json.dumps(model.classnames), MADE_OF: made}
+        about |= {"images_in": json.dumps(str(folder.resolve()))} if (folder := folder_of(images)) else {}
         _join_shards(shards, path, images, list(models), labels, about)
     for folder in path.parent.glob(f"{path.stem}.{'[0-9a-f]' * 32}"):  # shards of this call, and of stopped ones
         remove(folder)

@@ -1,5 +1,6 @@
 """What a plan needs of one model's stream, or of two models' on the same images: scores, names, proxies, ids."""
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -8,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from openworld.core.errors import OpenworldError
+from openworld.core.plain_files import parse_json
 from openworld.core.representation import short_repr
 from openworld.datasets.names.forms import normalise_class_name
 from openworld.labels import ScoredStream, closed_set_stream, scored_stream
@@ -50,7 +52,7 @@ class LabelFrame:
     groups: np.ndarray | None  # int64[N]; None where every image is a group of its own
     closed: bool = False  # whether the models know no new names, so that only whether a name is right is asked
     left_out: int = 0  # images with labels already, of which nothing is asked and told
-    folder: Path | None = None  # of the stream's file, to which paths of images may be relative
+    folders: tuple[Path, ...] = ()  # to which paths of images may be relative
 
     __repr__ = short_repr
 
@@ -130,7 +132,7 @@ def _of_stream(file: ScoreFile, base_names: Sequence[str] | None) -> LabelFrame:
     model = NamedModel(stream.name.rpartition(".")[0] or stream.name, says, _expects(stream))
     sides = (stream.base_names, stream.new_names)
     beside = _images_and_groups(stream.columns)
-    return LabelFrame(stream.name, (model,), *sides, ids, *beside, False, left_out, file.path.parent)
+    return LabelFrame(stream.name, (model,), *sides, ids, *beside, False, left_out, _folders(file))
 
 
 def expected_outcomes(stream: OpenWorldStream) -> Outcomes:
@@ -181,14 +183,15 @@ def _of_classifier(file: ScoreFile) -> LabelFrame:
         raise OpenworldError(
             f"{file.path} has labels; leave the column {layout.own['labels'][0]} out to plan all the same."
         )
-    beside = [name for name in ("id", "image", "group") if name in table.present]
-    places, confidences, kept = [], [], {name: [] for name in beside}
+    image = "path" if "image" not in table.present and "images_in" in file.about else "image"
+    beside = [name for name in ("id", image, "group") if name in table.present]
+    places, confidences, kept = [], [], defaultdict(list)
     for columns, _, _ in table.blocks([kind, *beside]):
         matrix = columns[kind].astype(np.float64)
         places.append(matrix.argmax(axis=1))
         confidences.append((matrix if kind == "probabilities" else softmax(matrix, axis=1)).max(axis=1))
         for name in beside:
-            kept[name].append(columns[name])
+            kept["image" if name == image else name].append(columns[name])
         width = matrix.shape[1]
     if not places:
         raise OpenworldError(f"{file.path} has columns and no row; it needs a row per image.")
@@ -198,7 +201,17 @@ def _of_classifier(file: ScoreFile) -> LabelFrame:
     ids = _ids(columns.get("id"), len(confidence), file.path.name)
     names = tuple(table.classnames or map(str, range(width)))
     beside = _images_and_groups(columns)
-    return LabelFrame(file.path.name, (model,), names, (), ids, *beside, True, folder=file.path.parent)
+    return LabelFrame(file.path.name, (model,), names, (), ids, *beside, True, folders=_folders(file))
+
+
+def _folders(file: ScoreFile) -> tuple[Path, ...]:
+    """Return where images of a file may lie: the folder that it names, the current one, its own."""
+    text = file.about.get("images_in")
+    try:
+        folders = () if text is None else (Path(parse_json(text)),)
+    except (ValueError, TypeError) as error:
+        raise OpenworldError(f"images_in of {file.path} is {text}, expected a folder in quotes.") from error
+    return (*folders, Path(), file.path.parent)
 
 
 def _images_and_groups(columns: Mapping[str, np.ndarray]) -> tuple[np.ndarray | None, np.ndarray | None]:

@@ -47,12 +47,14 @@ class PageImages:
         return bool(self.files)
 
 
-def read_images(paths: Sequence[str], near: Path | None, progress: Progress, folder: str = "images") -> PageImages:
-    """Read images, relative ones to the current folder or to `near`; beside the page where they are too many."""
+def read_images(
+    paths: Sequence[str], folders: Sequence[Path], progress: Progress, folder: str = "images"
+) -> PageImages:
+    """Read images, relative ones below the first of `folders` that has them; beside the page where they are many."""
     contents, widths = [], []
     for place, path in enumerate(paths):
         progress("reading images", place, len(paths))
-        content, width = _jpeg(_found(path, near))
+        content, width = _jpeg(_found(path, folders))
         contents.append(content)
         widths.append(width)
     if sum(map(len, contents)) * 4 / 3 <= PAGE_BYTES:
@@ -62,8 +64,8 @@ def read_images(paths: Sequence[str], near: Path | None, progress: Progress, fol
     return PageImages(tuple(names), tuple(widths), dict(zip(names, contents, strict=True)))
 
 
-def _found(path: str, near: Path | None) -> Path:
-    places = [Path(path)] if near is None or Path(path).is_absolute() else [Path(path), near / path]
+def _found(path: str, folders: Sequence[Path]) -> Path:
+    places = list(dict.fromkeys(folder / path for folder in folders))  # of an absolute path one
     first = next((place for place in places if place.is_file()), None)
     if first is None:
         looked = " and ".join(str(place.parent.resolve()) for place in places)

@@ -121,7 +121,7 @@ def make_plan(
     batch, shown = _batch(frame, drawn, place), PageImages()
     if frame.images is not None and not no_images:
         paths = [str(frame.images[row]) for row in drawn.chosen]
-        shown = read_images(paths, frame.folder, observer.progress, batch.file("images", place))
+        shown = read_images(paths, frame.folders, observer.progress, batch.file("images", place))
     if earlier is None:
         kept = KeptPlan(
             stream=frame.name,
