@@ -105,7 +105,7 @@ def test_predict(clip, images, files, tmp_path, shared_cache):
     assert fitted.classnames == names
     by_file = ow.predict(files["mine"], files["other"], new=new, quiet=True)
     by_rows = ow.predict(columns(files["mine"]), columns(files["other"]), new=new, quiet=True)
-    assert by_file.found.inputs.fitted.classnames == base
+    assert by_file.found.fitted.classnames == base
     assert [row["guesses"] for row in by_file.found.rows] == [row["guesses"] for row in by_rows.found.rows]
     # A learner that was fitted on images looks at embeddings that its backbone made.
     seen = ow.predict(fitted, columns(files["other"]), template=SENTENCE, quiet=True)

@@ -15,8 +15,7 @@ from openworld.label_free.estimate.late_labels import read_late_labels
 from openworld.label_free.estimate.reading import open_table
 from openworld.ood.detect.choosing import names_of as detect_names
 from openworld.ood.scored_sets import read_scores
-from openworld.own_data.label.question import Names
-from openworld.own_data.label.worksheet import read_answers
+from openworld.own_data.label.question import Names, read_answers
 from openworld.own_data.predictions import read_predictions
 from openworld.own_data.shift.decomposition import lines_of
 from openworld.runs.spec import read_given
@@ -27,7 +26,7 @@ NAMES = {"p": {"i1": Names(("kühl",), ("owl",)), "i2": Names(("cat",), ("owl",)
 
 
 def answers(path):
-    return read_answers([path], NAMES, ("kühl", "cat"), ("owl",)).known
+    return read_answers([path], NAMES, ("kühl", "cat"), ("owl",))
 
 
 SHEETS = {

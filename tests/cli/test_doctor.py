@@ -9,8 +9,8 @@ from in_process import openworld, refused
 from openworld.api.doctoring import doctor
 from openworld.backbones.published_files import EMBEDDED
 from openworld.learners import LEARNERS
-from openworld.own_data import installation
-from openworld.own_data.installation import Package
+from openworld.own_data import doctor as doctoring
+from openworld.own_data.doctor import Package
 
 
 @pytest.fixture(autouse=True)
@@ -46,7 +46,7 @@ def test_what_is_missing_or_too_old_is_said_with_what_to_type(monkeypatch):
     assert "openworld[ray]" in Package("ray", "2.40", "ray", None).state
     old = Package("numpy", "1.26", "", "1.9.3")
     assert not old.ok and "numpy>=1.26" in old.state
-    monkeypatch.setattr(installation, "requires", lambda name: ["nothing-of-this-name>=1.0"])
+    monkeypatch.setattr(doctoring, "requires", lambda name: ["nothing-of-this-name>=1.0"])
     refused("missing", "doctor", code=1)
 
 

@@ -42,8 +42,8 @@ def as_printed(place, monkeypatch):
     for name in TITLES:
         monkeypatch.setitem(PUBLISHED, name, replace(PUBLISHED[name], classes=3, counts={"train": 18, "test": 6}))
     check = CHECK("embedded", device="cpu")
-    ours = {f"{part} {name}": value for part in ("image", "text") for name, value in getattr(check, part).items()}
-    ours |= {"parameters": check.parameters, "logit scale": round(check.logit_scale, 1)}
+    ours = {f"{part} {name}": value for part in ("image", "text") for name, value in check[part].items()}
+    ours |= {"parameters": check["parameters"], "logit scale": round(check["logit_scale"], 1)}
     monkeypatch.setattr(stages, "VIT_B_16", ours)
     monkeypatch.setattr(stages, "check_backbone", CHECK)
     monkeypatch.setattr(stages, "PREPROCESS", backbones.load("embedded").preprocess)

@@ -41,16 +41,15 @@ def doctor(name: str = "", *, device: str = "auto", quiet: bool = False) -> Text
     Raises:
         OpenworldError: a name that names no model.
     """
+    from openworld.own_data.doctor import backbone_lines, check_backbone, find_places, installation, say_places
+
     if not name:
-        from openworld.own_data.installation import installation
         from openworld.report.render import terminal_table
 
-        state = installation()
-        parts = terminal_table(state.table), *state.lines
-        return TextReport(parts, state.to_dict(), Ending(exit_code=0 if state.whole else 1))
+        plain, table, lines = installation()
+        return TextReport((terminal_table(table), *lines), plain, Ending(exit_code=0 if plain["whole"] else 1))
 
     from openworld.backbones.devices import find_device
-    from openworld.own_data.backbone_check import check_backbone, find_places, say_places
 
     chosen = find_device(device)
     try:
@@ -64,4 +63,4 @@ def doctor(name: str = "", *, device: str = "auto", quiet: bool = False) -> Text
             raise
         plain = {"name": name, "error": str(error), **places}
         return TextReport(tuple(say_places(name, places)), plain, Ending(error=str(error), exit_code=2))
-    return TextReport(tuple(model.lines), model.to_dict())
+    return TextReport(backbone_lines(model), model)

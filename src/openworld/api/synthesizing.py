@@ -8,7 +8,7 @@ from openworld.api.work import done_by
 from openworld.core.types import Count, Positive, Range
 
 
-@done_by("own_data.synthesize.report:synthesize")
+@done_by("own_data.synthesize.command:synthesize")
 def synthesize(
     reference: ScoresOrImages,
     out: Annotated[Path | str | None, OutputFolder(own=("a generated set of images",))] = None,

@@ -45,27 +45,21 @@ LAYOUT = Layout(
 )
 
 
-@dataclass(frozen=True)
-class SavedLearner:
-    """A fitted learner on disk: a folder with learner.json and parameters.safetensors."""
+def find_saved(model: Path, unit: str) -> tuple[Path, str, tuple[str, ...]]:
+    """Return the folder of a learner: one that `FittedLearner.save` wrote, or that of one unit of a run.
 
-    folder: Path
-    sentence: str = ""  # of zero-shot CLIP on the data set it was fitted on, where that is known
-    new_names: tuple[str, ...] = ()  # of the run that it was fitted in; empty for a learner saved by hand
-
-
-def find_saved(model: Path, unit: str) -> SavedLearner:
-    """Return the learner in a folder: one that `FittedLearner.save` wrote, or that of one unit of a run."""
+    With it comes what a run says: the sentence of zero-shot CLIP on its data set, and its new names.
+    """
     if (model / "learner.json").is_file():
         if unit:
             raise OpenworldError(f"{model} holds a single learner; --unit chooses among those of a run's folder.")
-        return SavedLearner(model)
+        return model, "", ()
     if not (model / "run.json").is_file():
         raise OpenworldError(f"{model} holds no learner.json and no run.json; give a saved learner or a run.")
     return _of_run(model, unit)
 
 
-def _of_run(folder: Path, unit: str) -> SavedLearner:
+def _of_run(folder: Path, unit: str) -> tuple[Path, str, tuple[str, ...]]:
     from openworld.learners import ZeroShot
     from openworld.runs import RunStore
 
@@ -88,12 +82,12 @@ def _of_run(folder: Path, unit: str) -> SavedLearner:
     resolved, metrics = resolved.get("source", resolved), metrics.get("targets", [metrics])[0]
     (sentence,) = ZeroShot.published(resolved["dataset"] or metrics["task"]).templates
     names = tuple(metrics["classnames"][metrics["n_base_classes"] :])
-    return SavedLearner(record.folder / "attachments" / "learner", sentence, names)
+    return record.folder / "attachments" / "learner", sentence, names
 
 
-@dataclass(frozen=True)
-class PredictionInputs:
-    """What is wanted of some images."""
+@dataclass(frozen=True, eq=False)
+class PredictedImages:
+    """What is wanted of some images, and the predictions, one per image that could be read."""
 
     fitted: Any  # the learner, as loaded
     new_names: tuple[str, ...]  # beside those that it was fitted on
@@ -103,6 +97,36 @@ class PredictionInputs:
     threshold: float | None = None  # baseness, in [0, 1], below which an image looks new; None to leave that open
     allow_corrupt: int = 0  # unreadable images that are left out
     dataset: "ImageSet | None" = None  # whose images are the `paths`; None where these are files
+    predictions: Sequence = field(repr=False, default=())
+    answer: Any = field(default=None, repr=False)  # of the learner, an `Answer` of arrays
+    zero_shot: Any = field(default=None, repr=False)
+
+    @property
+    def rows(self) -> list[dict]:
+        return [
+            {
+                "image": str(self.paths[own.row]),
+                "guesses": [vars(guess) for guess in own.guesses],
+                "baseness": own.baseness,
+                "log_baseness": own.log_baseness,
+                "place": own.rank,
+                **dict(zip(("looks", "called"), looks(own, self.threshold), strict=True)),
+                "zero_shot": [vars(guess) for guess in own.zero_shot],
+            }
+            for own in self.predictions
+        ]
+
+    def to_csv(self) -> str:
+        """Return a line per image; second and further names in columns of their own."""
+        flat = []
+        for row in self.rows:
+            plain = {key: value for key, value in row.items() if key not in ("guesses", "zero_shot")}
+            for prefix, guesses in (("", row["guesses"]), ("zero_shot_", row["zero_shot"])):
+                for place, guess in enumerate(guesses, start=1):
+                    ending = "" if place == 1 else f"_{place}"
+                    plain |= {f"{prefix}{key}{ending}": value for key, value in guess.items()}
+            flat.append(plain)
+        return csv_text(list(flat[0]), [list(row.values()) for row in flat])
 
 
 def prediction_inputs(
@@ -118,7 +142,7 @@ def prediction_inputs(
     backbone: str = "",
     allow_corrupt: int = 0,
     device: str = "auto",
-) -> PredictionInputs:
+) -> PredictedImages:
     """Return what is wanted, from what a person names, as `openworld.predict` says."""
     from openworld.backbones.devices import find_device
     from openworld.datasets.templates import PHOTO
@@ -129,15 +153,15 @@ def prediction_inputs(
         raise wrong(model, "a run, a learner, or the folder of one", "model")
     model = model.folder if isinstance(model, Report) else model
     is_folder = isinstance(model, str | Path) and not holds_embeddings(model)
-    saved = find_saved(Path(model), unit) if is_folder else SavedLearner(Path())
-    if run_names and not saved.new_names:
+    folder, said, of_run = find_saved(Path(model), unit) if is_folder else (Path(), "", ())
+    if run_names and not of_run:
         raise OpenworldError(f"{model} is not the folder of a run with new names; name them with --new.")
-    names = (*new, *(saved.new_names if run_names else ()))
+    names = (*new, *(of_run if run_names else ()))
     paths, dataset = _find_images(images)
-    found = find_model(saved.folder if is_folder else model, device=find_device(device), backbone=backbone)
+    found = find_model(folder if is_folder else model, device=find_device(device), backbone=backbone)
     fitted = _learner_of(found, names, template or PHOTO)
-    sentence = template or saved.sentence or getattr(fitted.learner, "template", PHOTO)
-    return PredictionInputs(fitted, names, sentence, tuple(paths), top, threshold, allow_corrupt, dataset)
+    sentence = template or said or getattr(fitted.learner, "template", PHOTO)
+    return PredictedImages(fitted, names, sentence, tuple(paths), top, threshold, allow_corrupt, dataset)
 
 
 def _learner_of(found: Any, new_names: Sequence[str], template: str) -> Any:
@@ -181,62 +205,23 @@ def _find_images(images: "Sequence[str | ImageSet | ScoreFile]") -> "tuple[list[
     return [Path(dataset.path_of(row)) for row in range(len(dataset))], dataset
 
 
-@dataclass(frozen=True, eq=False)
-class PredictedImages:
-    """Predictions, one per image that could be read."""
-
-    inputs: PredictionInputs
-    predictions: Sequence = field(repr=False)
-    answer: Any = field(default=None, repr=False)  # of the learner, an `Answer` of arrays
-    zero_shot: Any = field(default=None, repr=False)
-
-    @property
-    def rows(self) -> list[dict]:
-        threshold = self.inputs.threshold
-        return [
-            {
-                "image": str(self.inputs.paths[own.row]),
-                "guesses": [vars(guess) for guess in own.guesses],
-                "baseness": own.baseness,
-                "log_baseness": own.log_baseness,
-                "place": own.rank,
-                **dict(zip(("looks", "called"), looks(own, threshold), strict=True)),
-                "zero_shot": [vars(guess) for guess in own.zero_shot],
-            }
-            for own in self.predictions
-        ]
-
-    def to_csv(self) -> str:
-        """Return a line per image; second and further names in columns of their own."""
-        flat = []
-        for row in self.rows:
-            plain = {key: value for key, value in row.items() if key not in ("guesses", "zero_shot")}
-            for prefix, guesses in (("", row["guesses"]), ("zero_shot_", row["zero_shot"])):
-                for place, guess in enumerate(guesses, start=1):
-                    ending = "" if place == 1 else f"_{place}"
-                    plain |= {f"{prefix}{key}{ending}": value for key, value in guess.items()}
-            flat.append(plain)
-        return csv_text(list(flat[0]), [list(row.values()) for row in flat])
-
-
 def prediction_report(found: PredictedImages) -> Report:
     """Return a report of the numbers of each image; where: its path, and its place among those given."""
-    inputs, count = found.inputs, len(found.predictions)
-    learner = inputs.fitted.learner.name
+    count, learner, clip = len(found.predictions), found.fitted.learner.name, found.fitted.clip.name
     rows = tuple(
-        Result(learner, metric, Value(float(value)), {"image": str(inputs.paths[own.row]), "row": own.row})
+        Result(learner, metric, Value(float(value)), {"image": str(found.paths[own.row]), "row": own.row})
         for own in found.predictions
         for metric, value in ((BASENESS, own.baseness), (LOG_BASENESS, own.log_baseness), (PLACE, own.rank))
     )
-    names = f"{len(inputs.fitted.classnames)} base names, {len(inputs.new_names)} new"
-    headline = f"{learner} on {inputs.fitted.clip.name!r} · {names} · {counted(count, 'image')}"
-    made = {"learner": learner, "backbone": inputs.fitted.clip.name}
+    names = f"{len(found.fitted.classnames)} base names, {len(found.new_names)} new"
+    headline = f"{learner} on {clip!r} · {names} · {counted(count, 'image')}"
+    made = {"learner": learner, "backbone": clip}
     facts = made | {
-        "base_names": list(inputs.fitted.classnames),
-        "new_names": list(inputs.new_names),
-        "zero_shot_template": inputs.sentence,
-        "threshold": inputs.threshold,
-        "unreadable": len(inputs.paths) - count,
+        "base_names": list(found.fitted.classnames),
+        "new_names": list(found.new_names),
+        "zero_shot_template": found.sentence,
+        "threshold": found.threshold,
+        "unreadable": len(found.paths) - count,
         "images": found.rows,
     }
     brief = Brief(
@@ -250,9 +235,9 @@ def prediction_report(found: PredictedImages) -> Report:
 
 def _words(found: PredictedImages) -> dict[str, dict[str, str | Cell]]:
     """Return the columns of words of each image: what learner and zero-shot CLIP name it, and what it looks like."""
-    inputs, threshold = found.inputs, found.inputs.threshold
-    images = [(str(inputs.paths[own.row]), own) for own in found.predictions]
-    columns: dict[str, Any] = {inputs.fitted.learner.name: {path: _listed(own.guesses) for path, own in images}}
+    threshold = found.threshold
+    images = [(str(found.paths[own.row]), own) for own in found.predictions]
+    columns: dict[str, Any] = {found.fitted.learner.name: {path: _listed(own.guesses) for path, own in images}}
     if threshold is not None:
         columns["looks"] = {path: looks(own, threshold)[0] for path, own in images}
         columns["so called"] = {path: Cell(looks(own, threshold)[1]) for path, own in images}
@@ -261,17 +246,16 @@ def _words(found: PredictedImages) -> dict[str, dict[str, str | Cell]]:
 
 def _text(found: PredictedImages) -> tuple[str, ...]:
     """What the columns mean, and which images are left out."""
-    inputs, count = found.inputs, len(found.predictions)
+    count, total = len(found.predictions), len(found.paths)
     caption = f"Percent, over all names. Baseness: how much it looks like a base class; place 1 of {count} the most."
-    if inputs.threshold is not None:
-        flagged = sum(looks(prediction, inputs.threshold)[0] == "new" for prediction in found.predictions)
+    if found.threshold is not None:
+        flagged = sum(looks(prediction, found.threshold)[0] == "new" for prediction in found.predictions)
         caption += (
-            f" Looks new: below the threshold {100 * inputs.threshold:.4g}, {flagged} of {count}; then so called "
+            f" Looks new: below the threshold {100 * found.threshold:.4g}, {flagged} of {count}; then so called "
             "among the new names alone, else among the base names alone."
         )
-    total = len(inputs.paths)
     left_out = f"{total - count} of {total} images could not be read and are left out."
-    return (f'{caption} Sentence of zero-shot CLIP: "{inputs.sentence}"', *([left_out] if count < total else []))
+    return (f'{caption} Sentence of zero-shot CLIP: "{found.sentence}"', *([left_out] if count < total else []))
 
 
 def predict(
@@ -313,8 +297,9 @@ def predict(
             raise OpenworldError(f"none of the {len(shown)} images could be read.")
         answer = fitted.answer(features, bank)
         plain = predictions.zero_shot_answer(fitted, features, inputs.new_names, inputs.sentence)
-        how: dict[str, Any] = {"top": inputs.top, "answer": answer, "zero_shot": plain}
-        found = PredictedImages(inputs, predictions.predict(fitted, features, inputs.new_names, **how), answer, plain)
+        how: dict[str, Any] = {"answer": answer, "zero_shot": plain}
+        guesses = predictions.predict(fitted, features, inputs.new_names, top=inputs.top, **how)
+        found = replace(inputs, predictions=guesses, **how)
     report = prediction_report(found)
     if out is None:
         return report
@@ -338,7 +323,7 @@ def _listed(guesses: Sequence) -> str:
     return "\n".join(lines)
 
 
-def require_stream(out: Path | None, inputs: PredictionInputs, labelled: bool) -> None:
+def require_stream(out: Path | None, inputs: PredictedImages, labelled: bool) -> None:
     """Refuse, before any image is read, what cannot become a stream: another ending, no new names, unknown classes."""
     if out is None:
         if labelled:
@@ -354,13 +339,13 @@ def require_stream(out: Path | None, inputs: PredictionInputs, labelled: bool) -
 
 def write_stream(found: PredictedImages, out: Path, labelled: bool) -> None:
     """Write what the learner says of every readable image; labelled: also `side` and `label`, from folder names."""
-    inputs, answer, predictions = found.inputs, found.answer, found.predictions
-    base_names, rows = tuple(inputs.fitted.classnames), [own.row for own in predictions]
-    columns: dict[str, Any] = {"image": [str(inputs.paths[row]) for row in rows]}
-    if inputs.dataset is not None:
-        columns["group"] = inputs.dataset.groups[rows]
+    answer, predictions = found.answer, found.predictions
+    base_names, rows = tuple(found.fitted.classnames), [own.row for own in predictions]
+    columns: dict[str, Any] = {"image": [str(found.paths[row]) for row in rows]}
+    if found.dataset is not None:
+        columns["group"] = found.dataset.groups[rows]
     if labelled:
-        sides, names = true_classes(inputs)
+        sides, names = true_classes(found)
         columns |= {"side": [sides[row] for row in rows], "label": [names[row] for row in rows]}
     columns["score"] = np.asarray(answer.baseness, np.float64)
     columns["base_name"] = [own.as_base for own in predictions]
@@ -369,11 +354,11 @@ def write_stream(found: PredictedImages, out: Path, labelled: bool) -> None:
     columns = {name: np.array(own, object) if isinstance(own, list) else own for name, own in columns.items()}
     matrices = {"logits": answer.logits, "base_logits": answer.base_logits, "zero_shot": found.zero_shot.logits}
     columns |= {name: np.asarray(own, np.float32) for name, own in matrices.items() if own is not None}
-    names = (*base_names, *inputs.new_names)
+    names = (*base_names, *found.new_names)
     write_file(out, stream_bytes(out.suffix.lower(), columns, names, len(base_names)))
 
 
-def true_classes(inputs: PredictionInputs) -> tuple[list[str], list[str]]:
+def true_classes(inputs: PredictedImages) -> tuple[list[str], list[str]]:
     """Return side and class name of every image, from its folder or the data set; refuse a class of neither side."""
     if inputs.dataset is None:
         classes = [readable_class_name(path.resolve().parent.name) for path in inputs.paths]

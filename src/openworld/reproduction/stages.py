@@ -3,10 +3,11 @@
 Each is looked at by itself. What comes behind them, the metrics, is the same everywhere and tested with the package.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import zip_longest
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -19,7 +20,7 @@ from openworld.datasets.templates import PHOTO, TEMPLATES
 from openworld.evaluations import read_protocol
 from openworld.evaluations.image_selection import DatasetSpec
 from openworld.evaluations.runtime import backbone
-from openworld.own_data.backbone_check import BackboneCheck, check_backbone
+from openworld.own_data.doctor import check_backbone
 from openworld.reproduction.settings import PlannedRun
 from openworld.runs import RunStore
 
@@ -111,17 +112,17 @@ def wrong_pixels(preprocess, images) -> Iterator[str]:
             return
 
 
-def wrong_weights(model: BackboneCheck) -> Iterator[str]:
+def wrong_weights(model: Mapping[str, Any]) -> Iterator[str]:
     """Yield shapes, a count and a temperature that are not those of OpenAI's ViT-B/16; weights that know nothing."""
-    if not model.image:
-        yield f"{model.name} is read by another library, and cannot be compared with OpenAI's ViT-B/16"
+    if not model["image"]:
+        yield f"{model['name']} is read by another library, and cannot be compared with OpenAI's ViT-B/16"
         return
-    ours = {"parameters": model.parameters, "logit scale": round(model.logit_scale, 1)}
+    ours = {"parameters": model["parameters"], "logit scale": round(model["logit_scale"], 1)}
     for part in ("image", "text"):
-        ours |= {f"{part} {name}": value for name, value in getattr(model, part).items() if name not in TOKENS}
+        ours |= {f"{part} {name}": value for name, value in model[part].items() if name not in TOKENS}
     for what, value in ours.items():
         if value != VIT_B_16[what]:
             yield f"{what} is {value}, that of OpenAI's ViT-B/16 is {VIT_B_16[what]}"
-    share = model.zero_shot.right / model.zero_shot.images
+    share = model["zero_shot"]["right"] / model["zero_shot"]["images"]
     if share < LEAST_NAMED:
         yield f"{100 * share:.0f} % of embedded drawings are named right: these weights are not trained"

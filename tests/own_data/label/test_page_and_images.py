@@ -130,7 +130,7 @@ def test_answers_as_the_page_writes_them_are_read_back(tmp_path, world, stream):
         lines.append(f"{asked['plan']},{own['id']},{'' if place % 2 else code},{true if place % 2 else ''},0.4")
     (tmp_path / "plan" / f"answers-{asked['plan']}.csv").write_text("\n".join(lines) + "\n")
     report = read_labels(tmp_path / "plan")
-    assert report.found.counts[0] == 60 and "Answering took 24 s, 0.4 s an image" in " ".join(report.verdict)
+    assert report.found.counts[0] == 60
 
 
 def test_a_second_batch_beside_its_page_has_a_folder_of_its_own(tmp_path, world, stream, monkeypatch):

@@ -9,7 +9,7 @@ import torch
 from openworld import OpenworldError, backbones, datasets
 from openworld.own_data.shift.decomposition import DecompositionSource, fit_or_read
 from openworld.own_data.shift.images import ImageCollection, Reader
-from openworld.own_data.shift.measurement import ShiftOptions, measure
+from openworld.own_data.shift.measurement import measure
 from openworld.shifts import PUBLISHED_QUANTILES, Decomposition, Levels, equal_width_levels
 
 WIDTH = 8
@@ -47,7 +47,7 @@ def make_collection(name, count, seed, *, moved=0.0):
 
 
 def measured(known, *tests, reader=None, **options):
-    return measure(known, tests, HALVED, ShiftOptions(**{"k": 3, "least": 1} | options), reader or Blocks())
+    return measure(known, tests, HALVED, reader or Blocks(), **{"k": 3, "least": 1} | options)
 
 
 def by_hand(rows, known, k, half, *, without=False):
@@ -162,8 +162,7 @@ def test_images_that_taught_do_not_say_what_is_usual():
     reference = ImageCollection("known", rows.view(type("Rows", (np.ndarray,), {"content": "these"})), True)
     taught = Decomposition.of_matrix(torch.eye(WIDTH), about={"teachers": {"content": "these", "rows": [*range(12)]}})
     sides = make_collection("same", 60, 2), make_collection("new", 60, 3, moved=4)
-    options = ShiftOptions(k=3, least=1)
-    plain, without = (measure(reference, sides, own, options, Blocks()) for own in (HALVED, taught))
+    plain, without = (measure(reference, sides, own, Blocks(), k=3, least=1) for own in (HALVED, taught))
     assert (plain.taught, without.taught) == (0, 12)
     own = by_hand(rows, rows, 3, "semantic", without=True)[12:]
     assert without.bound("semantic") == pytest.approx(np.quantile(own, 0.95), rel=1e-5)
@@ -171,7 +170,7 @@ def test_images_that_taught_do_not_say_what_is_usual():
     assert same < 0.12 and new > 0.7 and plain.far("semantic").mean() < 0.05
     few = ImageCollection("few", rows[:20].view(type(reference.images)), True)
     with pytest.raises(OpenworldError, match="what is far cannot be measured: all but 8 images of few teach LAID"):
-        measure(few, sides, taught, options, Blocks())
+        measure(few, sides, taught, Blocks(), k=3)
 
 
 @pytest.mark.slow
@@ -187,6 +186,6 @@ def test_taught_by_images_of_the_reference_its_own_kind_is_near_and_new_classes_
     sides = some("same", classes[:40], 6, 10), some("new", classes[40:60], 0, 8)
     source = DecompositionSource(taught_by="images")
     encoder, taught = fit_or_read(source, backbones.load("embedded"), [reference], seed, lambda *_: None)
-    found = measure(reference, sides, taught, ShiftOptions(k=3), Reader(encoder, 0, lambda *_: None))
+    found = measure(reference, sides, taught, Reader(encoder, 0, lambda *_: None), k=3)
     same, new = (found.far("semantic")[found.test == place].mean() for place in (0, 1))
     assert found.taught == 40 and same < 0.11 and new > 2 * same and new > 0.1

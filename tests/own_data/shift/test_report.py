@@ -6,8 +6,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from openworld.own_data.shift.command import report
 from openworld.own_data.shift.measurement import ImageDegrees
-from openworld.own_data.shift.report import report
 from openworld.own_data.shift.results import SURE, results_of
 from openworld.own_data.shift.shift_map import ExampleImage, shift_examples, shift_map
 from openworld.own_data.shift.verdict import headline, sentences
@@ -84,7 +84,6 @@ def test_the_first_sentence_is_the_answer(far, word):
 def test_one_image_has_degrees_and_no_shares():
     one = measured((0.7,), (0.08,))
     assert headline(rows(one), one).startswith("Far in meaning and near in appearance: the image lies 0.700 in meaning")
-    assert "Of 1 concept 1 is mostly far in meaning: owl (0.700)." in said(one)
 
 
 NEAR, STYLED = (0.1, 0.1, 0.1, 0.2), (0.4, 0.0, 0.4, 0.0)
@@ -93,10 +92,9 @@ NEAR, STYLED = (0.1, 0.1, 0.1, 0.2), (0.4, 0.0, 0.4, 0.0)
 @pytest.mark.parametrize(
     ("semantic", "covariate", "right", "facts"),
     [
-        ((0.6, 0.5, 0.3, 0.1), NEAR, 1.0, ("Of 3 concepts 2 are mostly far", "owl (0.550)", "detector")),
-        (NEAR, STYLED, 1.0, ("none is mostly far in meaning.", "openworld estimate", "to it: grey and new, 50.0 %")),
+        ((0.6, 0.5, 0.3, 0.1), NEAR, 1.0, ("detector",)),
+        (NEAR, STYLED, 1.0, ("openworld estimate",)),
         (NEAR, STYLED, SURE - 0.01, ("(as far as appearance can", "Judge appearance by")),
-        ((0.3, 0.1, 0.1, 0.1), NEAR, 1.0, ("the nearest to it: owl, 50.0 % of its",)),
         (NEAR, NEAR, 1.0, ("look elsewhere",)),
     ],
 )

@@ -17,7 +17,7 @@ from openworld.evaluations.runtime import Machine
 from openworld.ood.by_shift.evaluation import EVALUATION
 from openworld.ood.by_shift.spec import OODDetectionSpec
 from openworld.own_data.shift.images import ImageCollection, Reader
-from openworld.own_data.synthesize.painters import PAINTERS, PainterSettings, find_styles
+from openworld.own_data.synthesize.command import PAINTERS, drawings, find_styles
 from openworld.own_data.synthesize.plan import (
     PromptDivision,
     SynthesisOptions,
@@ -131,7 +131,7 @@ def test_names_of_several_sets_are_written_alike(tmp_path):
     own = tmp_path / "own" / images.classnames[1].upper().replace(" ", "_")
     own.mkdir(parents=True)
     images.image(0).save(own / "0.png")
-    both = PainterSettings(("emoji-concepts/noto/test", str(tmp_path / "own"))).drawings()
+    both = drawings(("emoji-concepts/noto/test", str(tmp_path / "own")))
     assert len(both.classnames) == 100 and len(both) == len(images) + 1
     assert both.labels[-1] == 1
 

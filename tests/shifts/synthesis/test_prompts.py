@@ -5,7 +5,7 @@ import json
 import pytest
 
 from openworld.core.errors import OpenworldError
-from openworld.own_data.synthesize.painters import find_styles
+from openworld.own_data.synthesize.command import find_styles
 from openworld.shifts import write_texts
 from openworld.shifts.synthesis import Prompts, PromptStyle, prompt_styles, published_styles
 

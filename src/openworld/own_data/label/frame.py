@@ -28,23 +28,13 @@ UNKNOWN = 0.5
 
 
 @dataclass(frozen=True)
-class NamedModel:
-    """What a model says of the images; the names that it gives are places in those of the frame."""
-
-    name: str
-    says: ScoredStream
-    # of which quantities something is expected; the rest is one half throughout
-    expects: frozenset[str] = frozenset(SOFT_QUANTITIES)
-
-    __repr__ = short_repr
-
-
-@dataclass(frozen=True)
 class LabelFrame:
     """The images of which something is to be known."""
 
     name: str
-    models: tuple[NamedModel, ...]  # one, or two that are compared
+    models: tuple[str, ...]  # one, or two that are compared
+    streams: tuple[ScoredStream, ...]  # what they say; the names that they give are places in those of the frame
+    expects: frozenset[str]  # quantities of which they expect something; of the rest they expect one half throughout
     base_names: tuple[str, ...]  # of a closed-set classifier all names
     new_names: tuple[str, ...]
     ids: np.ndarray  # text[N], distinct
@@ -58,10 +48,6 @@ class LabelFrame:
 
     def __len__(self) -> int:
         return len(self.ids)
-
-    @property
-    def streams(self) -> tuple[ScoredStream, ...]:
-        return tuple(model.says for model in self.models)
 
     @property
     def all_names(self) -> tuple[str, ...]:
@@ -87,14 +73,14 @@ def read_frame(
     order = _order(first, second)
     base, new = _all_names(first, second)
     place = {normalise_class_name(name): number for number, name in enumerate([*base, *new])}
-    models = []
+    streams = []
     for frame, rows in ((first, np.arange(len(first))), (second, order)):
         codes = np.array([place[normalise_class_name(name)] for name in frame.all_names])
-        (model,) = frame.models
-        models.append(replace(model, says=some_rows(model.says, rows, codes)))
-    if models[0].name == models[1].name:
-        models[1] = replace(models[1], name=f"{models[1].name} (2)")
-    return replace(first, models=tuple(models), base_names=base, new_names=new)
+        streams.append(some_rows(frame.streams[0], rows, codes))
+    (model,), (other_model,) = first.models, second.models
+    models = (model, f"{other_model} (2)" if other_model == model else other_model)
+    expects = first.expects & second.expects
+    return replace(first, models=models, streams=tuple(streams), expects=expects, base_names=base, new_names=new)
 
 
 def some_rows(stream: ScoredStream, rows: np.ndarray, codes: np.ndarray | None = None) -> ScoredStream:
@@ -129,10 +115,11 @@ def _of_stream(file: ScoreFile, base_names: Sequence[str] | None) -> LabelFrame:
         new_name=stream.new_prediction + len(stream.base_names),
         joint_name=stream.joint_prediction,
     )
-    model = NamedModel(stream.name.rpartition(".")[0] or stream.name, says, _expects(stream))
+    model = stream.name.rpartition(".")[0] or stream.name
     sides = (stream.base_names, stream.new_names)
     beside = _images_and_groups(stream.columns)
-    return LabelFrame(stream.name, (model,), *sides, ids, *beside, False, left_out, _folders(file))
+    frame = LabelFrame(stream.name, (model,), (says,), _expects(stream), *sides, ids, *beside)
+    return replace(frame, left_out=left_out, folders=_folders(file))
 
 
 def expected_outcomes(stream: OpenWorldStream) -> Outcomes:
@@ -197,11 +184,12 @@ def _of_classifier(file: ScoreFile) -> LabelFrame:
         raise OpenworldError(f"{file.path} has columns and no row; it needs a row per image.")
     columns = {name: np.concatenate(parts) for name, parts in kept.items()}
     confidence = np.clip(np.concatenate(confidences), 0.0, 1.0)
-    model = NamedModel(file.path.stem, closed_set_stream(confidence, np.concatenate(places)))
+    says = (closed_set_stream(confidence, np.concatenate(places)),)
     ids = _ids(columns.get("id"), len(confidence), file.path.name)
     names = tuple(table.classnames or map(str, range(width)))
     beside = _images_and_groups(columns)
-    return LabelFrame(file.path.name, (model,), names, (), ids, *beside, True, folders=_folders(file))
+    frame = LabelFrame(file.path.name, (file.path.stem,), says, frozenset(SOFT_QUANTITIES), names, (), ids, *beside)
+    return replace(frame, closed=True, folders=_folders(file))
 
 
 def _folders(file: ScoreFile) -> tuple[Path, ...]:

@@ -30,8 +30,8 @@ from openworld.metrics import SOFT_QUANTITIES
 from openworld.own_data.label.frame import LabelFrame, read_frame, some_rows
 from openworld.own_data.label.kept_plan import PLAN, KeptBatch, KeptPlan, read_plan
 from openworld.own_data.label.page import PageImages, read_images, render_page
+from openworld.own_data.label.question import worksheet_text
 from openworld.own_data.label.reading import answers_in, labelled
-from openworld.own_data.label.worksheet import worksheet_text
 from openworld.runs.atomic import write_file
 from openworld.runs.outputs import LABEL_PLAN, LABELLED, require_folder
 from openworld.tables.files import ScoreFile
@@ -105,7 +105,7 @@ def make_plan(
     settings = PlanSettings(design=how, seed=seed if earlier is None else seed + len(earlier.batches))
     of, streams = _quantity(quantity, frame, earlier), frame.streams
     observer.progress("counting labels", 0)
-    expects = set(SOFT_QUANTITIES) if before else set.intersection(*(set(each.expects) for each in frame.models))
+    expects = set(SOFT_QUANTITIES) if before else frame.expects
     needed = needed_labels(streams, frame, settings, of, expects, before)
     n = n or USUAL
     if within is not None:
@@ -126,7 +126,7 @@ def make_plan(
         kept = KeptPlan(
             stream=frame.name,
             sources=tuple(str(Path(own).resolve()) if isinstance(own, str | Path) else "" for own in sources),
-            models=tuple(model.name for model in frame.models),
+            models=frame.models,
             base_names=frame.base_names,
             new_names=frame.new_names,
             closed=frame.closed,
@@ -224,7 +224,7 @@ def _answered(earlier: KeptPlan | None, folder: Path | None) -> list:
     """Return the earlier batches with their answers, all of which are needed before more images are drawn."""
     if earlier is None or folder is None:
         return []
-    answers = answers_in(earlier, folder, ())
+    answers, _ = answers_in(earlier, folder)
     open_rows = earlier.asked - len(answers)
     if open_rows:
         raise OpenworldError(f"{open_rows} of the {earlier.asked} images of {folder} have no answer yet; answer them.")

@@ -3,13 +3,21 @@
 Of an open-world stream: is the image of a base or of a new class, and is the name right that the model would give it as
 such? Of a closed-set classifier: is its name right? Where two models are compared, each name that one of them gives is
 an answer of its own. A true class name says the same as an answer.
+
+The worksheet has a row an image, in the order in which to label: plan (which it belongs to), id, image, as_base and
+as_new (the names that the model would give it; with a second model other_as_base and other_as_new), answer and label.
+Either of the last two is enough. Answers of the page are plan, id, answer and label.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
+from openworld.core.csv_files import csv_text, read_csv
 from openworld.core.errors import OpenworldError, unknown_name
 from openworld.datasets.names.forms import normalise_class_name
+
+NEEDED = ("plan", "id", "answer", "label")
 
 UNSURE = "cannot tell"
 """What a person answers who sees an image and does not know."""
@@ -93,3 +101,79 @@ class Names:
 def same_name(one: str, other: str) -> bool:
     """Whether two names are one class's, whatever their case, spaces and underscores."""
     return normalise_class_name(one) == normalise_class_name(other)
+
+
+def worksheet_text(plan: str, ids: Sequence[str], images: Sequence[str], names: Sequence[Names]) -> str:
+    """Return the empty worksheet of a plan, by its mark, as CSV."""
+    several = len(names[0].as_base) > 1
+    closed = not names[0].as_new
+    first = ("name", "other_name") if closed else ("as_base", "other_as_base")
+    columns = [first[0], *(["as_new"] * (not closed)), *([first[1]] * several)]
+    columns += ["other_as_new"] * (several and not closed)
+    head = ["plan", "id", "image", *columns, "answer", "label"]
+    rows = []
+    for number, image, own in zip(ids, images, names, strict=True):
+        pairs = [own.as_base[:1], own.as_new[:1], own.as_base[1:], own.as_new[1:]]
+        rows.append([plan, number, image, *(name for pair in pairs for name in pair), "", ""])
+    return csv_text(head, rows)
+
+
+def read_answers(
+    files: Sequence[Path], names: Mapping[str, Mapping[str, Names]], base_names: Sequence[str], new_names: Sequence[str]
+) -> dict[str, ImageAnswer | None]:
+    """Read answers by id, None where a person cannot tell; names: {mark: {id: names}} of the images to label."""
+    answers: dict[str, ImageAnswer | None] = {}
+    origin: dict[str, str] = {}
+    for file in files:
+        for number, row in _rows(file, names):
+            image, code, label, where = row["id"], row["answer"], row["label"], f"{file.name}, row {number}"
+            question, answer = names[row["plan"]][image], None
+            try:
+                if code and " ".join(code.lower().split()) not in (UNSURE, "0"):
+                    answer = question.read(code)
+                by_label = question.read_label(label, base_names, new_names) if label else None
+            except OpenworldError as error:
+                raise OpenworldError(f"{where}: {error}") from error
+            if code and label and _says(answer) != _says(by_label):
+                raise OpenworldError(
+                    f"{where}: answer {code!r} and label {label!r} contradict one another; keep one of them."
+                )
+            answer = by_label or answer
+            if image in origin and (code or label) and _says(answer) != _says(answers[image]):
+                raise OpenworldError(
+                    f"{where} answers for id {image!r} otherwise than {origin[image]}; mend one of them."
+                )
+            if code or label:
+                origin[image], answers[image] = where, answer
+    return answers
+
+
+def _says(answer: ImageAnswer | None) -> tuple[bool | None, tuple[bool, ...]] | None:
+    return None if answer is None else (answer.base, answer.right)
+
+
+def _rows(file: Path, names: Mapping[str, Mapping[str, Names]]) -> Iterator[tuple[int, dict[str, str]]]:
+    """Yield (number, row) of a file, checked but for its answers."""
+    columns, seen = read_csv(file), {}
+    lacking = [name for name in NEEDED if name not in columns]
+    if lacking:
+        raise OpenworldError(
+            f"{file} has no column {' and no '.join(lacking)}; give a worksheet, or answers of a page."
+        )
+    for number, cells in enumerate(zip(*columns.values(), strict=True), start=2):
+        row = dict(zip(columns, cells, strict=True))
+        drawn = names.get(row["plan"])
+        if drawn is None:
+            raise OpenworldError(
+                f"{file.name}, row {number} belongs to plan {row['plan']!r}, and this is {' and '.join(names)}; give "
+                "the answers to this plan, or the folder of the other."
+            )
+        if row["id"] not in drawn:
+            raise OpenworldError(
+                f"{file.name}, row {number}: id {row['id']!r} is none of the {len(drawn)} images that were drawn; ids "
+                "and rows stay as the plan wrote them, only answer and label are filled in."
+            )
+        if row["id"] in seen:
+            raise OpenworldError(f"{file.name}: id {row['id']!r} is in rows {seen[row['id']]} and {number}; keep one.")
+        seen[row["id"]] = number
+        yield number, row

@@ -9,19 +9,20 @@ from typing import Any
 
 from openworld import __version__
 from openworld.core.console import Ending
-from openworld.core.errors import failing
+from openworld.core.errors import OpenworldError, failing
 from openworld.core.progress import SILENT, Observer
 from openworld.labels.plan import PILOT
 from openworld.own_data.label.kept_plan import KeptPlan, read_plan
 from openworld.own_data.label.planning import HALF_WIDTHS, PAGE, WORKSHEET, Planned, make_plan
-from openworld.own_data.label.reading import answers_in, labelled
-from openworld.own_data.label.results import (
+from openworld.own_data.label.reading import (
     LIKE_THESE,
     QUANTITIES,
     THESE,
     LabelledStream,
+    answers_in,
     difference_entity,
     difference_of,
+    labelled,
     results_of,
 )
 from openworld.report.charts import IntervalChart, IntervalRow, Quantity
@@ -199,8 +200,8 @@ LAYOUT = Layout(
 )
 
 
-def read_report(stream: LabelledStream, made: dict[str, str]) -> Report:
-    """Return what the labels of a plan say."""
+def read_report(stream: LabelledStream, folder: Path, made: dict[str, str]) -> Report:
+    """Return what the labels of a plan in a folder say."""
     results, kept = results_of(stream), stream.kept
     subtitle = (f"{kept.size:,} images of {kept.stream}", f"{stream.counts[0]:,} labelled", *kept.models)
     tests = {test.metric.title: Cell(test, note=test.sentence) for test in results.comparisons}
@@ -210,31 +211,31 @@ def read_report(stream: LabelledStream, made: dict[str, str]) -> Report:
         label="model",
         subtitle=subtitle,
         words={"differences": {"test": tests}},
-        sentences=tuple(read_sentences(stream, results)),
+        sentences=tuple(read_sentences(stream, folder, results)),
     )
     return LAYOUT.report(brief, made=made, found=stream)
 
 
-def read_sentences(labelled: LabelledStream, results: Results) -> Iterator[str]:
+def read_sentences(labelled: LabelledStream, folder: Path, results: Results) -> Iterator[str]:
     """Yield everything that is to be said, the number that the draw served first."""
-    batches, plan, (labels, base, new) = labelled.batches, labelled.kept, labelled.counts
+    plan, (labels, base, new) = labelled.kept, labelled.counts
     main = next(row for row in results if len(plan.models) == 1 or row.entity == difference_entity(labelled))
     yield _headline(labelled, results, main)
     sides = "" if plan.closed else f": {counted(base, 'base image')} and {new:,} new"
-    more = f", in {len(batches.plans)} batches" if batches.plans[1:] else ""
-    yield f"It rests on {counted(labels, 'label')}{sides}{more}.{_time(labelled)}"
-    if batches.unsure:
+    more = f", in {len(labelled.plans)} batches" if labelled.plans[1:] else ""
+    yield f"It rests on {counted(labels, 'label')}{sides}{more}."
+    if labelled.unsure:
         yield (
-            f'Of {counted(len(batches.unsure), "image")} the answer is "cannot tell": they count as whatever lowers, '
+            f'Of {counted(len(labelled.unsure), "image")} the answer is "cannot tell": they count as whatever lowers, '
             "and as whatever raises, a number most; the intervals cover both."
         )
-    if batches.missing:
-        kind = "stratified" if batches.plans[-1].settings.design == "stratified" else "random"
+    if labelled.missing:
+        kind = "stratified" if labelled.plans[-1].settings.design == "stratified" else "random"
         behind = ""
-        if batches.waiting:
-            behind = f" {counted(batches.waiting, 'answer')} behind a gap in the order are not used."
+        if labelled.waiting:
+            behind = f" {counted(labelled.waiting, 'answer')} behind a gap in the order are not used."
         yield (
-            f"{counted(batches.missing, 'image')} of the plan have no answer yet. The first {len(batches.plans[-1])} "
+            f"{counted(labelled.missing, 'image')} of the plan have no answer yet. The first {len(labelled.plans[-1])} "
             f"of its order are used; they are a {kind} sample of their own, if nobody stopped because of the numbers."
             f"{behind}"
         )
@@ -246,7 +247,7 @@ def read_sentences(labelled: LabelledStream, results: Results) -> Iterator[str]:
             reasons.setdefault(row.value.reason, []).append(row.metric.title)
     for reason, names in reasons.items():
         yield f"Not estimated: {', '.join(dict.fromkeys(names))} ({reason})."
-    yield from _nearer(labelled, main)
+    yield from _nearer(labelled, folder, main)
 
 
 def _headline(labelled: LabelledStream, results: Results, main: Result) -> str:
@@ -265,27 +266,17 @@ def _headline(labelled: LabelledStream, results: Results, main: Result) -> str:
     return f"{text}; of images like these {metric.write_interval(like)}." if like else f"{text}."
 
 
-def _time(labelled: LabelledStream) -> str:
-    seconds = sorted(labelled.seconds)
-    if len(seconds) < 5:
-        return ""
-    whole = sum(seconds)
-    long = f"{whole / 60:.0f} min" if whole >= 90 else f"{whole:.0f} s"
-    return f" Answering took {long}, {seconds[len(seconds) // 2]:.1f} s an image (median)."
-
-
-def _nearer(labelled: LabelledStream, main: Result) -> Iterator[str]:
+def _nearer(labelled: LabelledStream, folder: Path, main: Result) -> Iterator[str]:
     """Yield about how many labels would bring the main number near."""
     interval = main.value.over(THESE)
-    if interval is None or labelled.batches.missing:
+    if interval is None or labelled.missing:
         return
-    used = labelled.batches.used
-    left = labelled.kept.size - used
+    used, left = labelled.used, labelled.kept.size - labelled.used
     if interval.width / 2 > CLOSE and left > 0:
         more = min(ceil(used * (interval.width / 2 / CLOSE) ** 2 / 10) * 10 - used, left)
         yield (
             f"About {more:,} labels more would bring it to ±{percent(CLOSE).removesuffix('.0')} points: openworld "
-            f"label plan --add {labelled.folder} --n {more}."
+            f"label plan --add {folder} --n {more}."
         )
 
 
@@ -301,11 +292,13 @@ def read_labels(
     require_folder("--out", out or folder, own=(LABEL_PLAN, LABELLED) if beside else (LABELLED,))
     observer.progress("reading the plan", 0)
     plan = read_plan(folder)
-    files = answers_in(plan, folder, [answers] if isinstance(answers, Path) else list(map(Path, answers)))
-    stream = LabelledStream(plan, folder, labelled(plan, files), tuple(files.seconds.values()))
+    by_id, files = answers_in(plan, folder, [answers] if isinstance(answers, Path) else list(map(Path, answers)))
+    if not by_id:
+        raise OpenworldError(f"no image of {', '.join(files)} has an answer; fill in column answer, or use the page.")
+    stream = labelled(plan, by_id)
     observer.progress("reading the labels", 0)
     with failing():
-        report = read_report(stream, {**(made or {}), **_facts(plan, files.files)})
+        report = read_report(stream, folder, {**(made or {}), **_facts(plan, files)})
         report = replace(report, files={JSON: report.to_json().encode()})
         report.write(out or folder)
     return replace(report, ending=Ending.at(out or folder))

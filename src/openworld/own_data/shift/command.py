@@ -1,7 +1,7 @@
-"""From what a person names to degrees, and from these to a report and files."""
+"""From what a person names to degrees, and from these to a report (a layout over its rows, a map, images) and files."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +14,24 @@ from openworld.datasets import ImageSet
 from openworld.own_data.models import find_encoder
 from openworld.own_data.shift.decomposition import EMBEDDED, DecompositionSource, fit_or_read
 from openworld.own_data.shift.images import ImageCollection, Reader, gather
-from openworld.own_data.shift.measurement import ShiftOptions, degree_columns, measure
-from openworld.own_data.shift.report import report
-from openworld.own_data.shift.results import START, results_of
-from openworld.own_data.shift.shift_map import examples
-from openworld.own_data.shift.verdict import limits, warnings
+from openworld.own_data.shift.measurement import ImageDegrees, degree_columns, measure
+from openworld.own_data.shift.results import (
+    CONCEPT,
+    FAR,
+    FAR_ALONE,
+    IMAGES,
+    MEDIAN,
+    ORDERED,
+    OWN_MEDIAN,
+    START,
+    STYLE,
+    USUAL,
+    results_of,
+)
+from openworld.own_data.shift.shift_map import ExampleImage, examples, shift_examples, shift_map
+from openworld.own_data.shift.verdict import limits, sentences, warnings
+from openworld.report.album import Album, AlbumImage, AlbumPart
+from openworld.report.layout import ENTITY, METRIC, Brief, Layout, Own, Pivot
 from openworld.report.report import Report
 from openworld.report.shift_axes import AXES
 from openworld.results import Results
@@ -29,6 +42,76 @@ from openworld.tables.files import ScoreFile
 from openworld.tables.writing import table_bytes
 
 JSON, TABLE, LAID = "shift.json", "degrees", "laid.safetensors"
+
+
+KINDS = {
+    "semantic": "Farthest in meaning",
+    "covariate": "Farthest in appearance",
+    "near": "Nearest in both",
+    "reference": "The reference",
+}
+GROUP: Any = {
+    "rows": ("name",),
+    "columns": (ENTITY, METRIC),
+    "metrics": (IMAGES.key, FAR.key, MEDIAN.key),
+    "terminal": True,
+}
+
+
+def _album(brief: Brief) -> Iterator[Album]:
+    """Yield the farthest and the nearest images, and some of the reference."""
+    parts = []
+    for kind, heading in KINDS.items():
+        examples = [example for example in brief.source[1] if example.kind == kind]
+        degrees = [f"{one.semantic:.3f} · {one.covariate:.3f}" if kind != "reference" else "" for one in examples]
+        images = (AlbumImage(one.address or None, one.name, text) for one, text in zip(examples, degrees, strict=True))
+        parts += [AlbumPart(heading, tuple(images))] if examples else []
+    about = (
+        "Under each image its degrees in meaning and in appearance; of the reference some images at random. "
+        "Every image's degrees are in degrees.csv."
+    )
+    if parts:
+        yield Album("Images", about, tuple(parts))
+
+
+LAYOUT = Layout(
+    "How far are they from the reference?",
+    "",
+    (
+        Pivot(
+            name="axes",
+            title="The numbers",
+            metrics=(FAR.key, MEDIAN.key, USUAL.key, OWN_MEDIAN.key, FAR_ALONE.key, ORDERED.key),
+        ),
+        Own(name="shift-map", title="Where the images lie", draw=lambda brief: [shift_map(brief.source[0])]),
+        Pivot(
+            name="cells",
+            title="Where the images lie",
+            metrics=(IMAGES.key,),
+            rows=("covariate_level",),
+            columns=("semantic_level",),
+            folded=True,
+            terminal=True,
+        ),
+        Own(
+            name="shift-examples", title="Images of every cell", draw=lambda brief: [shift_examples(*brief.source[:2])]
+        ),
+        Pivot(name="styles", title="Which styles are far", of={"group": STYLE}, label="style", **GROUP),
+        Pivot(name="concepts", title="Which concepts are far", of={"group": CONCEPT}, label="concept", **GROUP),
+        Own(name="limits", title="What this cannot tell", draw=lambda brief: brief.source[2]),
+        Pivot(name="sets", title="Images that were read", rows=("set",)),
+        Pivot(name="far", title="In which half images are far", rows=("far_in",)),
+        Pivot(
+            name="levels",
+            title="Levels",
+            metrics=(START.key, IMAGES.key),
+            rows=("level",),
+            columns=(ENTITY, METRIC),
+            note="Level 0 is open below, the last one above.",
+        ),
+        Own(name="images", title="The images", draw=_album),
+    ),
+)
 
 
 def shift(
@@ -54,14 +137,15 @@ def shift(
 ) -> Report:
     """Measure images against a reference as `openworld.shift` does; `found` are `ImageDegrees`."""
     source = DecompositionSource(laid, classnames, templates, taught_by, most_names)
-    options = ShiftOptions(neighbour, levels, least, seed, read_levels(levels_of))
+    how: dict[str, Any] = {"k": neighbour, "levels": levels, "least": least, "seed": seed}
+    how["cuts"] = read_levels(levels_of)
     require_folder("--out", out, own=(SHIFT,), inputs=(reference, *test, backbone, laid))
     device = find_device(device)
     if isinstance(backbone, str) and backbone == EMBEDDED and holds_embeddings(reference, "class_embeddings"):
         backbone = reference  # embeddings of class names that came with those of the reference stand for a backbone
     references, collections = gather(reference, "reference"), _gather_all(test)
     clip = find_encoder(backbone, device)
-    clip, decomposition = fit_or_read(source, clip, [references, *collections], options.seed, observer.progress)
+    clip, decomposition = fit_or_read(source, clip, [references, *collections], seed, observer.progress)
     reader = Reader(clip, allow_corrupt, observer.progress)
     about = decomposition.about
     taught = f"{about.get('labels', '?')} things in {about.get('templates', '?')} appearances"
@@ -73,11 +157,11 @@ def shift(
         "backbone": f"{clip.name}, {clip.fingerprint[:16]}",
         "features split by": str(source.laid or split),
         "held-out triplets in the right order": shares or "unknown",
-        "neighbour": str(options.k),
-        "seed": str(options.seed),
+        "neighbour": str(neighbour),
+        "seed": str(seed),
     }
     with failing():
-        measured = measure(references, collections, decomposition, options, reader)
+        measured = measure(references, collections, decomposition, reader, **how)
         has_pixels = all(collection.images.embeddings is None for collection in (references, *collections))
         answer = report(
             measured,
@@ -130,3 +214,41 @@ def _gather_all(tests: Sequence[str | ImageSet | ScoreFile]) -> list[ImageCollec
         if names.count(names[at]) > 1:
             collections[at] = replace(collections[at], name="/".join(folder.parts[-depth:]))
     return collections
+
+
+def report(
+    measured: ImageDegrees,
+    results: Results,
+    examples: Sequence[ExampleImage],
+    warnings: Sequence[str],
+    limits: Sequence[str],
+    made: Mapping[str, str],
+) -> Report:
+    """Return everything that is to be said of a measured shift."""
+    tests = ", ".join(images.name for images in measured.tests)
+    counts = f"{len(measured.row):,} images of {tests}", f"{measured.known:,} of {measured.reference.name}"
+    brief = Brief(
+        results,
+        label="shift",
+        subtitle=(*counts, measured.backbone),
+        notes={
+            "axes": f"A degree is the cosine distance to the nearest reference image number {measured.k}, in one half "
+            "of the features. Far: above what 95 % of the reference's own images stay below.",
+            "cells": f"Statistics of cells with fewer than {measured.grid.least} images are N/A.",
+        },
+        sentences=sentences(results, measured),
+        warnings=tuple(f"Note: {warning}." for warning in warnings),
+        source=(measured, examples, limits),
+    )
+    facts = {
+        "backbone": measured.backbone,
+        "k": measured.k,
+        "least": measured.grid.least,
+        "examples": [
+            {key: value for key, value in asdict(example).items() if key != "address"} for example in examples
+        ],
+        "warnings": list(warnings),
+        "limits": list(limits),
+        "made": dict(made),
+    }
+    return LAYOUT.report(brief, made=made, found=measured, facts=facts)

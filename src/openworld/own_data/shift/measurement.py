@@ -7,13 +7,10 @@ Memory: two blocks of features at a time, and some 100 bytes of each image.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Annotated
 
 import numpy as np
 
-from openworld.core.arrays import MOST
 from openworld.core.errors import OpenworldError
-from openworld.core.types import Positive, Range, checked
 from openworld.own_data.shift.decomposition import require_others, teachers_of
 from openworld.own_data.shift.images import ImageCollection, Reader
 from openworld.shifts import HALVES, Decomposition, Levels, ShiftGrid, merge_degrees, shift_degrees
@@ -22,18 +19,6 @@ from openworld.shifts.grid import axis_levels
 SAMPLE = 1000  # reference images that are measured against the others
 USUAL = 0.95
 SAME = 1e-6  # distance in both halves below which an image is one of the reference
-
-
-@checked
-@dataclass(frozen=True)
-class ShiftOptions:
-    """What is wanted."""
-
-    k: Positive = 10  # which neighbour, from 1
-    levels: Annotated[int, Range(3, MOST["levels"])] = 8  # of each axis, at least 3
-    least: Positive = 10  # cells with fewer images are N/A
-    seed: int = 0  # of the sample of the reference
-    cuts: Mapping[str, Levels] | None = None  # by half, cut before; None to cut them by these images
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,34 +65,39 @@ def measure(
     reference: ImageCollection,
     tests: Sequence[ImageCollection],
     decomposition: Decomposition,
-    options: ShiftOptions,
     reader: Reader,
+    *,
+    k: int = 10,  # which neighbour, from 1
+    levels: int = 8,  # of each axis
+    least: int = 10,  # cells with fewer images are N/A
+    seed: int = 0,  # of the sample of the reference
+    cuts: Mapping[str, Levels] | None = None,  # by half, cut before; None to cut them by these images
 ) -> ImageDegrees:
     """Return degrees of all test images against all reference images, and their grid."""
-    require_neighbours((reference,), len(reference.images), options.k, besides=2)
+    require_neighbours((reference,), len(reference.images), k, besides=2)
     count = sum(len(test.images) for test in tests)
-    if count < 2 and options.cuts is None:
+    if count < 2 and cuts is None:
         raise OpenworldError(
             f"{' and '.join(test.name for test in tests)} holds {count} image(s), expected two or more: levels divide "
             "images. To measure a single one, give the levels of an earlier run with --levels-of."
         )
     rows_read = np.concatenate([np.zeros(0, np.int64), *(rows for rows, _ in reader.blocks(reference))])
     known = len(rows_read)
-    require_neighbours((reference,), known, options.k, besides=2)
+    require_neighbours((reference,), known, k, besides=2)
     parts = [
-        (np.full(len(rows), place), rows, *_against(reference, features.embeddings, decomposition, options.k, reader))
+        (np.full(len(rows), place), rows, *_against(reference, features.embeddings, decomposition, k, reader))
         for place, test in enumerate(tests)
         for rows, features in reader.blocks(test)
     ]
     test, row, semantic, covariate, *nearest, same = (np.concatenate(part) for part in zip(*parts, strict=True))
     degrees = {"semantic": semantic, "covariate": covariate}
-    cuts = options.cuts or axis_levels(degrees, options.levels)
+    cuts = cuts or axis_levels(degrees, levels)
     # Images that taught what meaning and appearance are lie too far from one another to say what is usual.
     others = np.flatnonzero(~np.isin(rows_read, teachers_of(decomposition, reference)))
     if len(others) < known:
         require_others(reference, len(others))
-    usual = _usual(reference, others, decomposition, options, reader)
-    grid = grid_of(degrees, cuts, options.least)
+    usual = _usual(reference, others, decomposition, reader, k=k, seed=seed)
+    grid = grid_of(degrees, cuts, least)
     nearest = dict(zip(HALVES, nearest, strict=True))
     return ImageDegrees(
         reference,
@@ -121,11 +111,11 @@ def measure(
         cuts,
         known=known,
         shared=int(same.sum()),
-        k=options.k,
+        k=k,
         taught=known - len(others),
         backbone=reader.clip.name,
         about=decomposition.about,
-        seed=options.seed,
+        seed=seed,
     )
 
 
@@ -161,17 +151,17 @@ def _against(reference: ImageCollection, features, decomposition: Decomposition,
 
 
 def _usual(
-    reference: ImageCollection, others: np.ndarray, decomposition: Decomposition, options: ShiftOptions, reader: Reader
+    reference: ImageCollection, others: np.ndarray, decomposition: Decomposition, reader: Reader, *, k: int, seed: int
 ) -> dict[str, np.ndarray]:
     """Return degrees of a sample of the reference's `others`, by their places, against the rest of it."""
-    generator = np.random.default_rng(options.seed)
+    generator = np.random.default_rng(seed)
     drawn = np.sort(generator.choice(others, min(SAMPLE, len(others)), replace=False))
     samples, first = [], 0
     for _, block in reader.blocks(reference):
         rows = drawn[(drawn >= first) & (drawn < first + len(block))] - first
         samples.append(np.asarray(block.embeddings[rows]))
         first += len(block)
-    degrees = _against(reference, np.concatenate(samples), decomposition, options.k, reader)
+    degrees = _against(reference, np.concatenate(samples), decomposition, k, reader)
     return dict(zip(HALVES, degrees[:2], strict=True))
 
 

@@ -1,4 +1,4 @@
-"""A measured shift in sentences: how far, which concepts and styles, what to do next, and what speaks against it."""
+"""A measured shift in sentences: how far, what to do next, and what speaks against it."""
 
 from collections.abc import Iterator, Mapping
 
@@ -6,12 +6,10 @@ import numpy as np
 
 from openworld.own_data.shift.decomposition import BY_IMAGES, EMBEDDED
 from openworld.own_data.shift.measurement import ImageDegrees
-from openworld.own_data.shift.results import CONCEPT, FAR, MEDIAN, ORDERED, ORDERED_BY, STYLE, SURE, USUAL
-from openworld.report.sentences import counted, few, listed
+from openworld.own_data.shift.results import FAR, MEDIAN, ORDERED, SURE, USUAL
 from openworld.report.shift_axes import AXES
-from openworld.results import Metric, Results, standing
+from openworld.results import Metric, Results
 
-NAMED = 3  # groups named in a sentence
 MOSTLY = 0.5  # share of far images from which they are called mostly far
 SOME = 0.1  # and partly far: twice what would be usual
 FEW = 50  # images below which numbers depend on which images these happen to be
@@ -20,9 +18,8 @@ MEANING, APPEARANCE = AXES.values()
 
 
 def sentences(results: Results, measured: ImageDegrees) -> tuple[str, ...]:
-    """Return the answer, which concepts and styles are far, and what to do next."""
-    groups = (_far_groups(results, kind) for kind in (CONCEPT, STYLE))
-    return tuple(filter(None, (headline(results, measured), *groups, " ".join(_next(results)))))
+    """Return the answer, and what to do next."""
+    return headline(results, measured), " ".join(_next(results))
 
 
 def headline(results: Results, measured: ImageDegrees) -> str:
@@ -67,25 +64,6 @@ def _next(results: Results) -> Iterator[str]:
             "These images are like the reference; if a model does worse on them, look elsewhere (labels, shares of "
             "classes, details too fine for this backbone)."
         )
-
-
-def _far_groups(results: Results, kind: str) -> str:
-    """Return which groups are mostly far; "" without groups."""
-    word = ORDERED_BY[kind]
-    rows = results.where(entity=word, metric=FAR.key, group=kind)
-    share = {str(row.where["name"]): row.value.value or 0.0 for row in rows}
-    if not share:
-        return ""
-    far, groups = [name for name in share if share[name] > MOSTLY], counted(len(share), kind)
-    if not far:
-        best = standing(share)
-        first = best.names if best is not None else ()
-        nearest = f"; the nearest to it: {few(first, f'{kind}s')}, {FAR.write(max(share.values()))} % of its images"
-        return f"Of {groups} none is mostly far in {word}{nearest if max(share.values()) else ''}."
-    degrees = {name: results.value(word, MEDIAN.key, group=kind, name=name).value for name in far[:NAMED]}
-    names = listed([f"{name} ({MEDIAN.write(degree)})" for name, degree in degrees.items()])
-    verb, first = "is" if len(far) == 1 else "are", ", first of all" if len(far) > NAMED else ""
-    return f"Of {groups} {len(far)} {verb} mostly far in {word}{first}: {names}."
 
 
 def _is_sure(results: Results, word: str) -> bool:

@@ -84,7 +84,7 @@ class PromptDivision:
 def require_readable(options: SynthesisOptions, clip) -> None:
     """Refuse, before any work, sentences that are too long for a backbone: the longest label's in every style."""
     longest = synthesis.Prompts((max(options.labels, key=len),), options.styles)
-    _Encoder(clip, len(longest), lambda *_: None)(longest.texts(0, len(longest)))
+    _encoder(clip, len(longest), lambda *_: None)(longest.texts(0, len(longest)))
 
 
 def divide(
@@ -95,7 +95,7 @@ def divide(
     count = sum(map(len, blocks))
     require_neighbours(references, count, options.k)
     prompts = options.prompts
-    encode = _Encoder(reader.clip, len(prompts), reader.progress)
+    encode = _encoder(reader.clip, len(prompts), reader.progress)
     measured = synthesis.prompt_degrees(prompts, encode, decomposition, blocks, k=options.k, chunk=_TOGETHER)
     degrees = {half: getattr(measured, f"{half}_degree") for half in HALVES}
     cuts = axis_levels(degrees, options.levels, things="prompts")
@@ -108,24 +108,22 @@ def plan(options: SynthesisOptions, division: PromptDivision, request: Mapping[s
     return replace(drawn, origin={**request, **division.about})
 
 
-@dataclass
-class _Encoder:
-    """Encodes sentences, and tells how many of all are done."""
-
-    clip: Any
-    count: int
-    progress: Callable[[str, int, int], None]
-    done: int = 0
+def _encoder(clip: Any, count: int, progress: Callable[[str, int, int], None]) -> Callable[[list[str]], np.ndarray]:
+    """Return what encodes sentences, and tells how many of all are done."""
+    done = 0
 
     @torch.no_grad()
-    def __call__(self, texts: list[str]) -> np.ndarray:
+    def encode(texts: list[str]) -> np.ndarray:
+        nonlocal done
         try:
-            features = self.clip.encode_text(texts).float().cpu().numpy()
+            features = clip.encode_text(texts).float().cpu().numpy()
         except OpenworldError as error:
             raise OpenworldError(f"{error} Or take another --backbone, or --styles of fewer words.") from error
-        self.done += len(texts)
-        self.progress("measuring prompts", self.done, self.count)
+        done += len(texts)
+        progress("measuring prompts", done, count)
         return features
+
+    return encode
 
 
 LAID, TABLE, REQUEST = "laid.safetensors", "prompts.parquet", "request.json"
