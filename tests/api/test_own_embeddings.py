@@ -1,18 +1,14 @@
 """Embeddings in a file give the numbers that the model gives which made them: in every command, and in Python."""
 
-from dataclasses import dataclass
-from typing import ClassVar
-
 import numpy as np
 import pytest
 import torch
-from torch.nn.functional import cross_entropy, normalize
 
 import openworld as ow
 from openworld import backbones, datasets
 from openworld.backbones.foreign.of_embeddings import GivenEncoder
 from openworld.features import encode
-from openworld.learners import LEARNERS, Schedule, TextBank, ZeroShot, encoding_for, plugin_api
+from openworld.learners import LEARNERS, ZeroShot
 from openworld.learners.engine.requirements import lacking
 from openworld.learners.engine.text_features import encode_names
 from openworld.own_data.models import find_model
@@ -160,54 +156,3 @@ def test_learners_without_a_need_of_towers_run_on_embeddings(files, name):
     given = find_model(files["mine"])
     assert isinstance(given, GivenEncoder)
     assert (lacking(given, LEARNERS[name]()) is None) == (name in NEEDS_NO_TOWER)
-
-
-@dataclass(frozen=True)
-class Offsets:
-    """Class embeddings with a learned offset each, which works on embeddings alone (Yu et al., 2023, TaskRes)."""
-
-    share: float = 0.5
-    template: str = SENTENCE
-    schedule: Schedule = Schedule(epochs=2)
-
-    name: ClassVar[str] = "Offsets"
-    paper: ClassVar[str] = "Yu et al., 2023"
-    tunes: ClassVar[str] = "an offset of every class embedding"
-    cost: ClassVar[str] = "nothing"
-    consumes: ClassVar[str] = "embeddings"
-    depends_on_other_names: ClassVar[bool] = False
-
-    def start(self, clip, classnames, generator):
-        return {"offset": torch.zeros(len(classnames), clip.config.joint_dimension)}
-
-    def prepare(self, clip, classnames):
-        return plugin_api.encode_names(clip, classnames, (self.template,))
-
-    def loss(self, clip, parameters, images, labels, prepared):
-        text = normalize(prepared + self.share * parameters["offset"], dim=-1)
-        return {"total": cross_entropy(plugin_api.cosine_logits(images.embeddings, text, clip.logit_scale), labels)}
-
-    def fit(self, clip, train, *, seed):
-        return plugin_api.fit_prompts(self, clip, train, seed=seed)
-
-    def text_bank(self, clip, parameters, names):
-        text = self.prepare(clip, names.all)
-        offset = torch.zeros_like(text)
-        offset[: len(names.base)] = parameters["offset"]
-        return TextBank(normalize(text + self.share * offset, dim=-1), len(names.base), clip.logit_scale)
-
-    def answer(self, clip, parameters, images, bank):
-        return plugin_api.answer_by_cosine(images.embeddings, bank)
-
-
-def test_an_adapter_of_features_learns_from_embeddings_as_from_images(clip, images, files, shared_cache):
-    given, learner = find_model(files["mine"]), Offsets()
-    assert lacking(given, learner) is None
-    train, test = (datasets.load(str(files["mine"]), part=part) for part in ("train", "test"))
-    found = []
-    for model, taught, tested in ((clip, images["train"], images["mine"]), (given, train, test)):
-        shots = encode(model, taught, encoding_for(learner), cache=shared_cache)
-        fitted = learner.fit(model, shots, seed=1)
-        assert fitted.tuned_parameters
-        found.append(fitted.logits(encode(model, tested, cache=shared_cache), fitted.text_bank(fitted.classnames)))
-    np.testing.assert_allclose(found[0], found[1], atol=2e-3)

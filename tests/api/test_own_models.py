@@ -158,14 +158,6 @@ def test_arrays_are_read_where_they_lie(rows, tmp_path, monkeypatch):
     assert np.shares_memory(next(iter(file.blocks(["logits"])))["logits"], points)
 
 
-def test_another_models_scores_come_as_arrays_too(rows):
-    points, labels = rows
-    table = {"logits": points[:, :3], "labels": labels, "classnames": NAMES}
-    other = {"logits": points[:, :3] + 0.1 * points[:, 2:], "classnames": NAMES}
-    partners = {"source_partner": [other], "target_partner": [other], "estimator": ["GDE"], "quiet": True}
-    assert ow.estimate(table, {"logits": points[:, :3]}, **partners).results
-
-
 def test_shift_takes_embeddings_from_arrays_and_files(tmp_path, monkeypatch):
     monkeypatch.setattr("openworld.own_data.shift.decomposition.STEPS", 10)
     generator = np.random.default_rng(0)
@@ -218,26 +210,3 @@ def test_recognition_of_embeddings_is_that_of_the_images(tmp_path, few_shapes, s
     learner = {"learners": [{"learner": "CoOp"}]}
     with pytest.raises(ow.OpenworldError, match="CoOp cannot run on .*learned contexts"):
         ow.run(spec | learner | {"dataset": file, "backbone": file}, tmp_path / "coop", **options)
-
-
-def test_detectors_are_judged_on_embeddings(tmp_path):
-    """Known classes are told from others by class embeddings alone; no image is there."""
-    generator = np.random.default_rng(0)
-    centres = generator.normal(size=(24, 16))
-    sentences = centres[:, None] + 0.2 * generator.normal(size=(1, 10, 16)) + 0.1 * generator.normal(size=(24, 10, 16))
-    names = [f"thing {number}" for number in range(24)]
-
-    def images(count, classes):
-        labels = generator.choice(classes, count)
-        return {"embeddings": centres[labels] + 0.5 * generator.normal(size=(count, 16)), "labels": labels}
-
-    known = {"split": ["train"] * 200 + ["test"] * 60, "classnames": names, "class_embeddings": sentences}
-    np.savez(tmp_path / "known.npz", **images(260, 12), **known)
-    np.savez(tmp_path / "pool.npz", **images(200, 24), classnames=names)
-    file = str(tmp_path / "known.npz")
-    spec = {"protocol": "ood-detection", "shots": 8, "seeds": [0], "sources": [{"dataset": file}]}
-    spec |= {"pool": [{"dataset": str(tmp_path / "pool.npz")}], "models": [{"backbone": file}]}
-    spec |= {"decomposition": {"backbone": file, "settings": {"steps": 20}}}
-    run = ow.run(spec, tmp_path / "run", cache=tmp_path / "cache", workers=1, device="cpu", quiet=True)
-    auroc = {row.entity: row.value.value for row in run.results.where(metric="auroc") if "level" not in str(row.where)}
-    assert auroc["MCM"] > 0.6 and {"MSP", "KNN", "MDS"} <= set(auroc)

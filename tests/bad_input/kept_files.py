@@ -130,6 +130,15 @@ def texts(content: Any) -> Iterator[tuple[str, str]]:
 # -- what is kept ---------------------------------------------------------------------------------------
 
 
+def _arrays(name: str, path: Path, kind: str, read: Callable[[], Any]) -> Kept:
+    """A file of sealed arrays of a kind."""
+    from openworld.runs.sealed import read_arrays, write_arrays
+
+    arrays = read_arrays(path, kind, lambda about, arrays, _: arrays)
+    again = lambda content: write_arrays(path, kind, content["about"], arrays)  # noqa: E731
+    return Kept(name, path, read, entry="openworld", again=again)
+
+
 def of_thresholds(folder: Path) -> Kept:
     """Thresholds of scores alone."""
     import openworld as ow
@@ -204,38 +213,25 @@ def _watch(folder: Path) -> tuple[Path, Path]:
 def of_watch(folder: Path) -> Kept:
     """What was fitted for a watch."""
     from openworld.label_free.watch.fitted import FITTED, read_watch
-    from openworld.runs.sealed import read_arrays, write_arrays
 
     fitted, _ = _watch(folder)
-    arrays = read_arrays(fitted, FITTED, lambda about, arrays, _: arrays)
-
-    def again(content: Any) -> None:
-        write_arrays(fitted, FITTED, content["about"], arrays)
-
-    return Kept("fitted file of a watch", fitted, lambda: read_watch(fitted), entry="openworld", again=again)
+    return _arrays("fitted file of a watch", fitted, FITTED, lambda: read_watch(fitted))
 
 
 def of_state(folder: Path) -> Kept:
     """The state of a watch."""
     from openworld.label_free.watch.fitted import read_watch
     from openworld.label_free.watch.state import STATE, read_state
-    from openworld.runs.sealed import read_arrays, write_arrays
 
     fitted, state = _watch(folder)
     watch = read_watch(fitted)
-    arrays = read_arrays(state, STATE, lambda about, arrays, _: arrays)
-
-    def again(content: Any) -> None:
-        write_arrays(state, STATE, content["about"], arrays)
-
-    return Kept("state of a watch", state, lambda: read_state(state, watch), entry="openworld", again=again)
+    return _arrays("state of a watch", state, STATE, lambda: read_state(state, watch))
 
 
 def of_plan(folder: Path) -> Kept:
     """A plan of labels."""
     import openworld as ow
     from openworld.own_data.label.kept_plan import KIND, read_plan
-    from openworld.runs.sealed import read_arrays, write_arrays
 
     rng = np.random.default_rng(0)
     stream = {
@@ -245,15 +241,7 @@ def of_plan(folder: Path) -> Kept:
         "new_name": [f"n{row % 3}" for row in range(60)],
     }
     ow.label_plan(stream, out=folder, n=20, quiet=True)
-    path = folder / "plan.safetensors"
-    arrays = read_arrays(path, KIND, lambda about, arrays, _: arrays)
-
-    def again(content: Any) -> None:
-        write_arrays(path, KIND, content["about"], arrays)
-
-    return Kept(
-        "plan of labels", folder / "plan.safetensors", lambda: read_plan(folder), entry="openworld", again=again
-    )
+    return _arrays("plan of labels", folder / "plan.safetensors", KIND, lambda: read_plan(folder))
 
 
 def _run(folder: Path) -> None:
@@ -406,37 +394,10 @@ def of_fitted_detectors(folder: Path) -> Kept:
 
     from openworld.detectors import KNN, load_together, save_together
     from openworld.detectors.engine.serialization import FITTED
-    from openworld.runs.sealed import read_arrays, write_arrays
 
     path = folder / "fitted.safetensors"
     save_together({"KNN": KNN(k=1).fit(torch.eye(4))}, path)
-    arrays = read_arrays(path, FITTED, lambda about, arrays, _: arrays)
-
-    def again(content: Any) -> None:
-        write_arrays(path, FITTED, content["about"], arrays)
-
-    return Kept("fitted detectors", path, lambda: load_together(path), entry="openworld", again=again)
+    return _arrays("fitted detectors", path, FITTED, lambda: load_together(path))
 
 
-KEPT = (
-    of_thresholds,
-    of_learner,
-    of_classifier,
-    of_exported,
-    of_watch,
-    of_state,
-    of_plan,
-    of_run,
-    of_run_plan,
-    of_record,
-    of_cache,
-    of_backbone,
-    of_preprocessing,
-    of_decomposition,
-    of_generated,
-    of_order,
-    of_levels,
-    of_shards,
-    of_audit,
-    of_fitted_detectors,
-)
+KEPT = tuple(make for name, make in list(globals().items()) if name.startswith("of_"))

@@ -117,10 +117,6 @@ def test_overlaps_are_listed_and_written(data, tmp_path, arguments, words):
     ("arguments", "words"),
     [
         (("check", "eurosta", "--root", "."), "did you mean 'eurosat'"),
-        (("audit", "nowhere.txt"), "no file nowhere.txt"),
-        (("audit", "emoji-concept"), "did you mean 'emoji-concepts'"),
-        (("audit", "mine.txt", "--wordnet", "."), "has no index.noun and no data.noun"),
-        (("audit", "mine.txt", "--template", "a photo", "--backbone", "embedded"), "must hold {} once"),
         (("overlaps", "outer.txt", "--base", "ids.txt", "--wordnet", "."), "has no index.noun"),
         (("overlaps", "oxford_flowers", "--published"), "do not come with openworld"),
     ],

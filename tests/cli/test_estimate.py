@@ -46,15 +46,6 @@ def estimate(files):
     return ask
 
 
-def test_a_number_a_table_and_what_speaks_against_it(estimate):
-    done = estimate("source.npz", "target.npz", "--estimator", "COTT", "--estimator", "AC")
-    assert done.exit_code == 0, done.output
-    first, *rest = done.output.splitlines()
-    assert first.startswith("Estimated accuracy on target.npz (300 images): ") and first.endswith(", by COTT.")
-    assert any(line.split()[0] == "AC" for line in rest if line) and "methods say" in done.output
-    assert "labels of images drawn at random" in done.output and "Report:" not in done.output
-
-
 def test_what_cannot_be_told_is_said_first_and_is_exit_code_4(estimate, tmp_path):
     done = estimate("source.npz", "lost.npz", "--out", tmp_path)
     found = json.loads((tmp_path / "estimate.json").read_text())
@@ -147,17 +138,6 @@ def test_corruptions_of_the_source_are_scored_once(estimate, image_folder, tmp_p
     assert len(left_out) == 16 and {each["name"] for each in left_out} >= {"gaussian_noise 2", "fog 5"}
     again = estimate(*asked)
     assert len(scored) == 18 and "are there already, and are used again" in again.output
-
-
-def test_labelled_images_of_a_data_set_and_of_folders_are_scored(estimate, image_folder):
-    places = {"noto": "emoji-groups/noto/validation"}
-    places |= dict.fromkeys(("a folder", "the same", "again", "once more"), image_folder / "source")
-    shifts = [part for family, place in places.items() for part in ("--labelled-shift", f"{family}={place}")]
-    options = ("--model", "embedded", *shifts, *TEMPLATE, "--json", "--estimator", "DoC")
-    done = estimate(image_folder / "source", image_folder / "target", *options)
-    left_out = json.loads(done.output)["learned"]["left_out"]
-    assert {each["family"] for each in left_out} == set(places)
-    assert all(0 < each["accuracy"] < 1 for each in left_out)
 
 
 def test_images_without_a_model_and_those_that_cannot_be_read_are_refused(estimate, image_folder, tmp_path):

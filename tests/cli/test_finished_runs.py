@@ -9,8 +9,6 @@ from in_process import openworld, refused, told
 
 import openworld as ow
 from openworld import datasets
-from openworld.api.reporting import report
-from openworld.evaluations import EVALUATIONS, report_of
 from openworld.evaluations.recognition.outcome import load
 from openworld.report.report import FORMS
 from openworld.results import Results
@@ -58,17 +56,6 @@ def test_a_comparison_has_a_verdict_and_as_json_intervals_and_the_basis(runs):
     assert "n = 200" in found["basis"] and "equivalence_p" in test
     for row, side in zip(found["results"], ("first", "second"), strict=True):
         assert row["run"] == side and row["low_images"] < row["value"] < row["high_images"] and row["n_images"] == 200
-
-
-def test_models_on_partly_different_images_are_compared_on_those_that_they_share(tmp_path):
-    generator = np.random.default_rng(0)
-    ids = {"first": np.arange(200), "other": np.r_[50:200, 300:310]}
-    image = np.concatenate(list(ids.values()))
-    score = generator.standard_normal(len(image)) - image % 2
-    model = np.repeat(list(ids), [len(each) for each in ids.values()])
-    side = np.where(image % 2, "new", "base")
-    np.savez(tmp_path / "both.npz", side=side, score=score, correct=np.ones(len(image), bool), id=image, model=model)
-    assert "on 150 shared images" in told(tmp_path, "score", "both.npz").replace("\n", " ")
 
 
 def test_records_are_read_once_however_much_is_told(runs, tmp_path, monkeypatch):
@@ -154,11 +141,6 @@ def test_every_form_is_printed_and_written_to_a_file(runs, tmp_path, form):
         assert written.decode().startswith(begins.get(form, ""))
 
 
-def test_a_page_elsewhere_writes_nothing_else(runs, tmp_path):
-    told(runs, "report", "new", "--out", tmp_path / "page.html")
-    assert [path.name for path in tmp_path.iterdir()] == ["page.html"]
-
-
 def test_a_run_is_cited_as_from_python_and_methods_by_name_and_kind(runs):
     assert told(runs, "cite", "new") == ow.cite(runs / "new") == told(runs, "cite", "new", "old")
     listed = told(runs, "list", "--cite", "CoOp", "detectors")
@@ -170,36 +152,20 @@ def test_a_run_is_cited_as_from_python_and_methods_by_name_and_kind(runs):
     ("arguments", "words"),
     [
         (("check", "old"), "nothing is required"),
-        (("check", "old", "--require", "auroc"), "auroc"),
         (("check", "old", "--require", "auroc >= 0.5", "--where", "level"), "write it as level=3"),
         (("compare", "old", "other"), "was not scored on the same images (200 images in"),
-        (("compare", "old", "nowhere"), "holds no run"),
         (("compare", "old", "new", "--of", "aurocs"), "did you mean 'auroc'"),
         (("compare", "of another version", "old"), "recogniton"),
         (("decide", "both"), "a threshold follows one rule, and none came"),
-        (("decide", "both", "--miss-rate", "0.1", "--hit-rate", "0.1"), "miss rate and hit rate came"),
-        (("decide", "both", "--cost-miss", "1"), "needs that of a base image missed and that of a new one not hit"),
         (("decide", "both", "--miss-rate", "0.1", "--learner", "modell"), "did you mean 'model'"),
         (("decide", "old", "--miss-rate", "0.1"), "no scores of validation images"),
-        (("report", "of another version"), "recogniton"),
         (("report", "of another version", "--table", "csv"), "recogniton"),
         (("report", "old", "--table", "parquet"), "--out"),
         (("report", "old", "--table", "excel"), "Known: text, csv"),
         (("report", "old", "--table", "csv", "--figures", "svg"), "ask for one"),
         (("report", "old", "--table", "csv", "--of", "model"), "--of goes with --table hub"),
         (("report", "old", "--table", "hub", "--of", "nobody"), "nobody"),
-        (("cite",), "RUNS"),
-        (("cite", "nowhere"), "holds no run"),
-        (("list", "--cite", "Coop"), "did you mean 'CoOp'"),
     ],
 )
 def test_wrong_use_is_a_sentence(runs, arguments, words):
     refused(words, *arguments, cwd=runs)
-
-
-@pytest.mark.parametrize("protocol", [*EVALUATIONS, None])
-def test_another_form_is_refused_with_all_that_there_are(protocol, tmp_path):
-    RunStore(tmp_path).create({}, {} if protocol is None else {"protocol": protocol}, {})
-    with pytest.raises(ow.OpenworldError, match=protocol or "recognition") as refusal:
-        report(tmp_path, table="excel")
-    assert all(form in str(refusal.value) for form in ("text", *FORMS)) and report_of(protocol or "recognition")

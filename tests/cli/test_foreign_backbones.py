@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from in_process import openworld, refused, told
+from in_process import refused, told
 from small_specs import draw
 
 NAMES_ALONE = """
@@ -99,13 +99,6 @@ def test_shift_is_measured_in_its_features(place, foreign_folder, monkeypatch):
     told(place, "shift", *asked, "--out", "shift")
     assert (place / "shift" / "degrees.csv").is_file()
     refused("image tower", "shift", *asked, "--taught-by", "images", cwd=place)
-
-
-def test_accuracy_is_estimated_of_it_and_with_it_as_reference(place, foreign_folder):
-    model, reference = (f"transformers:{foreign_folder(each)}" for each in ("align", "altclip"))
-    asked = ("--source", "reference", "--target", "new", "--model", model, "--reference", reference)
-    done = openworld("estimate", *asked, "--json", cwd=place, cache=place / "cache")
-    assert done.exit_code == 4 and "FRAP" in done.stdout, done.output  # an untrained model of two classes
 
 
 def test_of_a_foreign_encoder_learners_of_names_alone_run_and_the_others_say_why_not(place, foreign_folder):

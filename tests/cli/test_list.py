@@ -77,7 +77,6 @@ FAULTS = {
     "leaves": ("import sys; sys.exit(0)", "SystemExit: 0"),
     "raises": ("1 / 0", "ZeroDivisionError"),
     "stops": ("raise GeneratorExit", "GeneratorExit"),
-    "numbered": ("class Own(Ours):\n    name = 'numbered'\n    needs = cost = 7", "Error: "),
     "unnamed": ("class Own(Ours):\n    name = 'another'", "calls itself 'another'"),
 }
 OF_LEARNERS = {

@@ -231,26 +231,6 @@ def test_a_file_that_takes_no_lines_is_refused_before_the_state_goes_on(world, t
     assert (tmp_path / "notes.txt").read_text() == "bought milk\n"
 
 
-@pytest.mark.parametrize(
-    "call",
-    [
-        lambda place: ow.open_run("s1").save_report(place),
-        lambda place: ow.open_run("s1").save_figures(place, "svg"),
-        lambda place: ow.average(["s1", "s2"]).save_report(place),
-        lambda place: ow.average(["s1", "s2"]).write(place),
-        lambda place: ow.learners.load("learned", ow.backbones.load("embedded")).save(place),
-        lambda place: ow.shifts.load_decomposition(Path("split.safetensors")).save(place),
-    ],
-)
-def test_methods_refuse_a_pipe_and_a_link(world, call):
-    before = seen(world)
-    with chdir(world):
-        for place, words in (("pipe.parquet", "is a pipe"), ("link.parquet", "is a link to")):
-            with pytest.raises(OpenworldError, match=words):
-                call(Path(place))
-    assert seen(world) == before
-
-
 def test_objects_never_write_over_a_run(world):
     with chdir(world):
         report, before = ow.average(["s1", "s2"]), seen(world)
@@ -258,13 +238,6 @@ def test_objects_never_write_over_a_run(world):
             with pytest.raises(OpenworldError, match="a run"):
                 write(place)
     assert seen(world) == before
-
-
-def test_a_link_to_a_folder_is_followed(world, tmp_path):
-    (tmp_path / "real").mkdir()
-    (tmp_path / "latest").symlink_to(tmp_path / "real")
-    assert openworld("average", world / "s1", world / "s2", "--out", tmp_path / "latest").exit_code == 0
-    assert (tmp_path / "real" / "report.html").is_file() and (tmp_path / "latest").is_symlink()
 
 
 def test_the_same_command_writes_again(world, tmp_path):

@@ -2,12 +2,8 @@
 
 import csv
 import json
-import os
 import shlex
-import signal
-import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -49,15 +45,6 @@ def reproduce(place, monkeypatch):
         return " ".join(done.output.split())
 
     return ask
-
-
-def results(folder):
-    """Every file of every run that must not depend on how it went."""
-    return {
-        path.relative_to(folder).as_posix(): path.read_bytes()
-        for path in sorted(folder.glob("*/units/**/*"))
-        if path.is_file() and path.name != "timing.json" and ".locks" not in path.parts
-    }
 
 
 def rows_of(path):
@@ -180,19 +167,6 @@ def test_a_run_that_fails_is_named_and_tables_are_made_of_the_others(reproduce, 
     assert (damaged / "tables" / "table-7.csv").is_file()
 
 
-@pytest.mark.slow
-def test_a_figure_whose_runs_fail_is_named_and_the_others_are_drawn(reproduce, damaged):
-    figures = ("--figure", "6b", "--figure", "11")
-    shown = reproduce("openworldauc", *figures, *CLIP, *QUICK, "--out", "run", code=1)
-    assert "1 of 2 runs failed, and Figure 6b cannot be made" in shown
-    assert "- shots-dtd-clip-seed-1 (for Figures 6b, 11): " in shown
-    assert {path.name for path in (damaged / "figures").iterdir()} == {f"figure-11.{e}" for e in ("csv", "svg", "pdf")}
-    rows = rows_of(damaged / "figures" / "figure-11.csv")
-    assert {row["method"] for row in rows} == {"CLIP"} and [row["shots"] for row in rows] == ["1", "2", "4", "8", "16"]
-    page = (damaged / "report.html").read_text(encoding="utf-8")
-    assert "Missing here, because their runs failed: shots-dtd-clip-seed-1." in page and "OxfordPets" in page
-
-
 @pytest.fixture
 def documented(repository, tmp_path):
     """The example of docs/reproduce.md: its file of learners, written, and its command's arguments."""
@@ -220,20 +194,3 @@ def test_a_data_set_alone_is_made_where_the_others_are_not_on_disk(reproduce):
     settings = {"backbone": "embedded", "seeds": (1,), "learners": ("CLIP",), "quick": 10, "workers": 1, "quiet": True}
     made = ow.reproduce("openworldauc", "data", (2,), dataset=("dtd",), out="few", **settings)
     assert made.found.tables[0].datasets == ("DTD",) and list(made.tables) == ["table-2"]
-
-
-@pytest.mark.slow
-def test_a_kill_in_the_middle_resumes_with_the_same_bytes(reproduce, place, tmp_path):
-    asked = ("openworldauc", "--table", "7", "--learners", "CLIP,CoOp", *QUICK, "--quiet", "--out")
-    reproduce(*asked, str(tmp_path / "whole"))
-    command = [sys.executable, "-m", "openworld", "reproduce", *asked, tmp_path / "killed", "--workers", "2"]
-    environment = os.environ | {"OPENWORLD_CACHE": str(tmp_path / "cache")}
-    process = subprocess.Popen(list(map(str, command)), cwd=place, env=environment, start_new_session=True)
-    while not any((tmp_path / "killed").glob("*/units/*/record.json")) and process.poll() is None:
-        time.sleep(0.05)
-    os.killpg(process.pid, signal.SIGKILL)
-    assert process.wait() == -signal.SIGKILL
-    reproduce(*asked, str(tmp_path / "killed"))
-    assert results(tmp_path / "killed") == results(tmp_path / "whole") and results(tmp_path / "whole")
-    for table in (tmp_path / "whole" / "tables").iterdir():
-        assert (tmp_path / "killed" / "tables" / table.name).read_bytes() == table.read_bytes()

@@ -1,8 +1,6 @@
 """`openworld synthesize`: plans, images, going on after a stop or a kill, painters and screens of one's own."""
 
 import json
-import random
-import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,7 +8,6 @@ import numpy as np
 import pyarrow.parquet
 import pytest
 import torch
-from disturbed import finish, kill_after, start
 from in_process import openworld
 from PIL import Image
 
@@ -44,7 +41,6 @@ def given(tmp_path_factory):
     about = {"method": "by hand", "backbone": clip.name, "weights": clip.fingerprint}
     Decomposition.of_matrix(torch.eye(clip.config.joint_dimension), about=about).save(top / "halves.safetensors")
     (top / "names.txt").write_text("cat\nsea_lion\nkettle\nowl\ntrain\n")
-    (top / "fewer.txt").write_text("cat\nowl\nkettle\ntrain\n")
     prompts = ("a photo of a {}", "a mosaic of a {}", "a drawing of a {}", "{} in the dark", "a tiny {}")
     styles = (f'[[style]]\nname = "style {place}"\nprompt = "{text}"\n' for place, text in enumerate(prompts))
     (top / "styles.toml").write_text("\n".join(styles))
@@ -120,15 +116,6 @@ def test_a_screen_of_ones_own_and_what_it_refused(usual, tmp_path):
     assert all(found.images.image(row).getpixel((0, 0))[0] >= 128 for row in range(len(found)))
 
 
-def test_the_renderer_paints_classes_of_several_sets_in_its_styles(given, tmp_path):
-    images = "--images", "emoji-concepts/noto/test", "--images", given / "images"
-    sizes = "--levels", 3, "--each", 1, "--laid", given / "halves.safetensors"
-    synthesize("--painter", "rendered", *images, "--reference", given / "images", *sizes, "--out", tmp_path)
-    found = read_generated(tmp_path)
-    assert len(found.styles) == 17 and len(found.images.classnames) == 100
-    assert found.images.image(0).size == (64, 64)
-
-
 def test_refusals(usual, given, tmp_path):
     (tmp_path / "file").write_text("")
     bare = ("--laid", given / "halves.safetensors", "--reference", given / "images")
@@ -143,48 +130,13 @@ def test_refusals(usual, given, tmp_path):
         ((*usual, *out, "--painter", "sdxl"), "unknown painter 'sdxl'"),
         ((*usual, *out, "--painter", "own_painters:broken"), "RuntimeError: no paint left"),
         ((*usual, *out, "--painter", "own_painters:no_painter"), "a int without about and fitting and paint"),
-        ((*usual, *out, "--painter", "no_such_module:x"), "the current folder"),
-        ((*usual, *out, "--screen", "own_painters:missing"), "cannot be imported"),
         ((*usual, *out, "--styles", "sepia"), "unknown table of styles 'sepia'"),
         ((*usual, *out, "--styles", tmp_path / "file"), "is no table of styles"),
-        ((*usual, *out, "--labels", tmp_path / "no.txt"), "there is no file"),
-        ((*usual, *out, "--neighbour", 25), "the distance to neighbour 25 needs 25 or more"),
         ((*usual, *out, "--least", 26), "no cell has 26 prompts or more"),
-        ((*usual, "--out", given), "holds other files"),
         ((*usual, *begun, "--neighbour", 3), "was begun with other neighbour"),
-        ((*usual, *begun, "--labels", given / "fewer.txt"), "was begun with other labels"),
-        ((*usual, *begun, "--levels", 4), "was begun with other levels"),
-        ((*usual, *begun, "--reference", "emoji-concepts/noto/test"), "was begun with other reference"),
         ((*usual, *begun, "--each", 4), "was begun with another plan"),
         ((*usual, *begun, "--screen", "own_painters:bright"), "was begun with another screen"),
     ):
         done = openworld("synthesize", *arguments, columns=200)
         assert done.exit_code in (1, 2) and sentence in done.output, done.output
     assert not (tmp_path / "set" / "manifest.json").exists()
-
-
-def painted(folder):
-    journal = folder / "set" / "journal.jsonl"
-    return journal.read_bytes().count(b"\n") if journal.exists() else 0
-
-
-@pytest.mark.slow
-def test_killed_at_random_moments_it_ends_with_the_same_bytes(given, tmp_path):
-    sizes = ("--levels", "3", "--each", "9", "--laid", given / "halves.safetensors", "--out", "set", "--quiet")
-    images = ("--reference", given / "images", "--images", given / "images", "--neighbour", "2", "--least", "1")
-
-    def begin(folder):
-        folder.mkdir(exist_ok=True)
-        return start(folder, "synthesize", "--painter", "rendered", *images, *sizes)
-
-    whole, killed = tmp_path / "whole", tmp_path / "killed"
-    started = time.monotonic()
-    finish(begin(whole))
-    seconds, dice = time.monotonic() - started, random.Random(7)
-    kill_after(begin(killed), dice.uniform(0.1, 0.7) * seconds)
-    process = begin(killed)  # and among the images for certain, whenever these come
-    while process.poll() is None and not painted(killed):
-        time.sleep(0.01)
-    kill_after(process, dice.uniform(0, 0.1))
-    finish(begin(killed))
-    assert files(killed / "set") == files(whole / "set")

@@ -1,14 +1,11 @@
 """`openworld estimate fit` and `watch`: from files to a number a day; exit codes; kills, and two calls at once."""
 
 import json
-import random
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
 import pytest
-from forked import killed_after, start
 from in_process import openworld, refused
 
 from openworld.results import Results
@@ -16,7 +13,7 @@ from openworld.runs.lock import file_lock
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "label_free" / "watch"))
 
-from watched_days import day_columns, save, source_columns, watch_days  # noqa: E402
+from watched_days import day_columns, save, source_columns  # noqa: E402
 
 pytestmark = pytest.mark.usefixtures("few_draws")
 
@@ -89,36 +86,3 @@ def test_a_call_beside_another_one_is_refused(files, tmp_path):
     with file_lock(tmp_path / ".state.lock"):
         refused("another call is at work", *WATCH, "00.npz", "--state", tmp_path / "state", cwd=files)
     assert openworld(*WATCH, "00.npz", "--state", tmp_path / "state", cwd=files).exit_code == 0
-
-
-def kept(folder):
-    """All that calls leave behind; the page says how it was made."""
-    names = ("state", "lines", "w.prom", "out/results.parquet", "out/over-time.svg")
-    return {name: (folder / name).read_bytes() for name in names}
-
-
-def begin(files, folder):
-    days = [f"{day:02}.npz" for day in range(4)]
-    return start(watch_days, files, files / "watch.safetensors", folder, days)
-
-
-@pytest.mark.slow
-def test_killed_at_random_points_and_started_again_all_is_as_if_undisturbed(files, tmp_path):
-    for name in ("first", "whole", "killed"):
-        (tmp_path / name).mkdir()
-    seconds, dice = [], random.Random(0)
-    for name in ("first", "whole"):  # the first one waits for imports
-        process, began = begin(files, tmp_path / name), time.monotonic()
-        process.join()
-        assert process.exitcode == 0
-        seconds.append(time.monotonic() - began)
-    for _ in range(6):
-        killed_after(begin(files, tmp_path / "killed"), dice.uniform(0.05, 0.95) * min(seconds))
-        if (tmp_path / "killed" / "lines").exists():
-            for line in (tmp_path / "killed" / "lines").read_bytes().splitlines(keepends=True)[:-1]:
-                assert line.endswith(b"\n") and json.loads(line)
-    process = begin(files, tmp_path / "killed")
-    process.join()
-    assert process.exitcode == 0
-    assert kept(tmp_path / "killed") == kept(tmp_path / "whole")
-    assert not list((tmp_path / "killed").glob("*.writing"))

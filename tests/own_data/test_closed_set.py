@@ -5,7 +5,7 @@ import pytest
 
 import openworld as ow
 from openworld import OpenworldError
-from openworld.metrics import CLOSED_SET, aurc, auroc, detection_metrics, openworld_auc
+from openworld.metrics import CLOSED_SET, aurc, auroc, detection_metrics
 
 IMAGES = 40
 
@@ -96,22 +96,8 @@ def test_entries_that_are_empty_here_and_there_are_refused(row):
         ow.score(rows)
 
 
-def test_the_metric_itself_takes_none_for_what_new_samples_are_named():
-    found = openworld_auc([3, 2], [1, 0], [1, 0], None)
-    assert (found.value, found.new_accuracy, found.base_accuracy, found.auroc) == (None, None, 0.5, 1.0)
-    assert found.reason == CLOSED_SET and found.points_lost is None and found.estimate("new_accuracy").value is None
-    named = openworld_auc([3, 2], [1, 0], [1, 0], [1, 1])
-    assert found.estimate("auroc").interval() == named.estimate("auroc").interval()
-
-
 def test_the_example_of_the_docs_is_scored(repository, tmp_path):
     page = (repository / "docs" / "own-predictions.md").read_text(encoding="utf-8")
     (tmp_path / "example.csv").write_text(page.split("```csv\n")[1].split("```")[0])
     found = values(ow.score(tmp_path / "example.csv"), "model")
     assert found["base_accuracy"].value == 0.5 and CLOSED_SET in found["openworld_auc"].reason
-
-
-def test_no_threshold_is_chosen_for_hits_that_cannot_be():
-    rows = columns("resnet") | {"part": ["test", "validation"] * IMAGES}
-    with pytest.raises(OpenworldError, match="knows base names alone"):
-        ow.decide(ow.score(rows), miss_rate=0.2)

@@ -37,12 +37,3 @@ def part(columns, first, last):
 def save(path, columns):
     np.savez(path, **columns)
     return path
-
-
-def watch_days(fitted, folder, days):
-    """Count days one after the other, each in a call of its own."""
-    from openworld.label_free.watch import command
-
-    files = {"state": folder / "state", "json_lines": folder / "lines", "prometheus": folder / "w.prom"}
-    for day in days:
-        command.watch(fitted, [day], out=folder / "out", **files)

@@ -103,11 +103,6 @@ def test_what_is_said_follows_from_the_degrees(semantic, covariate, right, facts
     assert [fact for fact in facts if fact not in text] == []
 
 
-def test_cells_of_few_images_are_not_present():
-    cells = {(row["covariate_level"], row["semantic_level"]): row for row in shift_map(FOUND).rows()}
-    assert cells[2, 0]["images"] == 1 and not cells[2, 0]["present"] and cells[2, 3]["semantic_from"] == 0.4
-
-
 @pytest.mark.parametrize(("usual", "cells"), [(0.25, 1.5), (0.1, 0.5), (0.2, 1.0), (0.4, 3.5), (1.7, 3.5)])
 def test_the_bound_stands_where_its_degree_lies(usual, cells):
     (chart,) = shift_map(replace(FOUND, usual={"semantic": np.full(3, usual), "covariate": np.full(3, 0.15)})).charts

@@ -8,14 +8,8 @@ import torch
 
 from openworld import OpenworldError, backbones, datasets
 from openworld.datasets import ImageSet
-from openworld.evaluations import evaluation_of, read_protocol
-from openworld.evaluations.artifacts import Crew
 from openworld.evaluations.entries import CellsSpec
 from openworld.evaluations.published_cells import given_cells
-from openworld.evaluations.rows import read_rows
-from openworld.evaluations.runtime import Machine
-from openworld.ood.by_shift.evaluation import EVALUATION
-from openworld.ood.by_shift.spec import OODDetectionSpec
 from openworld.own_data.shift.images import ImageCollection, Reader
 from openworld.own_data.synthesize.command import PAINTERS, drawings, find_styles
 from openworld.own_data.synthesize.plan import (
@@ -27,7 +21,6 @@ from openworld.own_data.synthesize.plan import (
     plan,
     require_readable,
 )
-from openworld.runs import RunStore, execute, read_spec
 from openworld.shifts import PUBLISHED_QUANTILES, Decomposition, Levels, equal_width_levels
 from openworld.shifts.synthesis import RenderedPainter, generate, prompt_styles, read_generated, rendered_styles
 
@@ -157,40 +150,3 @@ def test_a_set_is_a_division_that_is_given(twin):
     assert cells.shape == (3, 3) and len(cells.images) == 27
     assert cells.images.fingerprint == found.images.fingerprint and cells.styles == found.styles
     assert np.array_equal(cells.semantic, found.grid.semantic) and np.array_equal(cells.style, found.style)
-
-
-def test_cells_are_given_in_one_way():
-    for wrong in ({}, {"lists": ("a",)}, {"images": "b"}, {"lists": ("a",), "images": "b", "generated": "c"}):
-        with pytest.raises(OpenworldError, match="cells are either lists"):
-            CellsSpec(**wrong)
-
-
-def test_the_benchmark_runs_on_a_set(twin, tmp_path):
-    given = {
-        "protocol": "ood-detection",
-        "sources": [{"dataset": "emoji-concepts", "domain": "noto"}],
-        "classes": "base",
-        "shots": 2,
-        "id_part": "validation",
-        "cells": {"generated": twin},
-        "models": [{"backbone": "embedded", "detectors": [{"detector": "MCM"}, {"detector": "KNN"}]}],
-        "least": 2,
-        "seeds": [0],
-    }
-    spec, machine = read_protocol(given), Machine(cache=str(tmp_path))
-    for stage in evaluation_of(spec).artifacts(spec, machine):
-        stage.work(Crew("local", 1, tmp_path), None)
-    (record,) = execute(EVALUATION.units(spec, machine), RunStore(tmp_path / "run"))
-    found, images = read_rows(record), record.table("images")
-    for counting, images_of_a_cell in (("kept", 3), ("removed", 0)):  # all four labels are among the first fifty
-        rows = found.where(metric="images", id_classes=counting)
-        assert [row.value.value for row in rows if "covariate_level" in row.where] == [images_of_a_cell] * 9
-    assert record.metrics["styles"] == list(read_generated(twin).styles)
-    assert np.array_equal(images["semantic_level"], read_generated(twin).grid.semantic)
-
-
-def test_the_example_reads_what_its_head_makes(repository):
-    path = repository / "examples" / "syn-is-embedded.toml"
-    spec = read_spec(path, OODDetectionSpec)
-    assert f"--out {spec.cells.generated}" in path.read_text()
-    assert spec.id_part == "validation" and spec.classes == "all"
