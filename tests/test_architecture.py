@@ -111,12 +111,12 @@ def test_scoring_saved_predictions_and_estimating_from_saved_scores_need_no_torc
     (tmp_path / "scores.csv").write_text(f"label,logits:a,logits:b\n{rows}")
     (tmp_path / "mine.csv").write_text("side,score,correct\n" + "base,0.9,1\nbase,0.2,0\nnew,0.1,1\nnew,0.3,0\n" * 3)
     code = (
-        "import sys; from openworld.cli.in_process import CliRunner; from openworld.cli.app import app; "
+        "import sys; from openworld.cli.in_process import invoke; from openworld.cli.app import app; "
         "estimate = ['estimate', '--source', 'scores.csv', '--target', 'scores.csv', '--estimator', 'AC']; "
         "score = ['score', 'mine.csv']; "
         "fit = ['estimate', 'fit', '--source', 'scores.csv', '--images', '20', '--out', 'watch']; "
-        "done = [CliRunner().invoke(app, [*words, '--out', words[0]]) for words in (score, estimate)]; "
-        "done += [CliRunner().invoke(app, words) for words in (fit, ['estimate', 'watch', 'watch', 'scores.csv'])]; "
+        "done = [invoke(app, [*words, '--out', words[0]]) for words in (score, estimate)]; "
+        "done += [invoke(app, words) for words in (fit, ['estimate', 'watch', 'watch', 'scores.csv'])]; "
         "assert not {one.exit_code for one in done} - {0, 4}, done; assert 'torch' not in sys.modules"
     )
     assert subprocess.run([sys.executable, "-c", code], cwd=tmp_path).returncode == 0

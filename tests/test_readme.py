@@ -11,7 +11,7 @@ import pytest
 
 import openworld as ow
 from openworld.cli.app import app, commands
-from openworld.cli.in_process import CliRunner
+from openworld.cli.in_process import invoke
 from openworld.evaluations import evaluation_of, read_protocol
 
 
@@ -45,7 +45,7 @@ def test_the_score_command_runs(repository, tmp_path, monkeypatch):
         "side,score,correct\nbase,2,1\nbase,1,1\nbase,0,0\nnew,0.5,1\nnew,-1,0\nnew,-2,1\n"
     )
     monkeypatch.chdir(tmp_path)
-    done = CliRunner().invoke(app, ["score", "predictions.csv"])
+    done = invoke(app, ["score", "predictions.csv"])
     assert done.exit_code == 0, done.output
     # Four rightly named pairs of nine count: 2 and 1 against .5 and -2.
     assert "44.4" in done.stdout

@@ -15,12 +15,12 @@ class Missing(MetaPathFinder):
 
 sys.meta_path.insert(0, Missing())
 from openworld.cli.app import app
-from openworld.cli.in_process import CliRunner
+from openworld.cli.in_process import invoke
 
 commands, lines = json.load(sys.stdin)
 done = {}
 for words in commands:
-    ended = CliRunner().invoke(app, words.split())
+    ended = invoke(app, words.split())
     done[words] = [ended.exit_code, ended.stdout, ended.stderr, repr(ended.exception)]
 for line in lines:
     try:

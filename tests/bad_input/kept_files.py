@@ -359,7 +359,7 @@ def of_order(folder: Path) -> Kept:
 def of_levels(folder: Path) -> Kept:
     """Levels that an earlier shift cut."""
     from openworld.own_data.shift.command import read_levels
-    from openworld.own_data.shift.results import START
+    from openworld.own_data.shift.measurement import START
     from openworld.report.shift_axes import AXES
     from openworld.results import Result, Results, Value
 

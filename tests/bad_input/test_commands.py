@@ -12,7 +12,7 @@ import pytest
 
 from openworld.cli.app import COMMANDS, app
 from openworld.cli.command import on_command_line
-from openworld.cli.in_process import CliRunner
+from openworld.cli.in_process import invoke
 from openworld.core.types import hints_of
 
 TEXTS = [
@@ -66,7 +66,7 @@ def fault(kind, option, text, line, folder):
     here = folder / "above" / "here"  # so that ../.. is an empty folder, whatever this machine has elsewhere
     here.mkdir(parents=True, exist_ok=True)
     with chdir(here):
-        done = CliRunner().invoke(app, line, env={"HF_HUB_OFFLINE": "1", "OPENWORLD_CACHE": str(folder / "cache")})
+        done = invoke(app, line, env={"HF_HUB_OFFLINE": "1", "OPENWORLD_CACHE": str(folder / "cache")})
     left = [path.relative_to(folder).as_posix() for path in folder.rglob("*") if path not in (here, here.parent)]
     if done.exception is not None:
         return f"raw: {done.exception!r}"

@@ -22,7 +22,7 @@ from PIL import Image
 import openworld as ow
 from openworld import OpenworldError, classifiers
 from openworld.cli.app import app
-from openworld.cli.in_process import CliRunner
+from openworld.cli.in_process import invoke
 from openworld.runs.sealed import seal, unseal
 
 CODE, HUB = "planted.marker:go", "nobody/planted-model"
@@ -244,7 +244,7 @@ def test_a_finished_run_is_read_and_nothing_of_its_spec_is_run(watched, tmp_path
         "predict run planted --new a",
         "run run/run.json --out again",
     ):
-        ended = CliRunner().invoke(app, words.split())
+        ended = invoke(app, words.split())
         assert ended.exception is None or isinstance(ended.exception, SystemExit), (words, ended.exception)
         assert not done, words
 

@@ -3,14 +3,14 @@
 from contextlib import chdir
 
 from openworld.cli.app import app
-from openworld.cli.in_process import CliRunner
+from openworld.cli.in_process import invoke
 
 
 def openworld(*arguments, cwd=".", cache=None, columns=160, **environment):
     """Return what a command prints, and its exit code."""
     environment |= {"COLUMNS": str(columns), "NO_COLOR": "1"} | ({"OPENWORLD_CACHE": str(cache)} if cache else {})
     with chdir(cwd):
-        done = CliRunner().invoke(app, arguments, env=environment)
+        done = invoke(app, arguments, env=environment)
     assert done.exception is None, done.exception
     return done
 

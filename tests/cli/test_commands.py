@@ -7,7 +7,7 @@ from unittest import mock
 import pytest
 from in_process import openworld
 
-from openworld.api.new.writing import EXAMPLES
+from openworld.api.new import EXAMPLES
 from openworld.cli.app import COMMANDS, GROUPS, commands
 from openworld.cli.command import help_text, makes_answer, on_command_line
 from openworld.core.types import hints_of

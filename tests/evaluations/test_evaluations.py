@@ -12,10 +12,10 @@ import sys
 from importlib import import_module
 import openworld.evaluations
 assert not {'numpy', 'torch'} & set(sys.modules), 'naming them'
-from openworld.cli.in_process import CliRunner
+from openworld.cli.in_process import invoke
 from openworld.cli.app import app
 for spec in ('missing.toml', 'misspelt.toml'):
-    done = CliRunner().invoke(app, ['run', spec])
+    done = invoke(app, ['run', spec])
     assert done.exit_code == 2 and 'torch' not in sys.modules, done.output
 for name in openworld.evaluations.EVALUATIONS:
     import_module(openworld.evaluations.report_of(name))

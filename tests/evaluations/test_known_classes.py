@@ -10,7 +10,7 @@ import pytest
 import openworld as ow
 from openworld import OpenworldError
 from openworld.cli.app import app
-from openworld.cli.in_process import CliRunner
+from openworld.cli.in_process import invoke
 from openworld.evaluations import evaluation_of, read_protocol
 from openworld.evaluations.running import class_lists
 from openworld.runs import to_json
@@ -161,7 +161,7 @@ def test_the_audit_reads_the_sides_and_not_the_order(place):
     assert (names.names, names.base_count, names.by_order) == (("yellow square", "red square"), 1, False)
     (place / "known.txt").write_text("cat\n")
     (place / "all.txt").write_text("dog\ncats\ncat\nowl\n")
-    done = CliRunner().invoke(app, ["data", "audit", "all.txt", "--base", "known.txt"])
+    done = invoke(app, ["data", "audit", "all.txt", "--base", "known.txt"])
     assert "base 'cat' and new 'cats'" in done.output
 
 

@@ -11,7 +11,7 @@ from scipy import stats
 
 import openworld as ow
 from openworld.cli.app import app
-from openworld.cli.in_process import CliRunner
+from openworld.cli.in_process import invoke
 from openworld.evaluations.finished_runs import SeveralRuns, expand
 from openworld.results import METRICS, Result, Results, Value
 
@@ -23,7 +23,7 @@ SETS = ("cars", "dogs", "food", "maps", "pets", "toys")
 
 
 def openworld(*arguments):
-    return CliRunner().invoke(app, [*map(str, arguments)], env={"COLUMNS": "160"})
+    return invoke(app, [*map(str, arguments)], env={"COLUMNS": "160"})
 
 
 @pytest.fixture(scope="module")

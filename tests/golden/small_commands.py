@@ -275,7 +275,7 @@ def _predictions(seed: int) -> dict[str, Any]:
 def synthesize(out: Path) -> Any:
     """The plan of a set and the set; the command line alone offers it, and tells it as JSON."""
     from openworld.cli.app import app
-    from openworld.cli.in_process import CliRunner
+    from openworld.cli.in_process import invoke
 
     clip = ow.backbones.load("embedded")
     about = {"method": "by hand", "backbone": clip.name, "weights": clip.fingerprint}
@@ -284,7 +284,7 @@ def synthesize(out: Path) -> Any:
     how = ["synthesize", "--painter", "rendered", "--levels", "3", "--each", "2", "--least", "1", "--neighbour", "1"]
     how += ["--reference", "squares/train", "--images", "stripes/test", "--laid", "split.safetensors"]
     how += ["--out", str(out), "--device", "cpu", "--json"]
-    made = CliRunner().invoke(app, how)
+    made = invoke(app, how)
     assert made.exit_code == 0, made.output
     return (made.stdout,)
 

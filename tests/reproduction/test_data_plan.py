@@ -6,7 +6,7 @@ import pytest
 
 from openworld import OpenworldError
 from openworld.cli.app import app
-from openworld.cli.in_process import CliRunner
+from openworld.cli.in_process import invoke
 from openworld.datasets import PUBLISHED, SHIFTED
 from openworld.datasets.published.catalogue import cards, with_needs
 from openworld.reproduction.data_plan import MISSING, THERE, data_plan
@@ -17,7 +17,7 @@ from openworld.reproduction.plan import PAPERS
 def ask(monkeypatch):
     monkeypatch.delenv("OPENWORLD_DATA", raising=False)
     monkeypatch.setenv("COLUMNS", "100")
-    return lambda *arguments: CliRunner().invoke(app, ["data", "plan", *map(str, arguments)])
+    return lambda *arguments: invoke(app, ["data", "plan", *map(str, arguments)])
 
 
 def named(plan, *, needed=True):

@@ -27,24 +27,17 @@ three minutes on two cores.
 
 
 def _show_predictions(report, *, csv: bool, json: bool, quiet: bool) -> None:
-    """Show predictions: as data, the table alone where it is quiet, or where the stream lies in their place."""
+    """Show predictions: as CSV too, and where it is quiet the table alone."""
     from openworld.report.render import terminal_table
 
     if csv and json:
         raise OpenworldError("--json and --csv came together; choose one.")
-    screen = console.output()
     if csv:
         console.write(report.found.to_csv())
-    elif json:
-        console.write(report.to_json())
-    elif report.ending.place:
-        if not quiet:
-            screen.print(report.verdict[0], markup=False)
-            screen.print(report.ending.place, markup=False)
-    elif quiet:
-        screen.print(terminal_table(report.tables["predictions"].table))
+    elif quiet and not json and not report.ending.place:
+        console.output().print(terminal_table(report.tables["predictions"].table))
     else:
-        report.show(screen)
+        console.show(report, json=json, quiet=quiet)
 
 
 GROUPS: Mapping[str, Mapping[str, Command | tuple[str, Mapping[str, Command]]]] = {

@@ -304,7 +304,8 @@ def predict(
     if out is None:
         return report
     write_stream(found, out, labelled)
-    return replace(report, ending=Ending(f"Stream: {out}"))
+    ending = Ending(f"Stream: {out}")
+    return replace(report, terminal_tables=(), papers=report.papers or report.terminal_tables, ending=ending)
 
 
 def looks(prediction, threshold: float | None) -> tuple[str | None, str | None]:

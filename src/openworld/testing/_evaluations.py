@@ -252,10 +252,10 @@ def _options(folder: Path, cache: Path) -> tuple[str, ...]:
 def _ask(place: Path, *arguments: object) -> str:
     """What a command prints, with every error let through as it was raised."""
     from openworld.cli.app import app
-    from openworld.cli.in_process import CliRunner
+    from openworld.cli.in_process import invoke
 
     with chdir(place):
-        done = CliRunner().invoke(app, ["--debug", *map(str, arguments)])
+        done = invoke(app, ["--debug", *map(str, arguments)])
     if done.exception is not None and not isinstance(done.exception, SystemExit):
         raise done.exception
     assert done.exit_code == 0, f"openworld {' '.join(map(str, arguments))} ends with {done.exit_code}: {done.output}"

@@ -8,7 +8,7 @@ import pytest
 import openworld as ow
 from openworld import OpenworldError
 from openworld.cli.app import app
-from openworld.cli.in_process import CliRunner
+from openworld.cli.in_process import invoke
 from openworld.tables.stream import stream_bytes
 
 BASE, NEW = tuple(f"base {n}" for n in range(8)), tuple(f"new {n}" for n in range(8))
@@ -70,7 +70,7 @@ def test_the_labels_to_ask_for_come_as_a_ready_command(tmp_path, monkeypatch):
     path.write_bytes(stream_bytes(".npz", stream(300, 0.5, 2), NAMES, 8))
     answer = ow.estimate(SOURCE, path, open_world=True, quiet=True)
     assert answer.found.plan in answer.verdict[-1]
-    done = CliRunner().invoke(app, shlex.split(answer.found.plan)[1:])
+    done = invoke(app, shlex.split(answer.found.plan)[1:])
     assert done.exit_code == 0, done.output
     sheet = (tmp_path / "labels" / "worksheet.csv").read_text().splitlines()
     assert len(sheet) == 1 + answer.found.labels == 201

@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from openworld.own_data.shift.command import report
-from openworld.own_data.shift.measurement import ImageDegrees
-from openworld.own_data.shift.results import SURE, results_of
+from openworld.own_data.shift.measurement import SURE, ImageDegrees, results_of
 from openworld.own_data.shift.shift_map import ExampleImage, shift_examples, shift_map
 from openworld.own_data.shift.verdict import headline, sentences
 from openworld.shifts import Levels, ShiftGrid

@@ -14,8 +14,7 @@ from openworld.datasets import ImageSet
 from openworld.own_data.models import find_encoder
 from openworld.own_data.shift.decomposition import EMBEDDED, DecompositionSource, fit_or_read
 from openworld.own_data.shift.images import ImageCollection, Reader, gather
-from openworld.own_data.shift.measurement import ImageDegrees, degree_columns, measure
-from openworld.own_data.shift.results import (
+from openworld.own_data.shift.measurement import (
     CONCEPT,
     FAR,
     FAR_ALONE,
@@ -26,6 +25,9 @@ from openworld.own_data.shift.results import (
     START,
     STYLE,
     USUAL,
+    ImageDegrees,
+    degree_columns,
+    measure,
     results_of,
 )
 from openworld.own_data.shift.shift_map import ExampleImage, examples, shift_examples, shift_map

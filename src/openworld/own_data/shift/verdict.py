@@ -5,8 +5,7 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from openworld.own_data.shift.decomposition import BY_IMAGES, EMBEDDED
-from openworld.own_data.shift.measurement import ImageDegrees
-from openworld.own_data.shift.results import FAR, MEDIAN, ORDERED, SURE, USUAL
+from openworld.own_data.shift.measurement import FAR, MEDIAN, ORDERED, SURE, USUAL, ImageDegrees
 from openworld.report.shift_axes import AXES
 from openworld.results import Metric, Results
 

@@ -28,7 +28,7 @@ from openworld.datasets.pooling import pooled
 from openworld.own_data.images import labelled_images
 from openworld.own_data.shift.decomposition import DecompositionSource, decomposition_for, distinct_names, lines_of
 from openworld.own_data.shift.images import Reader, gather
-from openworld.own_data.shift.results import START
+from openworld.own_data.shift.measurement import START
 from openworld.own_data.shift.verdict import unsure
 from openworld.own_data.synthesize import plan as planning
 from openworld.own_data.synthesize.plan import SynthesisOptions, keep_division, kept_division
