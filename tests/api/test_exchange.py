@@ -129,10 +129,6 @@ def test_a_run_cites_what_it_used_once():
     assert keys == ["hua2025openworldauc", "zhou2022coop", "cimpoi2014dtd", "openworld"]
 
 
-def test_what_has_no_entry_is_named_in_a_comment():
-    assert bibliography([("datasets", "/data/own")]) == "% No entry is known of '/data/own' (datasets).\n"
-
-
 def test_methods_are_cited_by_name_or_kind():
     assert "zhou2022coop" in cite_methods(["CoOp"]) and "hendrycks2017msp" not in cite_methods(["CoOp"])
     assert cite_methods(["learners"]).count("@") > 10

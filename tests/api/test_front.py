@@ -10,7 +10,6 @@ import pytest
 from PIL import Image
 
 import openworld as ow
-from openworld.tables.entries import columns_of
 
 PREDICTIONS = {"side": ["base", "base", "new", "new"], "score": [3.0, 2.0, 1.0, 2.5], "correct": [1, 1, 1, 0]}
 
@@ -86,16 +85,6 @@ def test_late_labels_are_read_from_columns_as_from_a_file(tmp_path, command):
 
     without, of_columns, of_file = (answer(late, f"{place}") for place, late in enumerate((None, columns, file)))
     assert of_columns == of_file != without
-
-
-def test_columns_come_from_tables_of_any_library():
-    pyarrow = pytest.importorskip("pyarrow")
-    torch = pytest.importorskip("torch")
-    matrix = np.arange(6.0).reshape(3, 2)
-    assert columns_of(pyarrow.table({"a": [1, 2, 3]}))["a"].tolist() == [1, 2, 3]
-    assert columns_of({"a": torch.tensor(matrix, requires_grad=True)})["a"].tolist() == matrix.tolist()
-    with pytest.raises(ow.OpenworldError, match="differ in length"):
-        columns_of({"a": [1], "b": [1, 2]})
 
 
 @pytest.fixture

@@ -9,8 +9,7 @@ from sklearn.linear_model import LogisticRegression
 from torch import nn
 
 import openworld as ow
-from openworld import backbones, classifiers, datasets
-from openworld.tables.files import scores_of
+from openworld import classifiers, datasets
 
 NAMES = ("red", "green", "blue")
 PREPARED = classifiers.Preprocess(36, 32, "shortest", (0.5,) * 3, (0.25,) * 3)
@@ -149,15 +148,6 @@ def test_embeddings_without_a_model_or_with_another_are_refused(rows):
         ow.estimate(val | classes(), {"logits": points}, **FAST)
 
 
-def test_arrays_are_read_where_they_lie(rows, tmp_path, monkeypatch):
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "nowhere"))
-    points, labels = rows
-    table = {"logits": points[:, :3], "labels": labels, "classnames": NAMES}
-    assert ow.estimate(table, {"logits": points[:, :3]}, **FAST).results
-    file = scores_of({"logits": points}, "arrays")
-    assert np.shares_memory(next(iter(file.blocks(["logits"])))["logits"], points)
-
-
 def test_shift_takes_embeddings_from_arrays_and_files(tmp_path, monkeypatch):
     monkeypatch.setattr("openworld.own_data.shift.decomposition.STEPS", 10)
     generator = np.random.default_rng(0)
@@ -177,36 +167,3 @@ def test_shift_takes_embeddings_from_arrays_and_files(tmp_path, monkeypatch):
         ow.shift({"embeddings": points, **one}, {"embeddings": points}, quiet=True)
     with pytest.raises(ow.OpenworldError, match="6 numbers.*'embedded' have 128"):
         ow.shift({"embeddings": points}, {"embeddings": points}, classnames=known["classnames"], quiet=True)
-
-
-def test_recognition_of_embeddings_is_that_of_the_images(tmp_path, few_shapes, shared_cache):
-    from openworld.features import encode
-    from openworld.learners.engine.text_features import encode_names
-
-    clip = backbones.load("embedded")
-    parts = {
-        "train": datasets.load(str(few_shapes), part="train", shots=1, seed=1),
-        "test": datasets.load(str(few_shapes)),
-    }
-    seen = {part: encode(clip, images, cache=shared_cache) for part, images in parts.items()}
-    names = parts["test"].classnames
-    np.savez(
-        tmp_path / "mine.npz",
-        embeddings=np.concatenate([one.embeddings for one in seen.values()]),
-        labels=np.concatenate([one.labels for one in seen.values()]),
-        split=np.concatenate([[part] * len(one) for part, one in seen.items()]),
-        classnames=names,
-        class_embeddings=encode_names(clip, names, ("a photo of a {}.",)).numpy(),
-        logit_scale=float(clip.logit_scale),
-    )
-    spec = {"learners": [{"learner": "zero-shot"}], "seeds": [1], "shots": 1, "views": 1, "keep_validation": False}
-    options = {"cache": shared_cache, "workers": 1, "device": "cpu", "quiet": True}
-    file = str(tmp_path / "mine.npz")
-    own = ow.run(spec | {"dataset": file, "backbone": file}, tmp_path / "own", **options)
-    images = ow.run(spec | {"dataset": str(few_shapes)}, tmp_path / "images", **options)
-    for metric in ("openworld_auc", "auroc"):
-        own_value, value = (list(run.results.where(metric=metric))[0].value.value for run in (own, images))
-        assert own_value == pytest.approx(value, abs=1e-3)
-    learner = {"learners": [{"learner": "CoOp"}]}
-    with pytest.raises(ow.OpenworldError, match="CoOp cannot run on .*learned contexts"):
-        ow.run(spec | learner | {"dataset": file, "backbone": file}, tmp_path / "coop", **options)

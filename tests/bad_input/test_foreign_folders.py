@@ -143,10 +143,6 @@ def test_thresholds_name_no_code_and_nothing_to_fetch(thresholds):
             assert f"{option} {name}" in said or (key == "architecture" and "name a function" in said), (key, name)
 
 
-def test_thresholds_of_a_folder_of_ones_own_need_no_name(thresholds):
-    assert len(ow.detect("others", apply="kept", quiet=True).found.scores) == 4
-
-
 def test_a_model_that_is_named_again_is_used_and_checked(thresholds, tmp_path):
     edit(thresholds, model="made_here:model")
     with pytest.raises(OpenworldError, match="--model made_here:model"):

@@ -80,19 +80,6 @@ def test_progress_and_errors_show_them_too(capsys, coloured):
     assert not steering(capsys.readouterr().err)
 
 
-def test_a_bar_says_how_long_the_rest_takes_from_what_was_done_since_it_began(capsys, coloured, monkeypatch):
-    now = [0.0]
-    with core_console.bars() as progress:
-        monkeypatch.setattr(progress, "get_time", lambda: now[0])
-        bar = progress.add_task("fitting", total=10, completed=5, before=5)
-        progress.refresh()
-        assert "left" not in capsys.readouterr().err
-        now[0] = 60.0
-        progress.update(bar, completed=6)
-        progress.refresh()
-    assert "about 4 min left" in capsys.readouterr().err
-
-
 LOG = {  # steps: (seconds, doing, done, total, before, milestone), None to wait; lines that come of them
     "short work": ([(0, "reading", 0, 9, 0, False), (1.9, "finished a", 9, 9, 0, True)], []),
     "units": (

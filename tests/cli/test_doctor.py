@@ -65,11 +65,6 @@ def test_the_embedded_model_runs_every_learner_and_names_most_images_right():
         assert fact in shown
 
 
-def test_open_clip_is_checked_through_its_package(open_clip):
-    said = found("open_clip:EVA02-tiny/random")
-    assert said["run_by"].startswith("EVA02-tiny of open_clip") and said["tokenizer"] == {"positions": 77}
-
-
 def test_a_repository_that_is_not_here_is_told_with_every_place_and_the_command_that_fetches_it():
     done = check("openai/clip-vit-base-patch16")
     assert done.exit_code == 2 and "openai/clip-vit-base-patch16" in done.stderr and "Traceback" not in done.output

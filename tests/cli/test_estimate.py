@@ -12,7 +12,6 @@ from in_process import openworld, refused
 
 from openworld import classifiers, datasets
 from openworld.core.functions import find_function
-from openworld.label_free.estimate import scoring
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "estimators"))
 
@@ -116,28 +115,6 @@ def test_images_and_a_backbone(estimate, image_folder, tmp_path):
     assert found["made"]["model (logits)"].startswith("embedded") and (tmp_path / "out" / "audit.json").is_file()
     assert openworld("label", "plan", kept[1], "--out", tmp_path / "labels", "--n", 5).exit_code == 0
     assert (tmp_path / "labels" / "label.html").read_text().count("data:image/jpeg") == 5
-
-
-def test_corruptions_of_the_source_are_scored_once(estimate, image_folder, tmp_path, monkeypatch):
-    monkeypatch.setattr(scoring, "MOST", 8)
-    scored = []
-    write = scoring.write_scores
-
-    def counting(shown, panel, path, *rest, **further):
-        reused = write(shown, panel, path, *rest, **further)
-        scored.extend([path.name] * (not reused))
-        return reused
-
-    monkeypatch.setattr(scoring, "write_scores", counting)
-    asked = (image_folder / "source", image_folder / "target", "--model", "embedded", *TEMPLATE, "--estimator", "DoC")
-    asked += ("--labelled-shift", "corruptions", "--out", tmp_path / "out")
-    done = estimate(*asked)
-    assert done.exit_code in (0, 4), done.output
-    assert len(scored) == 18 and len(list((tmp_path / "out" / "scores").glob("labelled-*.parquet"))) == 16
-    left_out = json.loads((tmp_path / "out" / "estimate.json").read_text())["learned"]["left_out"]
-    assert len(left_out) == 16 and {each["name"] for each in left_out} >= {"gaussian_noise 2", "fog 5"}
-    again = estimate(*asked)
-    assert len(scored) == 18 and "are there already, and are used again" in again.output
 
 
 def test_images_without_a_model_and_those_that_cannot_be_read_are_refused(estimate, image_folder, tmp_path):

@@ -17,33 +17,6 @@ learner = "zero-shot"
 learner = "zero-shot-ensemble"
 """
 FEW = ["a {}.", "a dark {}.", "a small {}.", "half a {}."]
-HALVES = """
-protocol = "decomposed-zero-shot"
-sets = [{{ dataset = "emoji-concepts" }}]
-backbone = "{backbone}"
-images = 40
-methods = [{{ method = "LAID", settings = {{ steps = 5 }} }}]
-seeds = [1]
-sentences = {few}
-"""
-CELLS = """
-protocol = "ood-detection"
-sources = [{{ dataset = "squares" }}]
-pool = [{{ dataset = "squares" }}, {{ dataset = "darker" }}]
-id_part = "validation"
-shots = 3
-k = 2
-levels = 3
-least = 2
-seeds = [1]
-[[models]]
-backbone = "{backbone}"
-detectors = [{{ detector = "MCM" }}, {{ detector = "Energy" }}]
-[decomposition]
-backbone = "{backbone}"
-settings = {{ steps = 5 }}
-templates = {few}
-"""
 
 
 @pytest.fixture(scope="module")
@@ -86,12 +59,6 @@ def test_a_learner_that_needs_a_prompted_tower_is_refused_before_anything_is_enc
     assert not (place / "coop").exists()
 
 
-@pytest.mark.parametrize("text", [HALVES, CELLS], ids=["decomposed zero-shot", "detectors"])
-def test_evaluations_of_embeddings_run_on_it(place, foreign_folder, text, request):
-    name = request.node.callspec.id.partition(" ")[0]
-    assert json.loads(run(place, text, f"transformers:{foreign_folder('align')}", name))["results"]
-
-
 def test_shift_is_measured_in_its_features(place, foreign_folder, monkeypatch):
     monkeypatch.setattr("openworld.own_data.shift.decomposition.STEPS", 5)
     asked = ("--reference", "reference", "--test", "new", "--classnames", "names.txt", "--templates", "few.txt")
@@ -99,14 +66,3 @@ def test_shift_is_measured_in_its_features(place, foreign_folder, monkeypatch):
     told(place, "shift", *asked, "--out", "shift")
     assert (place / "shift" / "degrees.csv").is_file()
     refused("image tower", "shift", *asked, "--taught-by", "images", cwd=place)
-
-
-def test_of_a_foreign_encoder_learners_of_names_alone_run_and_the_others_say_why_not(place, foreign_folder):
-    asked = ("doctor", f"transformers:{foreign_folder('align')}", "--device", "cpu", "--json")
-    said = json.loads(told(place, *asked))
-    assert said["run_by"].startswith("AlignModel of transformers") and said["joint_dimension"] == 64
-    free = {name for name, missing in said["learners"].items() if missing is None}
-    assert free == {"zero-shot", "zero-shot-ensemble"}
-    assert "learned contexts" in said["learners"]["CoOp"]
-    lacking = [name for name, missing in said["methods"].items() if missing]
-    assert len(lacking) == 2 and any("GL-MCM" in name for name in lacking)

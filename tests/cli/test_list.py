@@ -1,6 +1,5 @@
 """`openworld list`: a row for everything that there is, of other packages too; no kind waits for another."""
 
-import subprocess
 import sys
 
 import pytest
@@ -50,22 +49,6 @@ def test_everything_has_a_row_with_its_facts(kind):
     for name, entry in ENTRIES[kind].items():
         assert all(fact in rows[name] for fact in facts(kind, name, entry)), rows[name]
     assert kind not in HUNDRED or max(map(len, map(str.rstrip, lines))) <= 100
-
-
-WITHOUT_TORCH = """
-import sys
-import openworld.estimators
-assert not {'ot', 'PIL', 'pyarrow'} & set(sys.modules)
-from openworld.cli.app import app
-app(['list', 'metrics'])
-assert not {'openworld.learners', 'torch'} & set(sys.modules)
-app(['list'])
-assert 'torch' not in sys.modules
-"""
-
-
-def test_other_kinds_wait_neither_for_learners_nor_for_torch():
-    assert subprocess.run([sys.executable, "-c", WITHOUT_TORCH]).returncode == 0
 
 
 BASE = {

@@ -3,17 +3,15 @@
 import os
 import shutil
 import stat
-from contextlib import chdir, suppress
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 from every_output import FIT, SHIFT
 from in_process import openworld
 
-import openworld as ow
 from openworld.api.arguments import OutputFile, OutputFolder
 from openworld.cli.app import COMMANDS
-from openworld.core.errors import OpenworldError
 from openworld.core.types import hints_of
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="needs devices and pipes")
@@ -229,15 +227,6 @@ def test_a_file_that_takes_no_lines_is_refused_before_the_state_goes_on(world, t
     done = openworld(*call, "--json-lines", tmp_path / "notes.txt")
     assert done.exit_code == 2 and "notes.txt" in done.stderr and not state.exists()
     assert (tmp_path / "notes.txt").read_text() == "bought milk\n"
-
-
-def test_objects_never_write_over_a_run(world):
-    with chdir(world):
-        report, before = ow.average(["s1", "s2"]), seen(world)
-        for write, place in ((report.save_report, "s1/run.json"), (report.write, Path("s1"))):
-            with pytest.raises(OpenworldError, match="a run"):
-                write(place)
-    assert seen(world) == before
 
 
 def test_the_same_command_writes_again(world, tmp_path):

@@ -229,14 +229,6 @@ def test_a_stream_keeps_what_the_learner_says_and_the_class_folders(coop, class_
     assert {stream.names[label] for label in stream.labels.label} == {*fitted.classnames, *new}
 
 
-def test_a_learner_with_base_logits_of_its_own_writes_them(fit, class_folders, tmp_path):
-    _, folder = fit(LEARNERS["DePT"](schedule=SHORT))
-    images, new = class_folders
-    assert predict(folder, images, "--new", new[0], "--out", tmp_path / "stream.npz").exit_code == 0
-    stream = read_stream(tmp_path / "stream.npz")
-    assert not np.allclose(stream.base_logits, stream.logits[:, :4]) and stream.labels is None
-
-
 def test_the_images_of_a_data_set_have_its_labels(coop):
     fitted, folder = coop
     noto = datasets.load("emoji-groups", domain="noto")

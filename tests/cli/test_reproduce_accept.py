@@ -100,17 +100,6 @@ def test_openpl_is_compared_over_orders_of_the_classes(place, as_printed, monkey
     assert found == [("DTD", "Acc(0)", "Table 12"), ("Flowers102", "Acc(0)", "Table 16")]
 
 
-def test_imagenet_and_its_variants_are_compared(place, as_printed):
-    several = ("imagenet", "imagenetv2", "imagenet-sketch", "imagenet-a", "imagenet-r")
-    for name in several:
-        plant(place / "data", name)
-    assert reproduce("openworldauc", *RUN, "--quiet", code=3) == ""
-    found = {row["dataset"]: row["source"] for row in rows_of(place) if row["metric"] == "AUROC"}
-    variants = ("ImageNetV2", "ImageNet-Sketch", "ImageNet-A", "ImageNet-R")
-    in_8_9 = dict.fromkeys(("DTD", "Flowers102", "ImageNet"), "Table 8-9")
-    assert found == in_8_9 | dict.fromkeys(variants, "Table 10")
-
-
 SPLIT = Path("data/dtd/split_zhou_DescribableTextures.json")
 
 
@@ -119,25 +108,7 @@ def break_images(monkeypatch):
     SPLIT.write_text(json.dumps(split | {"test": split["test"][1:]}))
 
 
-def break_names(monkeypatch):
-    SPLIT.write_text(SPLIT.read_text().replace('"Abbey"', '"abbey church"'))
-
-
-def break_preprocessing(monkeypatch):
-    monkeypatch.setattr(stages, "PREPROCESS", replace(stages.PREPROCESS, mean=(0.48, 0.46, 0.41)))
-
-
-def break_weights(monkeypatch):
-    monkeypatch.setattr(stages, "VIT_B_16", stages.VIT_B_16 | {"parameters": 149_620_738})
-
-
-BROKEN = {
-    "images": break_images,
-    "names": break_names,
-    "sentences": None,
-    "preprocessing": break_preprocessing,
-    "weights": break_weights,
-}
+BROKEN = {"images": break_images, "sentences": None}
 
 
 @pytest.mark.parametrize("stage", BROKEN)
@@ -149,7 +120,6 @@ def test_the_stage_that_departs_is_named(place, as_printed, monkeypatch, stage):
     assert done.exit_code == 3, done.output
     found = json.loads(done.stdout[done.stdout.index("\n{") if done.stdout[0] != "{" else 0 :])
     assert not found["accepted"] and {each["stage"] for each in found["departures"]} == {stage}
-    assert stage != "names" or f"and so does {stage}" in reproduce("openworldauc", *RUN, code=3)
 
 
 def test_another_backbone_than_the_papers_is_told(place):
@@ -160,19 +130,11 @@ def test_another_backbone_than_the_papers_is_told(place):
     assert "Departs in images: DTD: 3 classes, published are 47." in shown
 
 
-def test_the_plan_needs_no_data_and_tells_the_cost(place):
-    found = reproduce("openworldauc", "--data", "elsewhere", "--accept", "--plan", "--json", code=0)
-    cost = json.loads(found)["cost"]
-    assert cost["units"] == 11 and cost["images"] < 240_000 and cost["bytes"] < 10**9
-
-
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("frap", "--data", "data"), "openworldauc and openpl; frap has no such rows"),
         (("openworldauc", "--data", "embedded"), "needs the papers' own images"),
         (("openworldauc", "--data", "data", "--learners", "CoOp"), "CoOp learns"),
-        (("openworldauc", "--data", "data", "--shots", "4"), "takes no --add, --shots, --views or --quick"),
         (("openworldauc", "--data", "data", "--table", "2"), "leave --table, --figure out"),
         (("openpl", "--data", "data", "--seeds", "1"), "at least 3 seeds"),
         (("openworldauc", "--data", "nowhere"), "nowhere"),

@@ -1,11 +1,10 @@
 """`openworld reproduce frap`: its plan, and its tables from records that nobody measured."""
 
 import importlib.util
-import json
 from pathlib import Path
 
 import pytest
-from in_process import openworld, refused
+from in_process import openworld
 
 from openworld.reproduction import series
 
@@ -40,23 +39,6 @@ def performed(monkeypatch):
         return {}
 
     monkeypatch.setattr(series, "carry_out_runs", carry_out_runs)
-
-
-def test_a_plan_needs_no_data_and_holds_specs_remarks_and_cost_as_json(reproduce):
-    shown = " ".join(reproduce("--data", "elsewhere", "--plan").split())
-    assert "FRAP · Tables 1 to 4, 6, 7 · data in elsewhere" in shown and "seeds 0 1 10" in shown
-    assert "In all 276 units (one checkpoint of a classifier)" in shown
-    assert "are made here from test images" in shown and "It must hold 18 data set(s)" in shown
-    found = json.loads(reproduce("--data", "embedded", "--plan", "--json", "--learners", "AC, FRAP (CLIP)"))
-    (run,) = found["runs"]
-    assert run["name"] == "emoji-ac-frap-clip" and run["spec"]["protocol"] == "accuracy-estimation"
-    assert found["cost"]["units"] == 27 and "stand for none of the paper's" in found["remarks"][0]
-    assert not Path("runs").exists()
-
-
-def test_wrong_use_is_refused():
-    refused("Table 5 of frap cannot be made", "reproduce", "frap", "--data", "embedded", "--table", "5")
-    refused("did you mean 'FRAP (CLIP)'", "reproduce", "frap", "--data", "embedded", "--learners", "FRAP (CLP)")
 
 
 def test_every_table_stands_beside_the_printed_one(reproduce, performed):

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 from in_process import openworld, told
 
-from openworld.evaluations.finished_runs import read_report
 from openworld.evaluations.recognition.outcome import load
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "datasets"))
@@ -100,13 +99,6 @@ def test_a_clean_audit_is_silent_and_the_place_of_the_data_is_in_no_record(run, 
     assert not any(b"data" + os.sep.encode() in record for record in first.values())
 
 
-@pytest.mark.slow
-def test_worker_processes_find_the_data(run, place):
-    run("dtd")
-    run("dtd", "--out", "runs/several", workers="2")
-    assert records(place / "runs" / "several") == records(place / "runs" / "dtd")
-
-
 def test_generalisation_to_a_variant_of_a_part_of_the_classes_and_to_other_data_sets(run, place):
     assert "class names: 1 warning" in run("generalisation")
     outcomes = load(place / "runs" / "generalisation")
@@ -115,14 +107,6 @@ def test_generalisation_to_a_variant_of_a_part_of_the_classes_and_to_other_data_
     image = next((place / "data" / "dtd" / "images").rglob("*.jpg"))
     said = told(place, "predict", "runs/generalisation", image, "--unit", "CoOp, seed 1", "--run-names", "--json")
     assert [len(json.loads(said)[side]) for side in ("base_names", "new_names", "images")] == [6, 6, 1]
-
-
-def test_dynamic_scenarios_with_a_variant_of_a_part_of_the_classes(run, place):
-    run("dynamic")
-    areas = read_report(place / "runs" / "dynamic").results.where(metric="auc", entity="zero-shot")
-    runs = {(row.where["scenario"], row.where.get("target")) for row in areas if "images" in row.where}
-    assert {("distribution-shift", "imagenet-r"), ("co-evolution", "dtd")} < runs and len(runs) == 5
-    assert [each["dataset"] for each in audits(place / "runs" / "dynamic")] == ["caltech101", "imagenet", "dtd"]
 
 
 def test_what_is_missing_is_said_before_any_work(run, place, tmp_path):

@@ -135,23 +135,6 @@ def test_a_kept_laid_gives_the_same_degrees_and_kept_levels_the_same_cells(folde
     assert ": the image lies " in shift(*sides, *kept)
 
 
-def test_how_many_names_teach_is_said_and_chosen_and_ids_are_named(folders, tmp_path, monkeypatch):
-    monkeypatch.setattr(decomposition, "STEPS", 2)
-    names = tmp_path / "names.txt"
-    names.write_text("\n".join(["n01440764", "n01443537", *THINGS]))  # tench, goldfish
-    sides = "--reference", folders / "reference", "--test", folders / "new", "--neighbour", 2, "--classnames", names
-    shift(*sides, "--most-names", 21, "--out", tmp_path / "drawn")
-    limits = " ".join(json.loads((tmp_path / "drawn" / "shift.json").read_text())["limits"])
-    assert "21 of 26 class names" in limits and "--most-names 0" in limits
-    assert len(load_decomposition(tmp_path / "drawn" / "laid.safetensors").about["names"]) == 21
-    shift(*sides, "--most-names", 0, "--out", tmp_path / "all")
-    taught = load_decomposition(tmp_path / "all" / "laid.safetensors").about["names"]
-    assert taught[:3] == ["tench", "goldfish", "red a"]
-    names.write_text(names.read_text() + "\nn00005787")
-    monkeypatch.setattr("openworld.datasets.names.class_names.find_wordnet", lambda: None)
-    refused("'n00005787'", "shift", *sides)
-
-
 def test_laid_taught_by_images_sees_appearance_and_is_kept(folders, tmp_path, monkeypatch):
     monkeypatch.setattr(decomposition, "STEPS", 5)
     monkeypatch.setattr(decomposition, "LOOKS", ("plain", "monochrome", "pixel art", "papercut", "fog 3"))

@@ -1,7 +1,6 @@
 """One finder for whatever somebody has."""
 
 import re
-import sys
 
 import numpy as np
 import pytest
@@ -15,26 +14,6 @@ from openworld.own_data.models import find_encoder, find_model, named_classes, r
 from openworld.tables.embeddings import embeddings_of
 
 COLUMNS = {"classnames": np.array(["cat", "dog"]), "class_embeddings": np.eye(2, dtype=np.float32)}
-CODE = """
-from openworld import classifiers
-
-SQUARE = classifiers.Preprocess(8, 8, "shortest", (0.5,) * 3, (0.5,) * 3)
-
-class Towers:
-    logit_scale = 100.0
-
-    def encode_image(self, images):
-        return [[1.0, 0.0]] * len(images)
-
-    def encode_text(self, texts):
-        return [[1.0, 0.0]] * len(texts)
-
-def towers():
-    return Towers()
-
-def classes():
-    return classifiers.Classifier(classifiers.build("convnet", 2, 8), ("cat", "dog"), SQUARE, "mine")
-"""
 SQUARE = classifiers.Preprocess(8, 8, "shortest", (0.5,) * 3, (0.5,) * 3)
 
 
@@ -47,11 +26,6 @@ def fitted(tmp_path_factory):
     clip, cache = backbones.load("embedded"), tmp_path_factory.mktemp("cache")
     images = datasets.load("emoji-groups", part="train", shots=1)
     return ZeroShot().fit(clip, encode(clip, images, cache=cache), seed=0)
-
-
-def test_objects_stay_what_they_are(fitted):
-    mine = classifier()
-    assert find_model(mine) is mine and find_model(fitted) is fitted and find_model(fitted.clip) is fitted.clip
 
 
 def test_folders_and_names(fitted, tmp_path):
@@ -69,17 +43,6 @@ def test_embeddings_of_class_names_are_a_model_in_every_form(tmp_path):
         found = find_model(what)
         assert isinstance(found, GivenEncoder) and found.classnames == ("cat", "dog")
         np.testing.assert_array_equal(found.encode_text(["dog"]).numpy(), [[0, 1]])
-
-
-def test_a_function_returns_any_of_them(tmp_path, monkeypatch):
-    (tmp_path / "finder_of_mine.py").write_text(CODE)
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "path", [*sys.path])
-    try:
-        assert find_model("finder_of_mine:towers").name == "finder_of_mine:towers"
-        assert find_model("finder_of_mine:classes").classnames == ("cat", "dog")
-    finally:
-        sys.modules.pop("finder_of_mine", None)
 
 
 def test_numbered_classes_are_named():
