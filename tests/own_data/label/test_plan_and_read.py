@@ -276,6 +276,10 @@ def test_streams_of_other_images_are_not_compared(tmp_path, world, other):
     ):
         with pytest.raises(OpenworldError, match=words):
             plan(tmp_path / "pair", world, compare=scores_of(changed, "other.npz"))
+    names = np.array([f"{row}.png" for row in range(400)])
+    first, second = (scores_of(columns | {"image": own}, "mine.npz") for own in (names, names[::-1]))
+    with pytest.raises(OpenworldError, match="id 'i0' is image 0.png in mine.npz and 399.png in mine.npz"):
+        plan_labels(first, tmp_path / "pair", compare=second)
 
 
 @pytest.mark.parametrize(
