@@ -18,8 +18,8 @@ from openworld import __version__
 from openworld.core.errors import OpenworldError
 from openworld.report.table import Column, Row, Table
 from openworld.results import TEXT
-from openworld.runs.scratch import VARIABLES
 from openworld.runs.provenance import installed_version
+from openworld.runs.scratch import VARIABLES
 
 _REQUIREMENT = re.compile(r"([\w.-]+)[^;]*?>=([\w.]+)[^;]*(?:;.*extra == ['\"]([\w-]+)['\"])?")
 DEVELOPERS = ("test", "docs", "build-world")
