@@ -42,8 +42,8 @@ LINES = {
 }
 """Room -> the most lines of Python that it may have."""
 MOST = {
-    "files": 663,
-    "classes": 781,
+    "files": 656,
+    "classes": 769,
     "small files of one user": 8,
     "short functions called once": 165,
     "participles as names": 611,
