@@ -26,7 +26,12 @@ def test_as_many_weights_as_known(name):
     assert sum(weights.numel() for weights in build(name, 10, 32).parameters()) == WEIGHTS[name]
 
 
-@pytest.mark.parametrize("name", [name for name in ARCHITECTURES if not name.endswith(("-18", "-121"))])
+def test_the_narrow_ones_halve_the_image_first():
+    strides = {name: build(name, 2, 32)[0].stride[0] for name in ARCHITECTURES}
+    assert {name for name, stride in strides.items() if stride == 2} == {"resnet-8", "resnet-14", "densenet-18"}
+
+
+@pytest.mark.parametrize("name", ["convnet", "resnet-14", "densenet-18"])
 def test_logits_per_class_on_images_of_any_side(name):
     with torch.inference_mode():
         assert build(name, 7, 33).eval()(torch.zeros(2, 3, 33, 33)).shape == (2, 7)

@@ -12,6 +12,7 @@ from torch import nn
 from openworld import OpenworldError, detectors
 from openworld.classifiers import Classifier, Preprocess, describe, files, load
 from openworld.classifiers.exported import is_exported
+from openworld.classifiers.serialization import function_of
 from openworld.label_free.benchmark.spec import ModelSpec
 from openworld.ood.model_entries import DetectorSpec, JudgedSpec
 
@@ -78,6 +79,7 @@ def test_logits_are_those_of_the_network_for_any_number_of_images(folder, name):
 
 def test_a_file_that_may_run_code_is_not_loaded_unasked(folder, monkeypatch):
     monkeypatch.setattr("torch.export.load", None)
+    assert function_of(folder / "mine.pt2") == "torch.export"
     with pytest.raises(OpenworldError, match="may run code.*--architecture torch.export"):
         load(folder / "mine.pt2")
 
