@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from torch import Tensor
 
 from openworld.core.types import checked
-from openworld.detectors.engine.sampling import Reading, Sampling, read_samples
+from openworld.detectors.engine.perturbation import Reading, Sampling, read_samples
 from openworld.detectors.plugin_api import Activations, DetectorCard, Fittable
 
 

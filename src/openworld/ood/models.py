@@ -24,7 +24,7 @@ from openworld.datasets.names.forms import are_numbered, readable_class_name
 from openworld.detectors import Activations, FitStatistics, FittedDetector
 from openworld.detectors.catalogue import LOGITS_ALONE
 from openworld.detectors.engine.fitted import plain_scores
-from openworld.detectors.engine.sampling import dropout_layers
+from openworld.detectors.engine.perturbation import dropout_layers
 from openworld.evaluations.classifiers import Checkpoint
 from openworld.evaluations.held import held, is_held
 from openworld.evaluations.runtime import Machine

@@ -5,8 +5,7 @@ import torch
 
 from openworld import OpenworldError
 from openworld.detectors import GEN, SCALE, Activations, AdaSCALE, Head, Maps, Texts
-from openworld.detectors.engine.perturbation import Perturbation
-from openworld.detectors.engine.sampling import Sampling
+from openworld.detectors.engine.perturbation import Perturbation, Sampling
 
 HEAD = Head(torch.eye(3, 4), torch.zeros(3))
 

@@ -18,8 +18,7 @@ from openworld.core.errors import OpenworldError, present
 from openworld.core.representation import short_repr
 from openworld.core.types import checked
 from openworld.detectors.engine.head import Head, as_floats
-from openworld.detectors.engine.perturbation import Perturbation
-from openworld.detectors.engine.sampling import Sampling
+from openworld.detectors.engine.perturbation import Perturbation, Sampling
 from openworld.detectors.engine.texts import Texts
 
 PER_IMAGE = ("features", "outputs", "labels", "patches", "own", "images")

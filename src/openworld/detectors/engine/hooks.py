@@ -27,8 +27,15 @@ from openworld.detectors.engine.layer_search import (
     run,
     takes_channels_last,
 )
-from openworld.detectors.engine.perturbation import AffineBatchNorm, Perturbation, input_gradients, uniform_gradients
-from openworld.detectors.engine.sampling import Sampling, dropout_layers, sampled_logits
+from openworld.detectors.engine.perturbation import (
+    AffineBatchNorm,
+    Perturbation,
+    Sampling,
+    dropout_layers,
+    input_gradients,
+    sampled_logits,
+    uniform_gradients,
+)
 
 Batch = Any  # a tensor; `_require_batch` tells whoever brings a list what to do with it
 

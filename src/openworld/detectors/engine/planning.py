@@ -22,7 +22,7 @@ from openworld.detectors.engine.activations import Activations
 from openworld.detectors.engine.fit_statistics import FitStatistics, gather
 from openworld.detectors.engine.fitted import FittedDetector, OODDetector, is_sequential, score_together
 from openworld.detectors.engine.hooks import WatchedModel
-from openworld.detectors.engine.sampling import Sampling
+from openworld.detectors.engine.perturbation import Sampling
 
 MOST = 1_000_000_000  # training images; a sample of them draws a number for each
 
