@@ -17,7 +17,7 @@ LINES = {
     "evaluations": 9_050,
     "label_free": 7_375,
     "estimators": 6_700,
-    "detectors": 6_104,
+    "detectors": 6_099,
     "datasets": 5_900,
     "ood": 5_800,
     "report": 5_550,
@@ -42,8 +42,8 @@ LINES = {
 }
 """Room -> the most lines of Python that it may have."""
 MOST = {
-    "files": 656,
-    "classes": 769,
+    "files": 654,
+    "classes": 768,
     "small files of one user": 8,
     "short functions called once": 165,
     "participles as names": 611,
