@@ -52,13 +52,6 @@ def test_numpy_and_dataclasses_become_plain():
     assert type(plain["f"]) is float and type(plain["b"]) is bool
 
 
-def test_the_copy_shares_nothing():
-    inner = [1]
-    plain = to_json({"inner": inner})
-    inner.append(2)
-    assert plain == {"inner": [1]}
-
-
 @pytest.mark.parametrize(
     ("value", "place"),
     [

@@ -63,9 +63,3 @@ def test_workers_stay_on_a_device_and_the_successor_of_a_dead_one_takes_its_devi
     assert {timing["cache"] for timing in timings} == {"here"}
     on = {timing["process"]: timing["device"] for timing in timings}
     assert sorted(on.values()) == ["cuda:0", "cuda:1"]
-
-
-def test_where_a_unit_is_computed_is_no_part_of_its_key():
-    unit = Unit("example_units:located", {"n": 0}, resources={"machine": {"device": "cuda:0", "cache": "here"}})
-    assert unit.on("cuda:1") == unit and unit.on("cuda:1").key == unit.key
-    assert unit.on("cuda:1").resources["machine"] == {"device": "cuda:1", "cache": "here"}

@@ -4,7 +4,7 @@ import sys
 from types import SimpleNamespace
 
 import pytest
-from driven import PATIENCE, finish, kill_between_units, no_leftovers, start
+from driven import PATIENCE, finish, start
 from example_units import draws
 
 from openworld.core.errors import OpenworldError
@@ -114,14 +114,6 @@ def test_a_worker_that_dies_costs_one_unit_which_is_begun_again(tmp_path, stand_
     (lost,) = (event for event in events if event.state == "lost")
     assert (lost.unit, lost.detail) == ("draw-1", "WorkerCrashedError: The worker died")
     assert sum(event.state == "started" for event in events) == 4
-
-
-def test_a_unit_that_always_kills_its_worker_fails_and_the_others_are_kept(tmp_path, stand_in):
-    stand_in(deaths={"draw-1": 99})
-    store = RunStore(tmp_path)
-    with pytest.raises(OpenworldError, match=r"unit 'draw-1': its process died 3 times \(WorkerCrashedError"):
-        execute(draws(3), store, engine="ray", workers=2, on_failure="finish")
-    assert [store.has(unit) for unit in draws(3)] == [True, False, True]
 
 
 def failing():
@@ -263,10 +255,3 @@ def test_a_real_ray_is_quiet(tmp_path, whole, contents):
         ["", *(f"draw-{n} {w}" for n in range(3) for w in ("started", "finished"))]
     )
     assert contents(tmp_path) == contents(whole)
-
-
-@real_ray
-def test_a_run_that_is_killed_is_finished_from_where_it_was(tmp_path, whole, contents):
-    kill_between_units(tmp_path, 2, "ray")
-    finish("run", tmp_path, 1, 0)
-    assert contents(tmp_path) == contents(whole) and no_leftovers(tmp_path)

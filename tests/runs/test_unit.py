@@ -18,24 +18,20 @@ def test_key_is_the_digest_of_all_that_decides_the_result():
 
 @pytest.mark.parametrize(
     "change",
-    [
-        {"function": "example_units:fail"},
-        {"arguments": {"seed": 2}},
-        {"inputs": {"weights": "cd"}},
-        {"version": 2},
-    ],
+    [{"function": "a:b"}, {"arguments": {"seed": 2}}, {"inputs": {"weights": "cd"}}, {"version": 2}],
 )
 def test_each_part_changes_the_key_and_nothing_else_does(change):
-    stated = {
-        "function": "example_units:draw",
-        "arguments": {"seed": 1},
-        "inputs": {"weights": "ab"},
-        "version": 1,
-    }
+    stated = {"function": "example_units:draw", "arguments": {"seed": 1}, "inputs": {"weights": "ab"}, "version": 1}
     unit = Unit(**stated)
     assert Unit(**(stated | change)).key != unit.key
     assert Unit(**stated, name="other", resources={"device": "cuda"}) == unit
     assert hash(Unit(**stated, name="other")) == hash(unit)
+
+
+def test_where_a_unit_is_computed_is_no_part_of_its_key():
+    unit = Unit("example_units:located", {"n": 0}, resources={"machine": {"device": "cuda:0", "cache": "here"}})
+    assert unit.on("cuda:1") == unit and unit.on("cuda:1").key == unit.key
+    assert unit.on("cuda:1").resources["machine"] == {"device": "cuda:1", "cache": "here"}
 
 
 def test_run_calls_the_function_with_arguments_resources_and_inputs():
