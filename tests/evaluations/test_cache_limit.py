@@ -4,9 +4,9 @@ import pytest
 
 from openworld import OpenworldError
 from openworld.evaluations import RecognitionSpec
-from openworld.evaluations.encoding import encode_tasks, in_order, with_room
+from openworld.evaluations.encoding import encode_tasks, with_room
+from openworld.evaluations.learning import Learning
 from openworld.evaluations.recognition.evaluation import EVALUATION
-from openworld.evaluations.recognition.spec import tasks
 from openworld.evaluations.runtime import Machine, encoded_parts
 from openworld.features import Encoding
 from openworld.features.store import FeatureStore
@@ -63,7 +63,7 @@ def size(cache):
 
 def run(spec, machine, folder):
     """Every record's files, by their checksums; encodes first what there is room for."""
-    encode_tasks(tasks(spec), machine)
+    encode_tasks(spec.tasks(), machine)
     done = execute(EVALUATION.units(spec, machine), RunStore(folder))
     return {one.name: one.files for one in done}
 
@@ -93,7 +93,7 @@ def test_records_are_the_same_the_disk_is_bounded_and_each_training_set_is_made_
 
 
 def test_the_order_of_units_does_not_change_where_there_is_no_limit(spec):
-    planned = tasks(spec)
-    assert in_order(planned, Machine()) == planned
-    seeds = [(task.learner.label, task.seed) for task in in_order(planned, Machine(cache_limit=1))]
+    planned = spec.tasks()
+    assert Learning.order(planned, Machine()) == planned
+    seeds = [(task.learner.label, task.seed) for task in Learning.order(planned, Machine(cache_limit=1))]
     assert seeds[:4] == [("LoCoOp", 1), ("LoCoOp, again", 1), ("LoCoOp", 2), ("LoCoOp, again", 2)]

@@ -6,7 +6,6 @@ from openworld import OpenworldError
 from openworld.evaluations import RecognitionSpec
 from openworld.evaluations.artifacts import Crew
 from openworld.evaluations.encoding import EncodingStage, encode_tasks
-from openworld.evaluations.recognition.spec import tasks
 from openworld.evaluations.runtime import Machine
 from openworld.runs import read_spec
 
@@ -14,7 +13,7 @@ from openworld.runs import read_spec
 @pytest.fixture
 def planned(few_shapes):
     given = {"dataset": str(few_shapes), "learners": ({"learner": "CoOp"},), "seeds": (1,), "shots": 2, "views": 1}
-    return tasks(read_spec(given | {"keep_validation": False}, RecognitionSpec))
+    return read_spec(given | {"keep_validation": False}, RecognitionSpec).tasks()
 
 
 def contents(cache):

@@ -1,4 +1,4 @@
-"""Tasks of learners, before one is run: what they read is encoded, what cannot be learned is refused.
+"""What tasks of learners read is encoded before one is run.
 
 An artifact is a shard of an image set, with the bytes that encoding the whole would write; a set becomes whole when
 `encode_tasks` has looked at it afterwards.
@@ -6,9 +6,6 @@ An artifact is a shard of an image set, with the bytes that encoding the whole w
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
-
-import torch
 
 from openworld.core.errors import OpenworldError
 from openworld.core.sizes import size_in_words
@@ -26,9 +23,6 @@ from openworld.features import (
     missing_shards,
 )
 from openworld.features.encoding import rows_of_shards
-from openworld.learners import configure, find_learner, origin
-from openworld.learners.engine.fitted import schedules_of
-from openworld.learners.engine.requirements import offers_everything, require_able
 from openworld.runs import digest
 
 
@@ -71,7 +65,7 @@ def _made_first(tasks: Sequence[Learning], machine: Machine, workers: int) -> li
     """Return what, of all that the tasks read, is encoded before they begin."""
     needed = dict.fromkeys(
         (source, task.backbone, task.encoding(part))
-        for task in in_order(tasks, machine)
+        for task in Learning.order(tasks, machine)
         for part, source in task.image_sets.items()
     )
     if machine.cache_limit is None:
@@ -110,53 +104,6 @@ def _of_set(entry: EncodedSet, machine: Machine) -> tuple:
     """(backbone, images, encoding), as functions of encoded image sets take them."""
     source, name, encoding = entry
     return machine.backbone(name), source.load(), encoding
-
-
-def in_order(tasks: Sequence[Learning], machine: Machine) -> list[Learning]:
-    """The tasks as they come; where the cache has a limit, all that use a training set one after the other."""
-    if machine.cache_limit is None:
-        return list(tasks)
-    of_training_set: dict[EncodedSet, list[Learning]] = {}
-    for task in tasks:
-        of_training_set.setdefault((task.image_sets["train"], task.backbone, task.encoding("train")), []).append(task)
-    return [task for same in of_training_set.values() for task in same]
-
-
-def require_learnable(tasks: Sequence[Learning], machine: Machine) -> None:
-    """Refuse a class without an image, and a learner that needs more than the backbone has."""
-    for images in {images: None for task in tasks for images in task.whole_sets}:
-        images.require_every_class()
-    wanted = {(task.backbone, task.learner.learner): task.learner for task in tasks}
-    for (name, learner), entry in wanted.items():
-        clip = machine.backbone(name)
-        if not offers_everything(clip):  # one whose towers take all that ours give needs no trial
-            require_able(clip, configure(find_learner(learner), entry.settings))
-
-
-def effort(task: Learning, machine: Machine) -> tuple[float, ...]:
-    """Return steps of training, and among equals how many numbers are learned; (0, 0) where nothing is."""
-    if machine.cache_limit is not None:
-        return ()  # training sets decide the order then
-    learner = configure(find_learner(task.learner.learner), task.learner.settings)
-    if not schedules_of(learner):
-        return 0, 0
-    images, clip = task.image_sets["train"].load(), machine.backbone(task.backbone)
-    start = learner.start(clip, images.classnames, torch.Generator().manual_seed(0))
-    steps = sum(schedule.epochs * schedule.steps(len(images)) for schedule in schedules_of(learner))
-    return steps, sum(tensor.numel() for tensor in start.values())
-
-
-def inputs_of(task: Learning, machine: Machine) -> dict[str, str]:
-    weights = machine.backbone(task.backbone).fingerprint
-    images = {part: source.fingerprint for part, source in task.image_sets.items()}
-    return {"weights": weights} | other_inputs(task, machine) | images
-
-
-def other_inputs(task: Learning, machine: Machine) -> dict[str, str]:
-    """Return what else a result depends on: the package of a learner of a plug-in, a precision not the usual."""
-    package = origin(task.learner.learner)
-    precision = "" if machine.precision == "float32" else machine.precision
-    return {name: value for name, value in {"plug-in": package, "precision": precision}.items() if value}
 
 
 @dataclass(frozen=True)
@@ -219,15 +166,3 @@ class EncodingStage:
             for shard in missing_shards(clip, images.load(), encodings, cache=self.machine.folder):
                 title = f"{images}, image set {number}, shard {shard + 1}"
                 yield EncodedShard(title, images, tuple(encodings), name, shard)
-
-
-def learning(tasks: Callable, **further: Any) -> dict[str, Any]:
-    """Return the parts that evaluations of learners share, by the fields of `Evaluation`, and `further` ones."""
-    return {
-        "inputs": inputs_of,
-        "require": require_learnable,
-        "order": in_order,
-        "effort": effort,
-        "artifacts": lambda spec, machine: (EncodingStage(tasks(spec), machine),),
-        "backbones": lambda spec: (spec.backbone,),
-    } | further

@@ -37,7 +37,8 @@ class Spec:
     """What specs have in common; one is a frozen dataclass with fields `protocol` and, mostly, `seeds`.
 
     The spec of an evaluation adds a property for every list that tasks are made for (`learner = entry_of("learners")`)
-    and a property `name`, what people call the unit, one of a kind in its run.
+    and a property `name`, what people call the unit, one of a kind in its run. It may have the parts of `Evaluation`
+    as its methods, by their names.
     """
 
     seed = entry_of("seeds")
@@ -115,7 +116,7 @@ def nothing(*_: Any) -> tuple:
 
 @dataclass(frozen=True, eq=False)
 class Evaluation:
-    """The parts of an evaluation.
+    """The parts of an evaluation; of those left out, whatever the spec has as a method of that name.
 
     Args:
         name: as specs and the command line call it.
@@ -149,30 +150,36 @@ class Evaluation:
     tasks: Callable[[Any], Sequence]
     evaluate: Callable[[Any, Any], UnitResult]
     version: int = 1
-    inputs: Callable[[Any, Any], Mapping[str, str]] = lambda task, machine: {}
-    artifacts: Callable[[Any, Any], Iterable] = nothing
-    require: Callable[[Sequence, Any], object] = nothing
-    summary: Callable[[Any], Iterable[str]] = nothing
+    inputs: Callable[[Any, Any], Mapping[str, str]] = DERIVED
+    artifacts: Callable[[Any, Any], Iterable] = DERIVED
+    require: Callable[[Sequence, Any], object] = DERIVED
+    summary: Callable[[Any], Iterable[str]] = DERIVED
     fingerprints: Callable[[Any], Mapping[str, str]] = DERIVED
     data: Callable[[Any], Iterable] = DERIVED
-    class_lists: Callable[[Any], Iterable[ClassList]] = nothing
-    backbones: Callable[[Any], Sequence[str]] = nothing
+    class_lists: Callable[[Any], Iterable[ClassList]] = DERIVED
+    backbones: Callable[[Any], Sequence[str]] = DERIVED
     report: str = ""
-    order: Callable[[Sequence, Any], Sequence] = lambda tasks, machine: tasks
-    effort: Callable[[Any, Any], tuple[float, ...]] = nothing
-    title: Callable[[Any, Any], str] = lambda spec, task: task.name
+    order: Callable[[Sequence, Any], Sequence] = DERIVED
+    effort: Callable[[Any, Any], tuple[float, ...]] = DERIVED
+    title: Callable[[Any, Any], str] = DERIVED
     tunings: Callable[[Any], Iterable] | None = None
     task: type[Any] = DERIVED
 
     def __post_init__(self):
-        derived = {
+        usual: dict[str, Any] = dict.fromkeys(
+            ("artifacts", "require", "summary", "class_lists", "backbones", "effort"), nothing
+        )
+        usual |= {"inputs": lambda task, machine: {}, "order": lambda tasks, machine: tasks}
+        usual |= {"title": lambda spec, task: task.name, "tunings": None}
+        method_of = {name: getattr(self.spec, name, None) for name in usual}
+        derived = {name: method if callable(method) else usual[name] for name, method in method_of.items()} | {
             "data": lambda spec: tuple(dict.fromkeys(datasets_named(tuple((self.tunings or self.tasks)(spec))))),
             "fingerprints": lambda spec: {str(images): images.fingerprint for images in self._image_sets(spec)},
             "task": self.spec,
         }
-        for name, usual in derived.items():
+        for name, part in derived.items():
             if getattr(self, name) is DERIVED:
-                object.__setattr__(self, name, usual)
+                object.__setattr__(self, name, part)
 
     def _image_sets(self, spec) -> Iterable:
         every = (getattr(task, "image_sets", {}) for task in self.tasks(spec))

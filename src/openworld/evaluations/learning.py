@@ -1,10 +1,11 @@
 """Specs of learners, which are their tasks too, and their records: from the shared fields to the fitted learner."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
+import torch
 
 from openworld.backbones import known_name
 from openworld.core.arrays import require_at_least, require_seeds
@@ -16,8 +17,18 @@ from openworld.evaluations.image_selection import ImageSelection
 from openworld.evaluations.runtime import Machine
 from openworld.features import Encoding, Features
 from openworld.features.encoding import PUBLISHED_CROP, usual_crop_scale
-from openworld.learners import FittedLearner, Learner, PublishedSetting, configure, encoding_for, find_learner, override
+from openworld.learners import (
+    FittedLearner,
+    Learner,
+    PublishedSetting,
+    configure,
+    encoding_for,
+    find_learner,
+    origin,
+    override,
+)
 from openworld.learners.engine.fitted import schedules_of
+from openworld.learners.engine.requirements import offers_everything, require_able
 
 FRESH = "fresh"
 
@@ -57,6 +68,7 @@ class Learning(Spec):
 
         @property
         def image_sets(self) -> Mapping[str, ImageSelection]: ...
+        def tasks(self) -> Sequence[Self]: ...
 
     @property
     def name(self) -> str:
@@ -87,6 +99,57 @@ class Learning(Spec):
         tried = [{name: value} for name, values in self.learner.choose.items() for value in values]
         views = (count_views(self.views, configure(kind, override(settings, changed))) for changed in ({}, *tried))
         return encoding_for(kind, Encoding(max(views), crop, self.seed))
+
+    def inputs(self, machine: Machine) -> dict[str, str]:
+        """Return fingerprints of what a task reads, and what else its result depends on."""
+        package = origin(self.learner.learner)
+        precision = "" if machine.precision == "float32" else machine.precision
+        beside = {name: value for name, value in {"plug-in": package, "precision": precision}.items() if value}
+        images = {part: source.fingerprint for part, source in self.image_sets.items()}
+        return {"weights": machine.backbone(self.backbone).fingerprint} | beside | images
+
+    @classmethod
+    def require(cls, tasks: Sequence[Self], machine: Machine) -> None:
+        """Refuse a class without an image, and a learner that needs more than the backbone has."""
+        for images in {images: None for task in tasks for images in task.whole_sets}:
+            images.require_every_class()
+        wanted = {(task.backbone, task.learner.learner): task.learner for task in tasks}
+        for (name, learner), entry in wanted.items():
+            clip = machine.backbone(name)
+            if not offers_everything(clip):  # one whose towers take all that ours give needs no trial
+                require_able(clip, configure(find_learner(learner), entry.settings))
+
+    @classmethod
+    def order(cls, tasks: Sequence[Self], machine: Machine) -> list[Self]:
+        """Return the tasks as they come; where the cache has a limit, those of one training set follow each other."""
+        if machine.cache_limit is None:
+            return list(tasks)
+        of_training_set: dict[tuple, list[Self]] = {}
+        for task in tasks:
+            training_set = task.image_sets["train"], task.backbone, task.encoding("train")
+            of_training_set.setdefault(training_set, []).append(task)
+        return [task for same in of_training_set.values() for task in same]
+
+    def effort(self, machine: Machine) -> tuple[float, ...]:
+        """Return steps of training, and among equals how many numbers are learned; (0, 0) where nothing is."""
+        if machine.cache_limit is not None:
+            return ()  # training sets decide the order then
+        learner = configure(find_learner(self.learner.learner), self.learner.settings)
+        if not schedules_of(learner):
+            return 0, 0
+        images, clip = self.image_sets["train"].load(), machine.backbone(self.backbone)
+        start = learner.start(clip, images.classnames, torch.Generator().manual_seed(0))
+        steps = sum(schedule.epochs * schedule.steps(len(images)) for schedule in schedules_of(learner))
+        return steps, sum(tensor.numel() for tensor in start.values())
+
+    def artifacts(self, machine: Machine) -> tuple:
+        """Return the stage that encodes what the tasks read."""
+        from openworld.evaluations.encoding import EncodingStage
+
+        return (EncodingStage(self.tasks(), machine),)
+
+    def backbones(self) -> tuple[str, ...]:
+        return (self.backbone,)
 
 
 def require_learners(spec, *, may_choose: bool = False) -> None:

@@ -9,7 +9,6 @@ from openworld.evaluations import read_protocol
 from openworld.evaluations.artifacts import Crew
 from openworld.evaluations.decomposed_zero_shot.evaluation import EVALUATION
 from openworld.evaluations.decomposed_zero_shot.report import PARTS
-from openworld.evaluations.decomposed_zero_shot.spec import summary, tasks
 from openworld.evaluations.rows import read_rows
 from openworld.evaluations.running import class_lists
 from openworld.evaluations.runtime import Machine
@@ -54,8 +53,8 @@ def test_stages_do_what_is_missing_and_no_more(ran):
 
 def test_a_method_that_draws_nothing_runs_once(ran):
     spec, *_ = ran
-    assert [one.name for one in tasks(spec)] == ["LAID, seed 3", "LAID, seed 4", "PCA"]
-    assert summary(spec)[:2] == ["clean + shifted", "3 image set(s)"] and len(EVALUATION.fingerprints(spec)) == 3
+    assert [one.name for one in spec.tasks()] == ["LAID, seed 3", "LAID, seed 4", "PCA"]
+    assert spec.summary()[:2] == ["clean + shifted", "3 image set(s)"] and len(EVALUATION.fingerprints(spec)) == 3
     assert EVALUATION.backbones(spec) == ("embedded",) and [len(one.names) for one in class_lists(spec)] == [8]
 
 

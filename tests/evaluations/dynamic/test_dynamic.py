@@ -9,7 +9,6 @@ from openworld.evaluations import DynamicSpec
 from openworld.evaluations.dynamic.curves import PLACE, SCENARIOS
 from openworld.evaluations.dynamic.evaluation import EVALUATION
 from openworld.evaluations.dynamic.scenarios import class_order
-from openworld.evaluations.dynamic.spec import tasks
 from openworld.evaluations.rows import read_rows
 from openworld.evaluations.runtime import Machine
 from openworld.runs import RunStore, execute, read_spec
@@ -25,7 +24,7 @@ def test_zero_shot_is_the_baseline_of_every_run():
 
 
 def test_a_unit_per_kind_of_tuning_learner_and_seed_tuned_on_the_first_half_of_the_seeds_order(spec, records):
-    planned = tasks(spec)
+    planned = spec.tasks()
     assert [(task.scenarios, task.learner.label, task.seed) for task in planned] == [
         (scenarios, learner, seed)
         for scenarios in (SCENARIOS[:2], SCENARIOS[2:])

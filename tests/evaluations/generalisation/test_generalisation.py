@@ -15,7 +15,7 @@ from openworld.datasets.templates import APPENDIX_C4, TEMPLATES
 from openworld.evaluations import GeneralisationSpec, RecognitionSpec, read_protocol
 from openworld.evaluations.entries import LearnerSpec
 from openworld.evaluations.generalisation.evaluation import EVALUATION, answer_target, answer_targets, encoded_targets
-from openworld.evaluations.generalisation.spec import Target, tasks
+from openworld.evaluations.generalisation.spec import Target
 from openworld.evaluations.image_selection import DatasetSpec
 from openworld.evaluations.recognition.evaluation import EVALUATION as RECOGNITION
 from openworld.evaluations.recognition.outcome import load as load_outcomes
@@ -72,7 +72,7 @@ def run(spec, given, machine, tmp_path_factory):
 
 
 def test_a_unit_per_learner_and_seed_that_knows_what_is_left_out(spec):
-    planned = tasks(spec)
+    planned = spec.tasks()
     assert isinstance(spec, GeneralisationSpec)
     assert [task.name for task in planned] == [f"{one}, seed {n}" for one in ("zero-shot", "GMoP") for n in (1, 2)]
     assert planned[0].targets[-1].left_out == (Overlap("Green Squares", "green square"),)

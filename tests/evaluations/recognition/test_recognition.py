@@ -10,7 +10,6 @@ from openworld.datasets import reseeded_few_shot
 from openworld.evaluations import RecognitionSpec
 from openworld.evaluations.entries import LearnerSpec
 from openworld.evaluations.recognition.evaluation import EVALUATION
-from openworld.evaluations.recognition.spec import tasks
 from openworld.evaluations.rows import read_rows
 from openworld.evaluations.runtime import Machine
 from openworld.learners.engine import fitted
@@ -37,12 +36,12 @@ def records(spec, tmp_path_factory):
 
 
 def test_a_unit_per_learner_shots_and_seed_with_published_settings_filled_in(spec):
-    planned = tasks(replace(spec, shots=(1, 4)))
+    planned = replace(spec, shots=(1, 4)).tasks()
     assert [(task.learner.label, task.shots, task.seed) for task in planned] == [
         (label, shots, seed) for label in ("zero-shot", "GMoP") for shots in (1, 4) for seed in (1, 2)
     ]
     assert [task.image_sets["train"].shots for task in planned] == [1, 1, 4, 4] * 2
-    assert tasks(replace(spec, shots=(4,))) == tasks(spec)
+    assert replace(spec, shots=(4,)).tasks() == spec.tasks()
     schedule = planned[-1].learner.settings["schedule"]
     # GMoP's own schedule with two epochs, not the general one with two epochs.
     assert (schedule["epochs"], schedule["momentum"], schedule["cosine_epochs"]) == (2, 0, 100)
@@ -56,7 +55,7 @@ def test_what_trains_longest_is_begun_first(spec, tmp_path):
 
 
 def test_shots_may_be_drawn_as_openworldaucs_code_does(spec):
-    (plain, *_), (other, *_) = tasks(spec), tasks(replace(spec, draw="openworldauc"))
+    (plain, *_), (other, *_) = spec.tasks(), replace(spec, draw="openworldauc").tasks()
     every = replace(plain.image_sets["train"], shots=None, base_only=False).load()
     drawn = other.image_sets["train"].load()
     rows = reseeded_few_shot(every.labels, 4, seed=1)
@@ -69,7 +68,7 @@ def test_shots_may_be_drawn_as_openworldaucs_code_does(spec):
 def test_fresh_views_are_one_for_every_epoch_and_none_is_seen_twice(spec, tmp_path, monkeypatch):
     learner = LearnerSpec("CoOp", "CoOp", {"schedule": {"epochs": 3}})
     fresh = replace(spec, views="fresh", seeds=(1,), learners=(learner,))
-    (task,), (unit,) = tasks(fresh), EVALUATION.units(fresh, Machine(cache=str(tmp_path)))
+    (task,), (unit,) = fresh.tasks(), EVALUATION.units(fresh, Machine(cache=str(tmp_path)))
     assert task.encoding("train").views == 3 and task.encoding("test").views == 0
     seen, select = [], fitted.select_images
     monkeypatch.setattr(fitted, "select_images", lambda *given: seen.append(given[3:]) or select(*given))

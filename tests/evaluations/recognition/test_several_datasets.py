@@ -4,7 +4,6 @@ import pytest
 
 import openworld as ow
 from openworld.evaluations import evaluation_of, read_protocol
-from openworld.evaluations.recognition.spec import tasks
 from openworld.runs import to_json
 
 LEARNERS = [{"learner": "zero-shot"}, {"learner": "CoOp", "settings": {"schedule": {"epochs": 1}}}]
@@ -18,9 +17,9 @@ def spec(**own):
 
 def test_the_units_are_those_of_each_data_set_alone():
     both = spec(datasets=["emoji-groups", ENTRY])
-    alone = [task for own in ({"dataset": "emoji-groups"}, ENTRY) for task in tasks(spec(**own))]
-    assert list(map(to_json, tasks(both))) == list(map(to_json, alone))
-    assert len(tasks(both)) == len(alone) == 8
+    alone = [task for own in ({"dataset": "emoji-groups"}, ENTRY) for task in spec(**own).tasks()]
+    assert list(map(to_json, both.tasks())) == list(map(to_json, alone))
+    assert len(both.tasks()) == len(alone) == 8
     assert [entry.dataset for entry in evaluation_of(both).data(both)] == ["emoji-groups", *["emoji-concepts"] * 2]
     assert read_protocol(to_json(both)) == both
 

@@ -22,7 +22,6 @@ from openworld.evaluations.recognition_by_shift.results import (
     cell,
     read_results,
 )
-from openworld.evaluations.recognition_by_shift.spec import summary, tasks
 from openworld.evaluations.recognition_metrics import rows_of
 from openworld.evaluations.rows import read_rows
 from openworld.evaluations.runtime import Machine
@@ -284,8 +283,8 @@ def test_keys_change_with_what_a_result_depends_on(shapes, tmp_path):
 
 def test_its_tasks_and_what_they_read(shapes):
     spec = read_protocol(given(shapes))
-    assert summary(spec)[1:] == ["2 learner(s)", "2 estimator(s)"] and "against 2 image set(s)" in summary(spec)[0]
-    assert set(tasks(spec)[0].image_sets) == {"train", "base", "validation", "pool 1", "pool 2"}
-    assert [task.name for task in tasks(spec)] == [
+    assert spec.summary()[1:] == ["2 learner(s)", "2 estimator(s)"] and "against 2 image set(s)" in spec.summary()[0]
+    assert set(spec.tasks()[0].image_sets) == {"train", "base", "validation", "pool 1", "pool 2"}
+    assert [task.name for task in spec.tasks()] == [
         f"{name}, seed {seed}" for name in ("zero-shot", "CoOp") for seed in (1, 2)
     ]

@@ -4,14 +4,8 @@ from collections.abc import Iterator, Mapping
 from itertools import product
 
 from openworld.evaluations.decomposed_zero_shot.report import ANY, FEW_CLASSES, PARTS, RANKS
-from openworld.evaluations.decomposed_zero_shot.spec import (
-    DecomposedZeroShotSpec,
-    inputs,
-    preparations,
-    summary,
-    tasks,
-)
-from openworld.evaluations.evaluation import ClassList, Evaluation
+from openworld.evaluations.decomposed_zero_shot.spec import DecomposedZeroShotSpec
+from openworld.evaluations.evaluation import Evaluation
 from openworld.evaluations.image_selection import DatasetSpec
 from openworld.evaluations.rows import rows_of_unit
 from openworld.evaluations.runtime import Clock, Machine, backbone, encoded
@@ -75,21 +69,11 @@ def accuracies(
             yield Result(entity, metric, value, {**where, "set": name})
 
 
-def class_lists(spec: DecomposedZeroShotSpec) -> tuple[ClassList]:
-    names, first = spec.names_of.load().classnames, spec.sets[0]
-    return (ClassList(str(first), first.dataset, names, len(names)),)
-
-
 EVALUATION = Evaluation(
     "decomposed-zero-shot",
     DecomposedZeroShotSpec,
-    tasks,
+    DecomposedZeroShotSpec.tasks,
     evaluate,
     version=3,
-    inputs=inputs,
-    artifacts=preparations,
-    summary=summary,
     data=lambda spec: dict.fromkeys([*(entry.data for entry in spec.sets), *map(DatasetSpec, spec.names)]),
-    class_lists=class_lists,
-    backbones=lambda spec: (spec.backbone,),
 )

@@ -9,7 +9,7 @@ unit; before the units, stages encode the images and fit the decompositions.
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 from openworld.backbones import known_name
 from openworld.core.arrays import require_at_least, require_seeds
@@ -21,7 +21,7 @@ from openworld.datasets.names.forms import normalise_class_name
 from openworld.datasets.styles import STYLES
 from openworld.evaluations.artifacts import Stage
 from openworld.evaluations.entries import DecompositionSpec, require_distinct, settle
-from openworld.evaluations.evaluation import Spec, entry_of
+from openworld.evaluations.evaluation import ClassList, Spec, entry_of
 from openworld.evaluations.image_selection import DRAWINGS, DatasetSpec, ImageSelection
 from openworld.evaluations.model_outputs import ModelOutputs
 from openworld.evaluations.runtime import Machine, backbone
@@ -162,34 +162,37 @@ class DecomposedZeroShotSpec(Spec):
         how = self.method.split_by(self.backbone, self.seed, self.sentences)
         return split_of(how, self.names, self.teaching, self.threads)
 
+    def tasks(self) -> list[Self]:
+        """Return every method with every seed, methods in the order of the spec; once those that draw nothing."""
+        return [
+            self.only(method=method, seed=seed)
+            for method in self.methods
+            for seed in (self.seeds if method.has_seeds else self.seeds[:1])
+        ]
 
-def tasks(spec: DecomposedZeroShotSpec) -> list[DecomposedZeroShotSpec]:
-    """Every method with every seed, methods in the order of the spec; once those that draw nothing."""
-    return [
-        spec.only(method=method, seed=seed)
-        for method in spec.methods
-        for seed in (spec.seeds if method.has_seeds else spec.seeds[:1])
-    ]
+    def artifacts(self, machine: Machine) -> tuple[Stage, ...]:
+        """Return the stages: running the backbone on all images, and fitting the decompositions."""
+        sets = self.image_sets.items()
+        outputs = [ModelOutputs(name, images, (), (self.backbone,), self.threads) for name, images in sets]
+        splits = [replace(task.split, title=task.name) for task in self.tasks()]
+        return (
+            Stage("encoding", "encoded", "images", machine, lambda: outputs),
+            Stage("splitting", "read", "sentences", machine, lambda: splits),
+        )
 
+    def summary(self) -> list[str]:
+        rows = dict.fromkeys(entry.row for entry in self.sets)
+        methods = " + ".join(method.label for method in self.methods)
+        return [" + ".join(rows), f"{len(self.image_sets)} image set(s)", methods]
 
-def preparations(spec: DecomposedZeroShotSpec, machine: Machine) -> tuple[Stage, ...]:
-    """Return the stages: running the backbone on all images, and fitting the decompositions."""
-    sets = spec.image_sets.items()
-    outputs = [ModelOutputs(name, images, (), (spec.backbone,), spec.threads) for name, images in sets]
-    splits = [replace(task.split, title=task.name) for task in tasks(spec)]
-    return (
-        Stage("encoding", "encoded", "images", machine, lambda: outputs),
-        Stage("splitting", "read", "sentences", machine, lambda: splits),
-    )
+    def inputs(self, machine: Machine) -> dict[str, str]:
+        fingerprints = {name: images.fingerprint for name, images in self.image_sets.items()}
+        weights = backbone(self.backbone, machine.device).fingerprint
+        return fingerprints | {"weights": weights, "decomposition": self.split.key}
 
+    def class_lists(self) -> tuple[ClassList]:
+        names, first = self.names_of.load().classnames, self.sets[0]
+        return (ClassList(str(first), first.dataset, names, len(names)),)
 
-def summary(spec: DecomposedZeroShotSpec) -> list[str]:
-    rows = dict.fromkeys(entry.row for entry in spec.sets)
-    methods = " + ".join(method.label for method in spec.methods)
-    return [" + ".join(rows), f"{len(spec.image_sets)} image set(s)", methods]
-
-
-def inputs(task: DecomposedZeroShotSpec, machine: Machine) -> dict[str, str]:
-    fingerprints = {name: images.fingerprint for name, images in task.image_sets.items()}
-    weights = backbone(task.backbone, machine.device).fingerprint
-    return fingerprints | {"weights": weights, "decomposition": task.split.key}
+    def backbones(self) -> tuple[str, ...]:
+        return (self.backbone,)

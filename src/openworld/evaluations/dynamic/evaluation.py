@@ -15,9 +15,8 @@ from openworld.datasets.names.forms import normalise_class_name
 from openworld.evaluations.dynamic import scenarios
 from openworld.evaluations.dynamic.curves import Scenario
 from openworld.evaluations.dynamic.scenarios import ScenarioRun
-from openworld.evaluations.dynamic.spec import BASELINE, OF_CLASSES, DynamicSpec, summary, tasks
-from openworld.evaluations.encoding import learning
-from openworld.evaluations.evaluation import ClassList, Evaluation, Tuning, meeting, variants
+from openworld.evaluations.dynamic.spec import BASELINE, DynamicSpec
+from openworld.evaluations.evaluation import Evaluation
 from openworld.evaluations.image_selection import DatasetSpec
 from openworld.evaluations.learning import fit, training_facts
 from openworld.evaluations.rows import rows_of_unit, with_names
@@ -217,39 +216,4 @@ def stacked(parts: Sequence[Columns]) -> Columns:
     return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
 
-def class_lists(spec: DynamicSpec) -> Iterator[ClassList]:
-    """Return the names of all data; every seed cuts those of `datasets` anew where the spec does not."""
-    used = spec.used
-    for entry in used["datasets"]:
-        yield ClassList.of(entry) if entry.says_classes else ClassList(str(entry), entry.dataset, entry.classnames, 0)
-    if not used["variants"] and not used["others"]:
-        return
-    source = spec.source.classnames
-    yield ClassList(str(spec.source), spec.source.dataset, source, len(source))
-    yield from variants(used["variants"], spec.source)
-    for other in used["others"]:
-        names = other.classnames
-        taken_over = {normalise_class_name(name) for name in names}  # the source's class of that name is left out there
-        left = tuple(name for name in source if normalise_class_name(name) not in taken_over)
-        yield from meeting(other, names, {str(spec.source): left})
-
-
-def tunings(spec: DynamicSpec) -> Iterator[Tuning]:
-    if set(spec.scenarios) & set(OF_CLASSES):
-        yield from (Tuning(data, (data,)) for data in spec.datasets)
-    if set(spec.scenarios) - set(OF_CLASSES):
-        used = spec.used
-        yield Tuning(spec.source, (spec.source, *used["variants"], *used["others"]), base_only=False)
-
-
-EVALUATION = Evaluation(
-    "dynamic",
-    DynamicSpec,
-    tasks,
-    evaluate,
-    version=5,
-    summary=summary,
-    class_lists=class_lists,
-    tunings=tunings,
-    **learning(tasks),
-)
+EVALUATION = Evaluation("dynamic", DynamicSpec, DynamicSpec.tasks, evaluate, version=5)

@@ -10,7 +10,7 @@ Zero-shot CLIP is always among the learners: every curve is compared with its ow
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
+from typing import Literal, Self
 
 import numpy as np
 
@@ -18,9 +18,11 @@ from openworld.backbones.devices import Precision
 from openworld.core.arrays import require_at_least
 from openworld.core.errors import OpenworldError
 from openworld.datasets import ClassSplit
+from openworld.datasets.names.forms import normalise_class_name
 from openworld.evaluations.dynamic.curves import SCENARIOS, Scenario
 from openworld.evaluations.dynamic.scenarios import LEVELS, class_order, require_levels
 from openworld.evaluations.entries import LearnerSpec, require_distinct
+from openworld.evaluations.evaluation import ClassList, Tuning, meeting, variants
 from openworld.evaluations.image_selection import DatasetSpec, ImageSelection
 from openworld.evaluations.learning import Learning, require_learners
 from openworld.evaluations.shots import shots_asked
@@ -152,29 +154,51 @@ class DynamicSpec(Learning):
             for place, entry in enumerate(entries if scenario in self.scenarios else ()):
                 yield scenario, place, entry
 
+    def tasks(self) -> list[Self]:
+        """Return every (data set tuned on, learner, seed), learners in the order of the spec."""
+        used, kinds = self.used, []
+        of_classes, against = (
+            tuple(scenario for scenario in self.scenarios if (scenario in OF_CLASSES) == kind) for kind in (True, False)
+        )
+        nothing_else = {"source": DynamicSpec.source, "variants": (), "others": ()}
+        for data in used["datasets"]:
+            kinds.append((data, {"scenarios": of_classes, "datasets": (data,), **nothing_else}))
+        if against:
+            kinds.append((self.source, {**used, "scenarios": against, "datasets": ()}))
+        return [
+            self.only(learner=learner, seed=seed, **cut)
+            for data, cut in kinds
+            for learner in self.resolved(data.dataset)
+            for seed in self.seeds
+        ]
 
-def tasks(spec: DynamicSpec) -> list[DynamicSpec]:
-    """Every (data set tuned on, learner, seed), learners in the order of the spec."""
-    used, kinds = spec.used, []
-    of_classes, against = (
-        tuple(scenario for scenario in spec.scenarios if (scenario in OF_CLASSES) == kind) for kind in (True, False)
-    )
-    nothing_else = {"source": DynamicSpec.source, "variants": (), "others": ()}
-    for data in used["datasets"]:
-        kinds.append((data, {"scenarios": of_classes, "datasets": (data,), **nothing_else}))
-    if against:
-        kinds.append((spec.source, {**used, "scenarios": against, "datasets": ()}))
-    return [
-        spec.only(learner=learner, seed=seed, **cut)
-        for data, cut in kinds
-        for learner in spec.resolved(data.dataset)
-        for seed in spec.seeds
-    ]
+    def summary(self) -> list[str]:
+        runs = [f"{len(getattr(self, DATA[scenario]))} x {scenario}" for scenario in self.scenarios]
+        shots = shots_asked(self.shots, *(entry.dataset for entry in (self.source, *self.datasets)))
+        cut = [f"{entry}: {entry.sides_in_words}" for entry in self.used["datasets"] if entry.says_classes]
+        return [", ".join(runs), *cut, f"{len(self.compared)} learners", shots]
 
+    def class_lists(self) -> Iterator[ClassList]:
+        """Yield the names of all data; every seed cuts those of `datasets` anew where the spec does not."""
+        used = self.used
+        for entry in used["datasets"]:
+            yield (
+                ClassList.of(entry) if entry.says_classes else ClassList(str(entry), entry.dataset, entry.classnames, 0)
+            )
+        if not used["variants"] and not used["others"]:
+            return
+        source = self.source.classnames
+        yield ClassList(str(self.source), self.source.dataset, source, len(source))
+        yield from variants(used["variants"], self.source)
+        for other in used["others"]:
+            names = other.classnames
+            taken_over = set(map(normalise_class_name, names))  # the source's class of that name is left out there
+            left = tuple(name for name in source if normalise_class_name(name) not in taken_over)
+            yield from meeting(other, names, {str(self.source): left})
 
-def summary(spec: DynamicSpec) -> list[str]:
-    runs = [f"{len(getattr(spec, DATA[scenario]))} x {scenario}" for scenario in spec.scenarios]
-    tuned_on = (spec.source, *spec.datasets)
-    shots = shots_asked(spec.shots, *(entry.dataset for entry in tuned_on))
-    cut = [f"{entry}: {entry.sides_in_words}" for entry in spec.used["datasets"] if entry.says_classes]
-    return [", ".join(runs), *cut, f"{len(spec.compared)} learners", shots]
+    def tunings(self) -> Iterator[Tuning]:
+        if set(self.scenarios) & set(OF_CLASSES):
+            yield from (Tuning(data, (data,)) for data in self.datasets)
+        if set(self.scenarios) - set(OF_CLASSES):
+            used = self.used
+            yield Tuning(self.source, (self.source, *used["variants"], *used["others"]), base_only=False)

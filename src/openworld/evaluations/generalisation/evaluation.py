@@ -17,18 +17,8 @@ import torch
 
 from openworld.datasets import DATASETS, ClassSplit, ImageSet
 from openworld.datasets.names.forms import normalise_class_name
-from openworld.evaluations.encoding import learning
-from openworld.evaluations.evaluation import ClassList, Evaluation, Tuning, meeting, variants
-from openworld.evaluations.generalisation.spec import (
-    GeneralisationSpec,
-    Target,
-    inputs,
-    kept_classes,
-    require,
-    split_as,
-    summary,
-    tasks,
-)
+from openworld.evaluations.evaluation import Evaluation
+from openworld.evaluations.generalisation.spec import GeneralisationSpec, Target, kept_classes, split_as
 from openworld.evaluations.image_selection import ImageSelection
 from openworld.evaluations.learning import fit, learned_files, split_name, training_facts
 from openworld.evaluations.recognition_metrics import image_counts, image_table, recognition_rows
@@ -232,26 +222,4 @@ def _title(task: GeneralisationSpec, target: Target) -> str:
     return f"→ {target.data.dataset if same_domain else target.data}"
 
 
-def class_lists(spec: GeneralisationSpec) -> Iterator[ClassList]:
-    """Return the names of the source, and of targets that have others, without those that the run leaves out."""
-    base = spec.source.split.base_names
-    yield ClassList.of(spec.source)
-    yield from variants(spec.variants, spec.source)
-    for target in spec.targets:
-        if target.kind == "other":
-            names = target.data.classnames
-            left = tuple(names[number] for number in kept_classes(names, target.left_out))
-            yield from meeting(target.data, left, {str(spec.source): base})
-
-
-EVALUATION = Evaluation(
-    "generalisation",
-    GeneralisationSpec,
-    tasks,
-    evaluate,
-    version=5,
-    summary=summary,
-    class_lists=class_lists,
-    tunings=lambda spec: [Tuning(spec.source, (spec.source, *spec.variants, *spec.others))],
-    **learning(tasks, inputs=inputs, require=require),
-)
+EVALUATION = Evaluation("generalisation", GeneralisationSpec, GeneralisationSpec.tasks, evaluate, version=5)

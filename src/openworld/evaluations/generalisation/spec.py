@@ -6,10 +6,10 @@ sets, as new ones, beside the source's own base images, save those that are base
 seed) is one unit, scored on the source itself and on every target.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
+from typing import Literal, Self
 
 import numpy as np
 
@@ -19,8 +19,8 @@ from openworld.core.errors import OpenworldError
 from openworld.datasets import PUBLISHED, ClassSplit
 from openworld.datasets.names.class_names import ClassNames, Overlap, class_names, overlaps, overlaps_with
 from openworld.datasets.published.class_folders import published_name
-from openworld.evaluations.encoding import inputs_of, require_learnable
 from openworld.evaluations.entries import require_distinct, settle
+from openworld.evaluations.evaluation import ClassList, Tuning, meeting, variants
 from openworld.evaluations.image_selection import DatasetSpec, ImageSelection, cached_here
 from openworld.evaluations.learning import Learning, require_learners
 from openworld.evaluations.runtime import Machine
@@ -109,24 +109,46 @@ class GeneralisationSpec(Learning):
         ]
         return (Target("source", self.source, "test"), *variants, *others)
 
+    def tasks(self) -> list[Self]:
+        learners = self.resolved(self.source.dataset)
+        return [self.only(learner=learner, seed=seed) for learner in learners for seed in self.seeds]
 
-def tasks(spec: GeneralisationSpec) -> list[GeneralisationSpec]:
-    return [
-        spec.only(learner=learner, seed=seed) for learner in spec.resolved(spec.source.dataset) for seed in spec.seeds
-    ]
+    def inputs(self, machine: Machine) -> dict[str, str]:
+        """Return fingerprints of all that a unit reads, and of which classes are no new ones."""
+        return super().inputs(machine) | {"left out": digest([target.left_out for target in self.targets])[:32]}
 
+    def summary(self) -> list[str]:
+        counts = {"variant": len(self.variants), "other data set": len(self.others)}
+        targets = [counted(count, name) for name, count in counts.items() if count]
+        shots = shots_asked(self.shots, self.source.dataset)
+        sides = [self.source.sides_in_words] if self.source.says_classes else []
+        return [f"{self.source} → {' and '.join(targets)}", *sides, f"{len(self.learners)} learners", shots]
 
-def inputs(task: GeneralisationSpec, machine: Machine) -> dict[str, str]:
-    """Return fingerprints of all that a unit reads, and of which classes are no new ones."""
-    return inputs_of(task, machine) | {"left out": digest([target.left_out for target in task.targets])[:32]}
+    @classmethod
+    def require(cls, tasks: Sequence[Self], machine: Machine) -> None:
+        """Refuse what no learner could learn, a variant without a base class of the source, an other without a new."""
+        task = tasks[0]
+        source = task.source.split
+        for target in task.targets:
+            names = target.data.classnames
+            if target.kind == "variant" and not len(split_as(source, names, task.source.left_out).base):
+                raise OpenworldError(f"the variant {target.data} shows no base class of {task.source}; leave it out.")
+            if target.kind == "other" and not len(kept_classes(names, target.left_out)):
+                raise OpenworldError(f"every class of {target.data} is a base class of {task.source}; leave it out.")
+        super().require(tasks, machine)
 
+    def class_lists(self) -> Iterator[ClassList]:
+        """Yield the names of the source, and of targets that have others, without those that the run leaves out."""
+        yield ClassList.of(self.source)
+        yield from variants(self.variants, self.source)
+        for target in self.targets:
+            if target.kind == "other":
+                names = target.data.classnames
+                left = tuple(names[number] for number in kept_classes(names, target.left_out))
+                yield from meeting(target.data, left, {str(self.source): self.source.split.base_names})
 
-def summary(spec: GeneralisationSpec) -> list[str]:
-    counts = {"variant": len(spec.variants), "other data set": len(spec.others)}
-    targets = [counted(count, name) for name, count in counts.items() if count]
-    shots = shots_asked(spec.shots, spec.source.dataset)
-    sides = [spec.source.sides_in_words] if spec.source.says_classes else []
-    return [f"{spec.source} → {' and '.join(targets)}", *sides, f"{len(spec.learners)} learners", shots]
+    def tunings(self) -> list[Tuning]:
+        return [Tuning(self.source, (self.source, *self.variants, *self.others))]
 
 
 def split_as(source: ClassSplit, names: Sequence[str], left_out: Sequence[str] = ()) -> ClassSplit:
@@ -161,16 +183,3 @@ def source_names(source: DatasetSpec) -> ClassNames:
 def kept_classes(names, left_out) -> np.ndarray:
     gone = {overlap.name for overlap in left_out}
     return np.array([number for number, name in enumerate(names) if name not in gone], dtype=np.int64)
-
-
-def require(tasks: Sequence[GeneralisationSpec], machine: Machine) -> None:
-    """Refuse what no learner could learn, a variant without a base class of the source, and an other without a new."""
-    task = tasks[0]
-    source = task.source.split
-    for target in task.targets:
-        names = target.data.classnames
-        if target.kind == "variant" and not len(split_as(source, names, task.source.left_out).base):
-            raise OpenworldError(f"the variant {target.data} shows no base class of {task.source}; leave it out.")
-        if target.kind == "other" and not len(kept_classes(names, target.left_out)):
-            raise OpenworldError(f"every class of {target.data} is a base class of {task.source}; leave it out.")
-    require_learnable(tasks, machine)

@@ -11,13 +11,12 @@ from itertools import product
 from typing import Any
 
 from openworld.datasets import DATASETS
-from openworld.evaluations.encoding import learning
-from openworld.evaluations.evaluation import ClassList, Evaluation, Tuning
+from openworld.evaluations.evaluation import Evaluation
 from openworld.evaluations.learning import fit, learned_files, split_name, training_facts
 from openworld.evaluations.recognition.class_imbalance import mix_rows
 from openworld.evaluations.recognition.operating_point import operating_rows
 from openworld.evaluations.recognition.outcome import ImageScores
-from openworld.evaluations.recognition.spec import RecognitionSpec, require, summary, tasks, title
+from openworld.evaluations.recognition.spec import RecognitionSpec
 from openworld.evaluations.recognition_metrics import image_counts, openworld_auc_of, recognition_rows, score, sides
 from openworld.evaluations.rows import rows_of_unit, thumbnails, with_names
 from openworld.evaluations.runtime import Clock, Machine, encoded_parts
@@ -112,15 +111,4 @@ def _rows(task: RecognitionSpec, tables: Mapping[str, Mapping], tuned_parameters
     return rows_of_unit("recognition", rows, seed=task.seed, shared=[*image_counts(images), tuned])
 
 
-EVALUATION = Evaluation(
-    "recognition",
-    RecognitionSpec,
-    tasks,
-    evaluate,
-    version=7,
-    summary=summary,
-    class_lists=lambda spec: [ClassList.of(each.tested) for each in spec.each],
-    tunings=lambda spec: [Tuning(each.trained, (each.tested,)) for each in spec.each],
-    title=title,
-    **learning(tasks, require=require),
-)
+EVALUATION = Evaluation("recognition", RecognitionSpec, RecognitionSpec.tasks, evaluate, version=7)

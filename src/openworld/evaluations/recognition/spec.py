@@ -8,14 +8,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from itertools import product
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Self
 
 from openworld.backbones.devices import Precision
 from openworld.core.arrays import require_at_least
 from openworld.core.errors import OpenworldError
 from openworld.datasets import DATASETS
-from openworld.evaluations.encoding import require_learnable
 from openworld.evaluations.entries import require_distinct, settle
+from openworld.evaluations.evaluation import ClassList, Tuning
 from openworld.evaluations.image_selection import DatasetSpec, ImageSelection
 from openworld.evaluations.learning import Learning, require_learners
 from openworld.evaluations.own_data import OwnData, own_data, settle_classes
@@ -134,7 +134,7 @@ class RecognitionSpec(OwnData, Learning):
         require_distinct({"datasets": [" to ".join(map(str, pair)) for pair in settled]})
 
     @property
-    def each(self) -> tuple["RecognitionSpec", ...]:
+    def each(self) -> tuple[Self, ...]:
         """The specs of its data sets, each as a run of it alone has it, so that their units are the same."""
         if not self.datasets:
             return (self,)
@@ -176,37 +176,41 @@ class RecognitionSpec(OwnData, Learning):
         chosen_on = [replace(self.image_sets["validation"], base_only=True)] if self.learner.choose else []
         return (*whole, *chosen_on)
 
+    def tasks(self) -> list[Self]:
+        return [
+            each.only(learner=learner, shots=shots, seed=seed)
+            for each in self.each
+            for learner, shots, seed in product(each.resolved(each.dataset), each.every_shots, each.seeds)
+        ]
 
-def tasks(spec: RecognitionSpec) -> list[RecognitionSpec]:
-    return [
-        each.only(learner=learner, shots=shots, seed=seed)
-        for each in spec.each
-        for learner, shots, seed in product(each.resolved(each.dataset), each.every_shots, each.seeds)
-    ]
+    def title(self, task: "RecognitionSpec") -> str:
+        """Return what people call a unit, with its shots where the run has several numbers of them."""
+        shots = "" if len(self.every_shots) == 1 else f"{task.shots} shots, "
+        domains = dict.fromkeys(filter(None, (task.train_domain, task.test_domain)))
+        place = f"{' '.join((task.dataset, *domains))}, " if self.datasets else ""
+        return f"{place}{task.learner.label}, {shots}seed {task.seed}"
 
+    def summary(self) -> list[str]:
+        shots = shots_asked(" ".join(map(str, self.every_shots)), *(each.dataset for each in self.each))
+        if self.datasets:
+            sizes = [f"{each.dataset} ({each.tested.sides_in_words})" for each in self.each]
+            return [counted(len(sizes), "data set"), *sizes, shots]
+        first, last = self.train_domain, self.test_domain
+        domain = last if first == last else f"{first} → {last}"
+        return [self.dataset + (f" in {domain} style" if domain else ""), self.tested.sides_in_words, shots]
 
-def title(spec: RecognitionSpec, task: RecognitionSpec) -> str:
-    """Return what people call a unit, with its shots where the run has several numbers of them."""
-    shots = "" if len(spec.every_shots) == 1 else f"{task.shots} shots, "
-    domains = dict.fromkeys(filter(None, (task.train_domain, task.test_domain)))
-    place = f"{' '.join((task.dataset, *domains))}, " if spec.datasets else ""
-    return f"{place}{task.learner.label}, {shots}seed {task.seed}"
+    @classmethod
+    def require(cls, tasks: Sequence[Self], machine: Machine) -> None:
+        """Refuse what no learner could learn, and validation images on which the rule could choose no threshold."""
+        super().require(tasks, machine)
+        of_each_set = {(task.trained, task.tested): task for task in tasks}  # the same in all of one data set
+        for task in of_each_set.values():
+            if task.scored_validation != "nothing":
+                names = task.image_sets["test"].load().classnames
+                require_sides(task.image_sets["validation"].load(), names, task.operating)
 
+    def class_lists(self) -> list[ClassList]:
+        return [ClassList.of(each.tested) for each in self.each]
 
-def summary(spec: RecognitionSpec) -> list[str]:
-    shots = shots_asked(" ".join(map(str, spec.every_shots)), *(each.dataset for each in spec.each))
-    if spec.datasets:
-        sizes = [f"{each.dataset} ({each.tested.sides_in_words})" for each in spec.each]
-        return [counted(len(sizes), "data set"), *sizes, shots]
-    domain = spec.test_domain if spec.train_domain == spec.test_domain else f"{spec.train_domain} → {spec.test_domain}"
-    return [spec.dataset + (f" in {domain} style" if domain else ""), spec.tested.sides_in_words, shots]
-
-
-def require(tasks: Sequence[RecognitionSpec], machine: Machine) -> None:
-    """Refuse what no learner could learn, and validation images on which the rule could choose no threshold."""
-    require_learnable(tasks, machine)
-    of_each_set = {(task.trained, task.tested): task for task in tasks}  # the same in all of one data set
-    for task in of_each_set.values():
-        if task.scored_validation != "nothing":
-            names = task.image_sets["test"].load().classnames
-            require_sides(task.image_sets["validation"].load(), names, task.operating)
+    def tunings(self) -> list[Tuning]:
+        return [Tuning(each.trained, (each.tested,)) for each in self.each]

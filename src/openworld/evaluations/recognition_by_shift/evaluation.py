@@ -13,8 +13,7 @@ import numpy as np
 
 from openworld.core.errors import OpenworldError
 from openworld.datasets import ClassSplit
-from openworld.evaluations.encoding import learning
-from openworld.evaluations.evaluation import ClassList, Evaluation
+from openworld.evaluations.evaluation import Evaluation
 from openworld.evaluations.learning import fit, training_facts
 from openworld.evaluations.recognition_by_shift.estimates import (
     LearnerAnswers,
@@ -23,15 +22,7 @@ from openworld.evaluations.recognition_by_shift.estimates import (
     similarities_of,
 )
 from openworld.evaluations.recognition_by_shift.results import BASE, LEVEL_START, NEAR, NEW, PARTS, POOL, SAME, cell
-from openworld.evaluations.recognition_by_shift.spec import (
-    RecognitionByShiftSpec,
-    inputs,
-    names_of,
-    preparations,
-    require,
-    summary,
-    tasks,
-)
+from openworld.evaluations.recognition_by_shift.spec import RecognitionByShiftSpec, names_of
 from openworld.evaluations.recognition_metrics import image_table, rows_of
 from openworld.evaluations.rows import rows_of_unit, with_names
 from openworld.evaluations.runtime import Clock, Machine, encoded_part
@@ -222,23 +213,6 @@ def _scores_of(table: Table) -> tuple[np.ndarray, np.ndarray]:
     return table["score"], table["correct"]
 
 
-def class_lists(spec: RecognitionByShiftSpec) -> tuple[ClassList]:
-    split, first = names_of(spec.ground), spec.sources[0]
-    return (ClassList(f"{first} and the pool", first.dataset, split.names, len(split.base)),)
-
-
-def backbones(spec: RecognitionByShiftSpec) -> tuple[str, ...]:
-    references = [reference.backbone for reference in spec.references if reference.backbone]
-    return tuple(dict.fromkeys([spec.backbone, spec.decomposition.backbone, *references]))
-
-
 EVALUATION = Evaluation(
-    "recognition-by-shift",
-    RecognitionByShiftSpec,
-    tasks,
-    evaluate,
-    version=6,
-    summary=summary,
-    class_lists=class_lists,
-    **learning(tasks, inputs=inputs, require=require, artifacts=preparations, backbones=backbones),
+    "recognition-by-shift", RecognitionByShiftSpec, RecognitionByShiftSpec.tasks, evaluate, version=6
 )

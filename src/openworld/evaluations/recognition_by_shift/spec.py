@@ -9,7 +9,7 @@ validation images, say how accurate the learner is in every cell. Every (learner
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Literal
+from typing import Literal, Self
 
 import numpy as np
 
@@ -17,8 +17,8 @@ from openworld.core.errors import OpenworldError, unknown_name
 from openworld.datasets import ClassSplit
 from openworld.datasets.names.forms import normalise_class_name
 from openworld.estimators.open_world import OPEN_WORLD_ESTIMATORS
-from openworld.evaluations.encoding import EncodingStage, inputs_of, require_learnable
 from openworld.evaluations.entries import EstimatorSpec, ReferenceSpec, part_of, require_distinct, settle
+from openworld.evaluations.evaluation import ClassList
 from openworld.evaluations.image_selection import ImageSelection
 from openworld.evaluations.learning import Learning, require_learners
 from openworld.evaluations.model_outputs import ModelOutputs
@@ -148,6 +148,43 @@ class RecognitionByShiftSpec(ShiftSpec, Learning):
         names = {self.decomposition.backbone, *self.shift_backbones}
         return {f"weights of {name}": backbone(name, machine.device).fingerprint for name in sorted(names)}
 
+    def tasks(self) -> list[Self]:
+        learners = self.resolved(self.sources[0].dataset)
+        return [self.only(learner=learner, seed=seed) for learner in learners for seed in self.seeds]
+
+    def inputs(self, machine: Machine) -> dict[str, str]:
+        return super().inputs(machine) | self.weights(machine) | {"decomposition": self.split.key}
+
+    @classmethod
+    def require(cls, tasks: Sequence[Self], machine: Machine) -> None:
+        """Refuse what `names_of` and what learners refuse."""
+        names_of(tasks[0].ground)
+        super().require(tasks, machine)
+
+    def artifacts(self, machine: Machine) -> tuple:
+        first = self.tasks()[0]
+        return (*super().artifacts(machine), *first.shift_stages(machine, lambda: first.outputs))
+
+    def summary(self) -> list[str]:
+        sides = []
+        if self.says_classes:
+            split, left_out = names_of(self.ground), len(self.ground.left_out)
+            sides.append(f"{len(split.base)} base + {len(split.new)} new classes")
+            sides[0] += f", {left_out} left out" if left_out else ""
+        return [
+            f"{' + '.join(map(str, self.sources))} against {len(self.pool)} image set(s)",
+            *sides,
+            f"{len(self.learners)} learner(s)",
+            f"{len(self.estimators)} estimator(s)",
+        ]
+
+    def class_lists(self) -> tuple[ClassList]:
+        split, first = names_of(self.ground), self.sources[0]
+        return (ClassList(f"{first} and the pool", first.dataset, split.names, len(split.base)),)
+
+    def backbones(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys([self.backbone, self.decomposition.backbone, *self.shift_backbones]))
+
 
 def names_of(ground: ShiftGround, pool: Pool | None = None) -> ClassSplit:
     """Return all names of a run, base names first; a pool that is given spares reading it again."""
@@ -166,38 +203,3 @@ def names_of(ground: ShiftGround, pool: Pool | None = None) -> ClassSplit:
     if is_base.all():
         raise OpenworldError("the pool shows base classes alone; add images of other classes, which are new.")
     return split
-
-
-def require(tasks: Sequence[RecognitionByShiftSpec], machine: Machine) -> None:
-    """Refuse what `names_of` and what learners refuse."""
-    names_of(tasks[0].ground)
-    require_learnable(tasks, machine)
-
-
-def tasks(spec: RecognitionByShiftSpec) -> list[RecognitionByShiftSpec]:
-    learners = spec.resolved(spec.sources[0].dataset)
-    return [spec.only(learner=learner, seed=seed) for learner in learners for seed in spec.seeds]
-
-
-def preparations(spec: RecognitionByShiftSpec, machine: Machine) -> tuple:
-    planned = tasks(spec)
-    first = planned[0]
-    return EncodingStage(planned, machine), *first.shift_stages(machine, lambda: first.outputs)
-
-
-def summary(spec: RecognitionByShiftSpec) -> list[str]:
-    sides = []
-    if spec.says_classes:
-        split, left_out = names_of(spec.ground), len(spec.ground.left_out)
-        sides.append(f"{len(split.base)} base + {len(split.new)} new classes")
-        sides[0] += f", {left_out} left out" if left_out else ""
-    return [
-        f"{' + '.join(map(str, spec.sources))} against {len(spec.pool)} image set(s)",
-        *sides,
-        f"{len(spec.learners)} learner(s)",
-        f"{len(spec.estimators)} estimator(s)",
-    ]
-
-
-def inputs(task: RecognitionByShiftSpec, machine: Machine) -> dict[str, str]:
-    return inputs_of(task, machine) | task.weights(machine) | {"decomposition": task.split.key}
