@@ -177,7 +177,14 @@ class ImageSelection:
         if not self.part:
             return folder.load_whole(one.dataset)
         if is_generated_set(one.dataset):
-            return _generated(one, self.part)
+            from openworld.shifts.synthesis import read_generated
+
+            if self.part != "test":
+                raise OpenworldError(
+                    f"{one.dataset} is a set of `openworld synthesize`, whose only part is 'test'; part is "
+                    f"{self.part!r}."
+                )
+            return as_specified(read_generated(one.dataset).images, one, self.part)
         shots = self.shots if self.part == "train" else None
         drawn = {"seed": self.seed, "shots": shots} if shots is not None and self.draw == "coop" else {}
         root: dict[str, Any] = {"root": one.root} if one.root else {}
@@ -197,17 +204,6 @@ def is_generated_set(dataset: str) -> bool:
     from openworld.shifts.synthesis import is_generated
 
     return is_generated(dataset)
-
-
-def _generated(one: DatasetSpec, part: str) -> ImageSet:
-    """The images of a set of `openworld synthesize`, which is one part."""
-    from openworld.shifts.synthesis import read_generated
-
-    if part != "test":
-        raise OpenworldError(
-            f"{one.dataset} is a set of `openworld synthesize`, whose only part is 'test'; part is {part!r}."
-        )
-    return as_specified(read_generated(one.dataset).images, one, part)
 
 
 def pooled_images(sources: Sequence[DatasetSpec], part: str, shots: int | None = None, **how) -> ImageSelection:

@@ -28,8 +28,8 @@ THUMBNAILS = 4  # of every cell
 
 
 @dataclass(frozen=True, kw_only=True)
-class Division:
-    """Fields of a spec that say how the pool is cut into cells.
+class ShiftSpec(ShiftImages):
+    """A spec whose pool is cut into cells; it says its `ground`, its seeds and threads, and which models look on.
 
     Args:
         decomposition: what splits features into meaning and appearance.
@@ -46,11 +46,6 @@ class Division:
     quantiles: dict[str, tuple[float, float]] = field(default_factory=lambda: dict(PUBLISHED_QUANTILES))
     cuts: dict[str, tuple[float, ...]] = field(default_factory=dict)
     least: int = 10
-
-
-@dataclass(frozen=True, kw_only=True)
-class ShiftSpec(ShiftImages, Division):
-    """A spec whose pool is cut into cells; it says its `ground`, its seeds and threads, and which models look on."""
 
     shift_backbones = ()
     """Further models that embed all images."""

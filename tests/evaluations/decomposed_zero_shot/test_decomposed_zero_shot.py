@@ -9,11 +9,17 @@ from openworld.evaluations import read_protocol
 from openworld.evaluations.artifacts import Crew
 from openworld.evaluations.decomposed_zero_shot.evaluation import EVALUATION
 from openworld.evaluations.decomposed_zero_shot.report import PARTS
+from openworld.evaluations.finished_runs import read_report
 from openworld.evaluations.rows import read_rows
 from openworld.evaluations.running import class_lists
 from openworld.evaluations.runtime import Machine
 from openworld.features import encode
+from openworld.papers.results import PaperRun
+from openworld.reproduction.comparison.compare import compare_with_paper
+from openworld.reproduction.comparison.table import write_comparison
+from openworld.reproduction.paper_results import paper_results
 from openworld.runs import RunStore, execute
+from openworld.testing import check_report
 
 SENTENCES = ["a {}.", "a sketch of a {}.", "a dark {}.", "a bright {}.", "a small {}."]
 
@@ -36,6 +42,7 @@ def ran(shapes, tmp_path_factory):
     folder = tmp_path_factory.mktemp("halves")
     spec, machine = read_protocol(given(shapes)), Machine(cache=str(folder / "cache"))
     made = [stage.work(Crew("local", 1, folder), None) for stage in EVALUATION.artifacts(spec, machine)]
+    RunStore(folder).create({}, spec, {"command": []})
     return spec, machine, folder, made, execute(EVALUATION.units(spec, machine), RunStore(folder))
 
 
@@ -75,6 +82,25 @@ def test_the_numbers_are_those_of_decomposed_zero_shot(ran):
             assert np.isclose(found.value, accuracy.value) and found.over("images").n == len(images)
             both = [row.value.value for row in rows.where(entity=entity, metric=rank, **place) if "set" in row.where]
             assert np.isclose(rows.value(entity, rank, **place).value, np.mean(both)) and len(both) == 2
+
+
+def test_the_page_and_the_papers_table_show_them(ran):
+    spec, _, folder, _, records = ran
+    told = read_report(folder)
+    check_report(told)
+    rows = read_rows(records[0])
+    laid = told.results.result("LAID", "top1", part=PARTS["semantic"], images="clean")
+    assert laid.seeds == (3, 4) and laid.per_seed[0] == rows.value("LAID", "top1", **laid.where).value
+    numbers = paper_results("is-ood", "3", [PaperRun(folder, {"clean": "ImageNet-1K", "shifted": "ImageNet-C"})])
+    assert len(numbers) == 5 * 2 * 2, "whole features once, and two halves of two methods"
+    (whole,) = (
+        each
+        for each in numbers
+        if (each.dataset, each.setting, each.metric) == ("ImageNet-1K", "full features", "Acc@1")
+    )
+    assert whole.method == "CLIP" and whole.number == rows.value("any", "top1", images="clean").value
+    shown = compare_with_paper("is-ood", "3", numbers)
+    assert shown.same_data and "67.49" in write_comparison(shown, "md")
 
 
 def test_names_of_the_tested_classes_may_be_kept_from_teaching():

@@ -7,7 +7,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from openworld import OpenworldError
 from openworld.evaluations.dynamic.evaluation import predict_view, predict_views
 from openworld.evaluations.dynamic.scenarios import co_evolution, distribution_shift, emerging_classes, varying_ratio
 from openworld.evaluations.views import ImagePool, pool_of_two
@@ -115,9 +114,3 @@ def test_two_parts_are_one_pool():
     assert len(set(pool.groups)) == 36 and pool.rows[-8:].tolist() == [*range(4, 8), *range(24, 28)]
     other = pool_of_two(shots, shots.of_classes([6, 1]), same_names=False)
     assert other.labels[-8:].tolist() == [8] * 4 + [7] * 4 and other.names[7:] == ("lamp", "ice_cream")
-
-
-def test_a_variant_of_other_classes_is_refused():
-    shots = small_world().shots
-    with pytest.raises(OpenworldError, match="first 'owl'"):
-        pool_of_two(shots.of_classes([0, 1]), shots.of_classes([1, 5]), same_names=True)

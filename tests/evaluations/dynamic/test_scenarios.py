@@ -58,15 +58,6 @@ def test_ten_classes_of_ten_images_taken_over_by_ten():
 
 @settings(max_examples=30)
 @given(class_counts, seeds)
-def test_both_class_scenarios_begin_with_the_same_view(classes, seed):
-    labels = uneven_labels(classes)
-    first, other = (make(labels, *halves(classes, seed)).views[0] for make in (emerging_classes, varying_ratio))
-    assert first.images.tolist() == other.images.tolist()
-    assert first.classes.tolist() == other.classes.tolist() == halves(classes, seed)[0].tolist()
-
-
-@settings(max_examples=30)
-@given(class_counts, seeds)
 def test_what_is_new_stays_and_what_goes_was_there_before(classes, seed):
     labels = uneven_labels(classes)
     for make in (emerging_classes, varying_ratio):

@@ -26,11 +26,6 @@ def test_the_surest_mistake_of_each_drawing_comes_first():
     assert places("wrong_base") == [1] and places("wrong_new") == [3]
 
 
-def test_without_groups_every_image_stands_alone():
-    images = {name: column for name, column in IMAGES.items() if name != "group"}
-    assert [one.place for one in choose(images)["wrong_base"]] == [1, 0]
-
-
 def test_classes_are_ranked_by_accuracy_with_a_fitting_example():
     assert places("best_classes", count=2) == [5, 2]  # both all right; class 3 is surer
     assert places("worst_classes", count=2) == [1, 3]  # class 0: none right; class 2: half
