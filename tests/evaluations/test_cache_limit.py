@@ -4,8 +4,7 @@ import pytest
 
 from openworld import OpenworldError
 from openworld.evaluations import RecognitionSpec
-from openworld.evaluations.encoding import encode_tasks, with_room
-from openworld.evaluations.learning import Learning
+from openworld.evaluations.encoding import encode_tasks, in_order, with_room
 from openworld.evaluations.recognition.evaluation import EVALUATION
 from openworld.evaluations.runtime import Machine, encoded_parts
 from openworld.features import Encoding
@@ -94,6 +93,6 @@ def test_records_are_the_same_the_disk_is_bounded_and_each_training_set_is_made_
 
 def test_the_order_of_units_does_not_change_where_there_is_no_limit(spec):
     planned = spec.tasks()
-    assert Learning.order(planned, Machine()) == planned
-    seeds = [(task.learner.label, task.seed) for task in Learning.order(planned, Machine(cache_limit=1))]
+    assert in_order(planned, Machine()) == planned
+    seeds = [(task.learner.label, task.seed) for task in in_order(planned, Machine(cache_limit=1))]
     assert seeds[:4] == [("LoCoOp", 1), ("LoCoOp, again", 1), ("LoCoOp", 2), ("LoCoOp, again", 2)]

@@ -1,17 +1,17 @@
 """What tasks of learners read is encoded before one is run.
 
 An artifact is a shard of an image set, with the bytes that encoding the whole would write; a set becomes whole when
-`encode_tasks` has looked at it afterwards.
+`encode_tasks` has looked at it afterwards. A task has `backbone`, `image_sets` and `encoding(part)`.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from openworld.core.errors import OpenworldError
 from openworld.core.sizes import size_in_words
 from openworld.evaluations.artifacts import Crew, Progress, Stage
 from openworld.evaluations.image_selection import ImageSelection
-from openworld.evaluations.learning import Learning
 from openworld.evaluations.runtime import Machine
 from openworld.features import (
     Encoding,
@@ -27,7 +27,7 @@ from openworld.runs import digest
 
 
 def encode_tasks(
-    tasks: Sequence[Learning],
+    tasks: Sequence[Any],
     machine: Machine,
     progress: Callable[[int, int], None] | None = None,  # called with (images done, images to be encoded)
     workers: int = 1,  # whose training sets must have room, where the cache has a limit
@@ -47,7 +47,7 @@ def encode_tasks(
 
 
 def not_encoded(
-    tasks: Sequence[Learning], machine: Machine, workers: int = 1
+    tasks: Sequence[Any], machine: Machine, workers: int = 1
 ) -> dict[tuple[ImageSelection, str], list[Encoding]]:
     """Return {(image set, backbone): the encodings to make before the tasks begin}, for what is not on disk."""
     missing: dict[tuple[ImageSelection, str], list[Encoding]] = {}
@@ -61,11 +61,11 @@ def not_encoded(
 EncodedSet = tuple[ImageSelection, str, Encoding]  # an image set, the name of a backbone, and how it is encoded
 
 
-def _made_first(tasks: Sequence[Learning], machine: Machine, workers: int) -> list[EncodedSet]:
+def _made_first(tasks: Sequence[Any], machine: Machine, workers: int) -> list[EncodedSet]:
     """Return what, of all that the tasks read, is encoded before they begin."""
     needed = dict.fromkeys(
         (source, task.backbone, task.encoding(part))
-        for task in Learning.order(tasks, machine)
+        for task in in_order(tasks, machine)
         for part, source in task.image_sets.items()
     )
     if machine.cache_limit is None:
@@ -106,6 +106,16 @@ def _of_set(entry: EncodedSet, machine: Machine) -> tuple:
     return machine.backbone(name), source.load(), encoding
 
 
+def in_order(tasks: Sequence[Any], machine: Machine) -> list[Any]:
+    """Return the tasks as they come; where the cache has a limit, those of one training set follow each other."""
+    if machine.cache_limit is None:
+        return list(tasks)
+    of_training_set: dict[EncodedSet, list[Any]] = {}
+    for task in tasks:
+        of_training_set.setdefault((task.image_sets["train"], task.backbone, task.encoding("train")), []).append(task)
+    return [task for same in of_training_set.values() for task in same]
+
+
 @dataclass(frozen=True)
 class EncodedShard:
     """One shard of an image set, in every encoding that lacks some; `name` is what people call it."""
@@ -143,7 +153,7 @@ class EncodedShard:
 class EncodingStage:
     """The stage that encodes what tasks read; see `openworld.evaluations.artifacts.Stage`."""
 
-    tasks: Sequence[Learning]
+    tasks: Sequence[Any]
     machine: Machine
     doing: str = "encoding"
     done: str = "encoded"

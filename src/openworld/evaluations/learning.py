@@ -11,6 +11,7 @@ from openworld.backbones import known_name
 from openworld.core.arrays import require_at_least, require_seeds
 from openworld.core.errors import OpenworldError
 from openworld.datasets import DATASETS, Draw
+from openworld.evaluations.encoding import EncodingStage, in_order
 from openworld.evaluations.entries import LearnerSpec, require_distinct, settle
 from openworld.evaluations.evaluation import Spec, entry_of
 from openworld.evaluations.image_selection import ImageSelection
@@ -121,14 +122,7 @@ class Learning(Spec):
 
     @classmethod
     def order(cls, tasks: Sequence[Self], machine: Machine) -> list[Self]:
-        """Return the tasks as they come; where the cache has a limit, those of one training set follow each other."""
-        if machine.cache_limit is None:
-            return list(tasks)
-        of_training_set: dict[tuple, list[Self]] = {}
-        for task in tasks:
-            training_set = task.image_sets["train"], task.backbone, task.encoding("train")
-            of_training_set.setdefault(training_set, []).append(task)
-        return [task for same in of_training_set.values() for task in same]
+        return in_order(tasks, machine)
 
     def effort(self, machine: Machine) -> tuple[float, ...]:
         """Return steps of training, and among equals how many numbers are learned; (0, 0) where nothing is."""
@@ -144,8 +138,6 @@ class Learning(Spec):
 
     def artifacts(self, machine: Machine) -> tuple:
         """Return the stage that encodes what the tasks read."""
-        from openworld.evaluations.encoding import EncodingStage
-
         return (EncodingStage(self.tasks(), machine),)
 
     def backbones(self) -> tuple[str, ...]:
