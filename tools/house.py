@@ -14,7 +14,7 @@ from pathlib import Path
 
 PACKAGE = Path(__file__).parent.parent / "src" / "openworld"
 LINES = {
-    "evaluations": 8_960,
+    "evaluations": 8_965,
     "label_free": 7_375,
     "estimators": 6_700,
     "detectors": 6_099,
