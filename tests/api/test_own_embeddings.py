@@ -128,7 +128,7 @@ class Towers:
 
 
 def test_shift(clip, images, files, tmp_path, monkeypatch):
-    monkeypatch.setattr("openworld.own_data.shift.decomposition.STEPS", 20)
+    monkeypatch.setattr("openworld.own_data.shift.decomposition.STEPS", 5)
     (tmp_path / "looks.txt").write_text("\n".join(LOOKS))
     names = images["mine"].classnames
     sentences = clip.encode_text([look.format(name) for name in names for look in LOOKS])

@@ -84,7 +84,8 @@ def test_wrong_use_is_said_before_any_work(reproduce, place, arguments, words):
 
 
 def test_tables_and_figures_stand_beside_the_printed_ones(reproduce, place):
-    asked = ("openworldauc", "--table", "11", "--table", "12", "--figure", "2", *QUICK, "--out", "beside")
+    few = ("--learners", "CLIP, TCP, GMoP")
+    asked = ("openworldauc", "--table", "11", "--table", "12", "--figure", "2", *few, *QUICK, "--out", "beside")
     shown = reproduce(*asked)
     assert "recognition-dtd-tcp-seed-1: done" in shown and "Figure 2 · data in data" in shown
     assert "OpenworldAUC (Hua et al., 2025), Table 11" in shown and "Page: beside/report.html" in shown

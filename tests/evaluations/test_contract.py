@@ -56,8 +56,9 @@ def test_it_keeps_its_promise(ran, name, check):
 
 
 def test_finished_runs_are_looked_at_without_torch(ran, tmp_path):
-    words = ("report {} --out {}-page", "report {} --table latex", "compare {0} {0}", "cite {}")
-    commands = [each.format(*2 * [ran(name).folder]) for name in EVALUATIONS for each in words]
+    of_each, of_one = ("report {0} --out {0}-page", "compare {0} {0}"), ("report {0} --table latex", "cite {0}")
+    commands = [words.format(ran(name).folder) for name in EVALUATIONS for words in of_each]
+    commands += [words.format(ran("recognition").folder) for words in of_one]
     done = without_torch(tmp_path, commands)
     assert {command: errors for command, (code, _, errors, _) in done.items() if code} == {}
 
