@@ -90,7 +90,7 @@ def test_a_call_that_was_stopped_goes_on_where_it_was(folder, classifier, tmp_pa
     with pytest.raises(KeyboardInterrupt):
         write_scores(images, stopping_at(2), path)
     assert not path.exists() and scored == [10, 10]  # whole or not at all
-    (shard,) = path.parent.glob("*/scores-00001.safetensors")
+    (shard,) = path.parent.glob("*/scores-00001.parquet")
     shard.write_bytes(shard.read_bytes()[:-1])
     assert write_scores(images, stopping_at(9), path) == 10 and scored == [10, 10, 10, 10, 2]
     assert path.read_bytes() == whole.read_bytes() and len(list(path.parent.iterdir())) == 2
@@ -110,7 +110,7 @@ def test_shards_are_removed_by_the_next_call_if_their_own_was_stopped_before(fol
     with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
         patched.setattr(scoring, "remove", stop)
         write_scores(images, model, path)
-    assert path.exists() and len(list(tmp_path.glob("s.*/*.safetensors"))) == 1
+    assert path.exists() and len(list(tmp_path.glob("s.*/*.parquet"))) == 1
     assert write_scores(images, model, path) == len(images)
     assert not list(tmp_path.glob("s.*/"))
 

@@ -5,7 +5,7 @@ No torch is needed, and embeddings in a file are read block by block.
 
 import json
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,14 +21,9 @@ from openworld.tables.judged import LABELS, MODEL
 EMBEDDED = "embeddings"
 
 
-@dataclass(frozen=True)
-class _Head:
-    """What turns embeddings into scores."""
-
-    column: str  # what the scores are, "logits" or "probabilities"
-    scores: Callable[[np.ndarray], np.ndarray]  # [n, D] -> [n, C]
-    classnames: tuple[str, ...] | None  # in the order of the scores; None where classes are numbers from 0
-    spoken: bool = False  # whether numbers that are labels are names of classes, not places among them
+Head = tuple[str, Callable[[np.ndarray], np.ndarray], tuple[str, ...] | None, bool]
+"""What turns embeddings into scores: what these are ("logits" or "probabilities"), [n, D] -> [n, C], class names in
+their order (None where classes are numbers from 0), and whether numbers that are labels are names of classes."""
 
 
 def is_embedded(place: Any) -> bool:
@@ -43,10 +38,10 @@ def embedded_scores(places: Sequence[Any], model: Any) -> list[ScoreFile]:
     """Return files of embeddings as files of scores; "" is the model of class embeddings in the first of them."""
     files = [open_scores(place) for place in places]
     head = _of_probabilities(model) if hasattr(model, "predict_proba") else _of_embeddings(model, files[0])
-    return [_scored(file, head) for file in files]
+    return [_scored(file, *head) for file in files]
 
 
-def _of_embeddings(model: Any, first: ScoreFile) -> _Head:
+def _of_embeddings(model: Any, first: ScoreFile) -> Head:
     """Return the cosines to class embeddings, times the scale of the model that made them."""
     if not isinstance(model, str | Path | Embeddings):
         raise OpenworldError(
@@ -75,24 +70,26 @@ def _of_embeddings(model: Any, first: ScoreFile) -> _Head:
             raise OpenworldError("some embeddings are zero; every image needs one.")
         return (embeddings / lengths) @ text.T
 
-    return _Head("logits", scores, vectors.classnames)
+    return "logits", scores, vectors.classnames, False
 
 
-def _of_probabilities(model: Any) -> _Head:
+def _of_probabilities(model: Any) -> Head:
     """Of a classifier as scikit-learn has them; classes that are numbers from 0 need no names."""
     classes = np.asarray(getattr(model, "classes_", ()))
     if not classes.size:
         raise OpenworldError(f"{type(model).__name__} has no classes_; fit it first.")
     numbered = classes.dtype.kind in "iu" and np.array_equal(classes, np.arange(len(classes)))
     names = None if numbered else tuple(str(name) for name in classes.tolist())
-    return _Head("probabilities", lambda rows: np.asarray(model.predict_proba(rows)), names, spoken=not numbered)
+    return "probabilities", lambda rows: np.asarray(model.predict_proba(rows)), names, not numbered
 
 
-def _scored(file: ScoreFile, head: _Head) -> ScoreFile:
+def _scored(
+    file: ScoreFile, column: str, scores: Callable, classnames: tuple[str, ...] | None, spoken: bool
+) -> ScoreFile:
     """The file with scores in the place of its embeddings, computed as they are read."""
     names = listed_names(file)
     file_names = None if names is None else np.array(names)
-    about = {} if head.classnames is None else {"classnames": json.dumps(head.classnames)}
+    about = {} if classnames is None else {"classnames": json.dumps(classnames)}
 
     def named(labels: np.ndarray) -> np.ndarray:
         """Labels that are numbers as names, which say the same among the classes of the model."""
@@ -100,14 +97,14 @@ def _scored(file: ScoreFile, head: _Head) -> ScoreFile:
             return labels
         if file_names is not None and labels.size and labels.min() >= 0 and labels.max() < len(file_names):
             return file_names[labels]
-        return labels.astype(str) if head.spoken else labels
+        return labels.astype(str) if spoken else labels
 
     def read(wanted: Sequence[str], numbers: int, _: Sequence[str]) -> Iterator[Columns]:
-        names = [EMBEDDED if name == head.column else name for name in wanted]
+        names = [EMBEDDED if name == column else name for name in wanted]
         for block in file.blocks(names, numbers, scores=[EMBEDDED]):
             columns = {name: named(block[name]) if name in LABELS else block[name] for name in wanted if name in block}
-            if head.column in wanted:
-                columns[head.column] = head.scores(np.asarray(block[EMBEDDED], np.float32))
+            if column in wanted:
+                columns[column] = scores(np.asarray(block[EMBEDDED], np.float32))
             yield columns
 
-    return replace(file, columns=(*file.columns, head.column), about=about, read=read)
+    return replace(file, columns=(*file.columns, column), about=about, read=read)

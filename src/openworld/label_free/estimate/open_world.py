@@ -14,12 +14,13 @@ import numpy as np
 from openworld.core.errors import OpenworldError, present
 from openworld.datasets.names.forms import normalise_class_name
 from openworld.estimators.open_world import SHARE_MARGIN, OpenWorldOutputs, StreamBounds, stream_bounds
-from openworld.label_free.estimate.results import COUNT, IMAGES, SOURCE, TARGET, value_of
+from openworld.label_free.estimate.results import COUNT, IMAGES, SOURCE, TARGET
 from openworld.metrics import soft_openworld_auc
 from openworld.report.layout import ENTITY, METRIC, Brief, Layout, Pivot
 from openworld.report.report import Report
 from openworld.report.sentences import counted, listed, percent
 from openworld.results import METRICS, Metric, Result, Results, Value
+from openworld.results.value import value_or
 from openworld.tables.stream import OpenWorldStream
 
 QUANTITIES = ("openworld_auc", "base_accuracy", "new_accuracy", "auroc", "new_share", "overall_accuracy")
@@ -226,11 +227,11 @@ def results_of(quality: StreamQuality) -> Results:
     for place, facts in ((SOURCE, quality.source), (TARGET, quality.target)):
         counts = {IMAGES: facts.images, NAMES["base"]: facts.base_names, NAMES["new"]: facts.new_names}
         numbers += [("", metric, Value(count), place) for metric, count in counts.items()]
-        truth = ((CARDS[quantity], value_of(value, "its labels do not say")) for quantity, value in facts.truth.items())
+        truth = ((CARDS[quantity], value_or(value, "its labels do not say")) for quantity, value in facts.truth.items())
         numbers += [("truth", metric, value, place) for metric, value in truth]
     low, high = bounds.new_share or (None, None)
     for metric, number in ((MOST, bounds.openworld_auc), (LEAST_SHARE, low), (MOST_SHARE, high)):
-        numbers.append(("bounds", metric, value_of(number, bounds.reason), TARGET))
+        numbers.append(("bounds", metric, value_or(number, bounds.reason), TARGET))
     if bounds.shares is not None:
         shares = bounds.shares
         by_scores = {NEW_SHARE: shares.by_best_bin, GAP: shares.gap}

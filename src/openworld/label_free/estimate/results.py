@@ -7,6 +7,7 @@ from openworld.estimators.quote.decision import Quote
 from openworld.estimators.quote.shift_signs import CONFIDENCES, NAMED
 from openworld.label_free.estimate.accuracy_estimate import AccuracyEstimate, Alarm, Period, Range
 from openworld.results import METRICS, Metric, Result, Results, Value, interval_of
+from openworld.results.value import value_or
 
 QUOTED = "quoted"
 """The entity of what is quoted, whichever method it is by."""
@@ -70,14 +71,10 @@ def results_of(estimate: AccuracyEstimate) -> Results:
     return Results("estimate", (*rows, *_classes(estimate), *_labelled_shifts(estimate)))
 
 
-def value_of(number: float | None, reason: str, intervals: tuple = ()) -> Value:
-    return Value(number, intervals, "" if number is not None else reason)
-
-
 def quoted_value(quote: Quote) -> Value:
     """Return what is quoted, over sets like the source and, under shift, labelled shifts; or bounds, and why."""
     ends = interval_of((quote.low, quote.high), "sets and shifts")
-    return value_of(quote.accuracy, f"cannot be estimated: {quote.why}", ends)
+    return value_or(quote.accuracy, f"cannot be estimated: {quote.why}", ends)
 
 
 def _alarm(alarm: Alarm, place: dict) -> Iterator[Result]:
@@ -93,7 +90,7 @@ def _source_like(entity: str, span: Range, place: dict) -> Iterator[Result]:
 
 def _difference(accuracy: float | None, other: float | None, reason: str) -> Value:
     both = accuracy is not None and other is not None
-    return value_of(accuracy - other if both else None, reason)
+    return value_or(accuracy - other if both else None, reason)
 
 
 def _whole(estimate: AccuracyEstimate) -> Iterator[Result]:
@@ -131,7 +128,7 @@ def _methods(estimate: AccuracyEstimate) -> Iterator[Result]:
     for method in estimate.methods:
         reason = "; ".join(method.warnings) or NO_ACCURACY
         intervals = interval_of(method.interval, "images", method.sampled or estimate.target.n)
-        yield Result(method.name, ESTIMATED, value_of(method.accuracy, reason, intervals), TARGET)
+        yield Result(method.name, ESTIMATED, value_or(method.accuracy, reason, intervals), TARGET)
         yield from _source_like(method.name, method.on_source, TARGET)
         if method.on_source is not None and method.accuracy is not None:
             bias = method.on_source[0] - estimate.source.right
@@ -151,7 +148,7 @@ def period_rows(period: Period, place: dict) -> Iterator[Result]:
         yield Result("", TRUE, Value(period.accuracy), place)
     yield Result(QUOTED, ESTIMATED, quoted_value(period.quote), place)
     for name, accuracy in period.methods.items():
-        yield Result(name, ESTIMATED, value_of(accuracy, NO_ACCURACY), place)
+        yield Result(name, ESTIMATED, value_or(accuracy, NO_ACCURACY), place)
     if period.labelled is not None:
         yield Result("", LABELS, Value(period.labelled.n), place)
     if period.cause is not None:
@@ -165,7 +162,7 @@ def period_rows(period: Period, place: dict) -> Iterator[Result]:
     if period.shift_alarm is not None:
         score = None if period.shift_alarm.score is None else float(period.shift_alarm.score)
         yield Result("", SHIFT_ALARM, Value(float(period.shift_alarm.statistic)), place)
-        yield Result("", SHIFT_SCORE, value_of(score, "no sign could be compared"), place)
+        yield Result("", SHIFT_SCORE, value_or(score, "no sign could be compared"), place)
     for metric, name in SHIFTS.items():
         if (sign := period.signs[name]) is not None:
             yield Result("", metric, Value(float(sign.distance)), place)
@@ -174,12 +171,12 @@ def period_rows(period: Period, place: dict) -> Iterator[Result]:
 def _classes(estimate: AccuracyEstimate) -> Iterator[Result]:
     for label, row in enumerate(estimate.classes):
         place = {**TARGET, "class": label, "class_name": row.name}
-        right = value_of(row.accuracy, "no image is named so", interval_of(row.interval, "images"))
+        right = value_or(row.accuracy, "no image is named so", interval_of(row.interval, "images"))
         yield Result(QUOTED, PREDICTED, Value(row.predicted), place)
         yield Result(QUOTED, EXPECTED, Value(row.expected), place)
         yield Result(QUOTED, CLASS_ACCURACY, right, place)
-        yield Result(QUOTED, RECALL, value_of(row.recall, "no image is expected to be so"), place)
-        yield Result("", SOURCE_ACCURACY, value_of(row.source_accuracy, "no source image is named so"), place)
+        yield Result(QUOTED, RECALL, value_or(row.recall, "no image is expected to be so"), place)
+        yield Result("", SOURCE_ACCURACY, value_or(row.source_accuracy, "no source image is named so"), place)
         yield Result("", SOURCE_SHARE, Value(row.source_share), place)
         yield Result(QUOTED, LOST, _difference(row.accuracy, row.source_accuracy, "one of the two is not known"), place)
 

@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import chain
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -183,76 +183,54 @@ def write_scores(
     images: ImageSet, models: Models, path: Path, progress: Progress | None = None, *, labelled: bool = True
 ) -> int:
     """Let every model score every image, write it as Parquet, and return how many were scored before."""
-    model = models["logits"]
-    labels = labels_among(images, model.classnames) if labelled else None
-    if not len(images):
+    from pyarrow import BufferReader, parquet
+
+    n, classnames, reused = len(images), models["logits"].classnames, 0
+    labels = labels_among(images, classnames) if labelled else None
+    if not n:
         raise OpenworldError(f"{images.name} holds no image; there is nothing to estimate.")
-    made, reused = made_of(images, models, labelled=labelled), len(images)
-    if not is_written(path, made):
-        place = path.with_name(f"{path.stem}.{made[:32]}")
-        shards, reused = _write_shards(images, models, place, progress, labelled=labelled)
-        about: dict[str | bytes, str] = {"classnames": json.dumps(model.classnames), MADE_OF: made}
-        about |= {"images_in": json.dumps(str(folder.resolve()))} if (folder := folder_of(images)) else {}
-        _join_shards(shards, path, images, list(models), labels, about)
+    made, shards = made_of(images, models, labelled=labelled), []
+    if is_written(path, made):
+        reused = n
+    else:
+        folder = path.with_name(f"{path.stem}.{made[:32]}")
+        for number, start in enumerate(range(0, n, TOGETHER)):
+            if progress:
+                progress(start, n, reused)
+            shards.append(folder / f"scores-{number:05d}.parquet")
+            rows = np.arange(start, min(start + TOGETHER, n))
+            if is_intact(shards[-1]):
+                reused += len(rows)
+            else:
+                write_with_checksum(shards[-1], _shard(images, models, rows, labels))
+        if progress:
+            progress(n, n, reused)
+        about: dict[str | bytes, str] = {"classnames": json.dumps(classnames), MADE_OF: made}
+        if images_in := folder_of(images):
+            about["images_in"] = json.dumps(str(images_in.resolve()))
+        schema = parquet.read_schema(shards[0]).with_metadata(about)
+        with writing(path) as file, parquet.ParquetWriter(file, schema, compression="zstd") as writer:
+            for shard in shards:
+                writer.write_table(parquet.read_table(BufferReader(read_intact(shard))))
+        note_checksum(path)
     for folder in path.parent.glob(f"{path.stem}.{'[0-9a-f]' * 32}"):  # shards of this call, and of stopped ones
         remove(folder)
     return reused
 
 
-def _write_shards(
-    images: ImageSet, models: Models, folder: Path, progress: Progress | None, *, labelled: bool
-) -> tuple[dict[Path, np.ndarray], int]:
-    """Score what is not there yet; return the images of every file, and how many were scored before."""
-    from safetensors.numpy import save
-
-    find_seen = models["logits"].find_seen if labelled else None
-    starts = range(0, len(images), TOGETHER)
-    parts = [np.arange(start, min(start + TOGETHER, len(images))) for start in starts]
-    shards = {folder / f"scores-{number:05d}.safetensors": rows for number, rows in enumerate(parts)}
-    reused = 0
-    for shard, rows in shards.items():
-        if progress:
-            progress(int(rows[0]), len(images), reused)
-        if is_intact(shard):
-            reused += len(rows)
-        else:
-            part = images.subset(rows)
-            arrays: dict[str, np.ndarray] = {APPEARANCE: appearance(part)}
-            for name, scorer in models.items():
-                arrays[name] = np.ascontiguousarray(scorer.scores(part), np.float32)
-            if find_seen is not None:
-                arrays[SEEN] = np.asarray(find_seen(part), np.int64)
-            write_with_checksum(shard, save(arrays))
-    if progress:
-        progress(len(images), len(images), reused)
-    return shards, reused
-
-
-def _join_shards(
-    shards: Mapping[Path, np.ndarray],
-    path: Path,
-    images: ImageSet,
-    models: list[str],
-    labels: np.ndarray | None,
-    about: dict[str | bytes, str],
-) -> None:
-    """Write one table of all shards."""
+def _shard(images: ImageSet, models: Models, rows: np.ndarray, labels: np.ndarray | None) -> bytes:
+    """Score some images; return Parquet with a row for each."""
     import pyarrow
     from pyarrow import parquet
-    from safetensors.numpy import load
 
-    def table(rows: np.ndarray, scored: dict[str, np.ndarray]) -> pyarrow.Table:
-        columns = {"path": pyarrow.array(map(images.path_of, rows.tolist()), pyarrow.string())}
-        for name in (*models, APPEARANCE):
-            flat = pyarrow.array(scored[name].reshape(-1))
-            columns[name] = pyarrow.FixedSizeListArray.from_arrays(flat, scored[name].shape[1])
-        columns |= {} if labels is None else {"labels": pyarrow.array(labels[rows])}
-        columns |= {SEEN: pyarrow.array(scored[SEEN])} if SEEN in scored else {}
-        return pyarrow.table(columns, metadata=about)
-
-    tables = (table(rows, load(read_intact(shard))) for shard, rows in shards.items())
-    first = next(tables)
-    with writing(path) as file, parquet.ParquetWriter(file, first.schema, compression="zstd") as writer:
-        for each in chain([first], tables):
-            writer.write_table(each)
-    note_checksum(path)
+    part, find_seen = images.subset(rows), models["logits"].find_seen
+    columns = {"path": pyarrow.array(map(images.path_of, rows.tolist()), pyarrow.string())}
+    tables = {name: np.asarray(model.scores(part), np.float32) for name, model in models.items()}
+    for name, table in (tables | {APPEARANCE: appearance(part)}).items():
+        columns[name] = pyarrow.FixedSizeListArray.from_arrays(pyarrow.array(table.reshape(-1)), table.shape[1])
+    if labels is not None:
+        columns["labels"] = pyarrow.array(labels[rows])
+        columns |= {SEEN: pyarrow.array(np.asarray(find_seen(part), np.int64))} if find_seen else {}
+    file = BytesIO()
+    parquet.write_table(pyarrow.table(columns), file)
+    return file.getvalue()

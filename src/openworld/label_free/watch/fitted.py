@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from openworld.core.errors import OpenworldError
-from openworld.estimators import FittedEstimator, Outputs, find_estimator
+from openworld.estimators import Outputs, find_estimator
 from openworld.estimators.engine.confidence_check import check_confidence
 from openworld.estimators.engine.temperature import Temperature, temperature_of
 from openworld.label_free.estimate.accuracy_estimate import ScoredSet
@@ -69,9 +69,6 @@ class Watch:
     def needs(self) -> set[str]:
         """What a new file must hold beside logits."""
         return {need for name in self.names for need in find_estimator(name).needs} - {"labels"}
-
-    def fit(self) -> dict[str, FittedEstimator]:
-        return {name: find_estimator(name)().fit(self.outputs) for name in self.names}
 
     def quoting(self, measured: Measured, progress: Progress | None = None) -> Quoting:
         """Return what decides what may be quoted, knowing all that was measured."""

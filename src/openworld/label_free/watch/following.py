@@ -53,7 +53,8 @@ class Follower:
 
     def __init__(self, watch: Watch, state: WatchState, progress: Progress | None = None):
         self.watch, self.state, self.progress = watch, state, progress
-        self.fitted, self.quoting = watch.fit(), watch.quoting(watch.measured.joined(state.measured), progress)
+        self.quoting = watch.quoting(watch.measured.joined(state.measured), progress)
+        self.fitted = {name: method.fit(watch.outputs) for name, method in self.quoting.estimators.items()}
 
     def follow(self, table: ScoreTable) -> Followed:
         """Add a file; refuse images that came before others, or of a period that was closed."""
