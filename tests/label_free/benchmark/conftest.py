@@ -98,14 +98,6 @@ def estimates_folder(make_estimates_folder):
 
 
 @pytest.fixture(scope="session")
-def crowd(make_estimates):
-    """Thirty methods, 8 judged models, 19 corruptions at 2 severities each."""
-    methods = {f"method {place}": ("AC" if place == 0 else "DoC", None, {}, 0.03 * place, 0.03) for place in range(30)}
-    corruptions = [f"corruption {place}" for place in range(19)]
-    return make_estimates(methods=methods, corruptions=corruptions, severities=(1, 5))
-
-
-@pytest.fixture(scope="session")
 def smallest(make_estimates):
     """One method, one model, one condition: nothing to compare and nothing to draw anew."""
     sizes = {"models": ("convnet",), "seeds": (0,), "epochs": (5,), "styles": ("twemoji",), "corruptions": ()}

@@ -31,7 +31,6 @@ from openworld.runs import to_json
 sys.path += [str(Path(__file__).parent), str(Path(__file__).parents[2] / "datasets")]
 import shifted_trees  # noqa: E402
 import trees  # noqa: E402
-from by_colour import network  # noqa: E402
 
 
 def test_concepts_under_their_subgroups_and_groups():
@@ -226,7 +225,3 @@ def test_a_model_with_fewer_checkpoints_takes_part_with_its_last(shapes):
 def test_details_are_small():
     estimate = Estimate.of(0.25, details={"n_target": 3, "threshold": None, "prices": [1, 2], "tau": 0.5})
     assert note_of(estimate)["details"] == {"threshold": None, "tau": 0.5}
-
-
-def test_the_network_by_colour_reads_red_and_green():
-    assert network(2)(torch.tensor([0.5, 0.25, 9.0]).view(1, 3, 1, 1)).tolist() == [[0.5, 1.0]]

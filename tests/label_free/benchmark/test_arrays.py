@@ -6,7 +6,7 @@ import pytest
 import openworld
 from openworld import OpenworldError
 from openworld.label_free.benchmark.arrays import Condition, Method, Model, RunArrays
-from openworld.label_free.benchmark.results import reference_uses, threshold_pairs
+from openworld.label_free.benchmark.results import threshold_pairs
 from openworld.results import RunFolder
 
 
@@ -51,18 +51,6 @@ def test_pairs_with_and_without_threshold(arrays):
     bare = Method("b", "RAP", "CLIP", {"rule": None})
     assert threshold_pairs((written_out, bare)) == (("a", "b"),)
     assert threshold_pairs((written_out, Method("b", "RAP", "SigLIP", {"rule": None}))) == ()
-
-
-def test_uses_of_a_reference(arrays):
-    assert reference_uses(arrays.methods) == {
-        "CLIP": {
-            "TTC": "FRAP",
-            "τ = 0.01": "FRAP, τ = 0.01",
-            "answers taken for labels": "CLIP's answers",
-            "raw (RAP)": "RAP",
-        },
-        "dirichlet": {"TTC": "FRAP, random"},
-    }
 
 
 def test_records_of_another_evaluation_are_refused(tmp_path):

@@ -6,8 +6,6 @@ from PIL import Image
 
 from openworld import datasets
 from openworld.label_free.estimate import scoring as corruptions
-from openworld.label_free.estimate.models import scoring_model
-from openworld.label_free.estimate.scoring import is_written, made_of, write_scores
 
 
 @pytest.fixture(scope="module")
@@ -40,22 +38,3 @@ def test_families_are_those_of_the_corruptions():
 @pytest.mark.parametrize(("size", "expected"), [((600, 512), (300, 256)), ((300, 100), (300, 100))])
 def test_large_images_are_scaled_down_first(size, expected):
     assert corruptions.read_at_most(lambda index: Image.new("L", size), 0).size == expected
-
-
-def test_scores_know_what_they_are_made_of(images, tmp_path):
-    model, other = (
-        scoring_model("embedded", images.classnames, f"{noun} of a {{}}.", "cpu") for noun in ("icon", "dot")
-    )
-    few, path = images.subset([0, 1]), tmp_path / "scores.parquet"
-    made = made_of(few, {"logits": model})
-    assert not is_written(path, made)
-    write_scores(few, {"logits": model}, path)
-    assert is_written(path, made)
-    different = [
-        made_of(few, {"logits": other}),
-        made_of(few, {"logits": model, "reference": model}),
-        made_of(images.subset([0, 2]), {"logits": model}),
-    ]
-    assert not any(is_written(path, made) for made in different)
-    path.write_bytes(path.read_bytes()[:-10])
-    assert not is_written(path, made)

@@ -1,6 +1,5 @@
 """A judgement from saved scores: what is asked, what is quoted, over time, class by class, and what is refused."""
 
-import json
 from dataclasses import replace
 from functools import partial
 
@@ -9,12 +8,12 @@ import pytest
 from simulated import outputs, save_scores
 
 from openworld import OpenworldError
+from openworld.core.console import ALERTED
 from openworld.estimators import ESTIMATORS, Outputs, streaming
 from openworld.label_free.estimate.command import estimate
 from openworld.label_free.estimate.estimation import estimate_accuracy, fit_all
 from openworld.label_free.estimate.reading import open_table
 from openworld.label_free.settings import Settings
-from openworld.runs import to_json
 from openworld.tables import files as score_files
 from openworld.tables.files import scores_of
 
@@ -154,14 +153,6 @@ def test_over_time(cut):
         assert one.alarm.alone < one.alarm.lasting < 0.9
 
 
-def test_over_time_by_the_calendar(pair):
-    when = np.datetime64("2024-01-01T00", "h") + np.arange(NEW)
-    source, _ = pair(when=when)
-    target = open_table([source.files[0].path.with_name("target.npz")], times="when")
-    found = estimate_accuracy(source, target, replace(FAST, period="1w", timestamps="when"))
-    assert [one.label for one in found.chunks] == ["2024-01-01", "2024-01-08"]
-
-
 def test_an_alert_without_chunks_is_of_the_whole(pair):
     for alert, alerts in ((0.99, ("target.npz",)), (0.01, ())):
         assert estimate_accuracy(*pair(), Settings(("DoC",), alert=alert)).alerts == alerts
@@ -179,6 +170,18 @@ def test_chunks_like_the_source_raise_no_alarm_and_a_fall_does(tmp_path):
         assert {one for one in found.alerts if int(one.split(" ")[0]) < 800} == set()
         assert "901 to 1,000" in found.alerts
         assert found.chunks[0].alarm.statistic == 0  # nothing is summed up before the first chunk
+
+
+def test_a_shift_alarm_ends_a_call_with_its_code_beside_an_alert_alone():
+    source, other = outputs(0, 400, 4, 2.0), outputs(1, 1600, 4, 1.2)
+    rare = other.take(np.flatnonzero(other.predictions < 2))
+    files = (
+        [scores_of({"logits": source.logits, "labels": source.labels}, "a")],
+        [scores_of({"logits": rare.logits}, "b")],
+    )
+    answers = [estimate(*files, estimator=("AC",), chunk_rows=200, **more) for more in ({}, {"alert": 0.01})]
+    assert all(answer.found.shift_alerts and not answer.found.alerts for answer in answers)
+    assert [answer.ending.code for answer in answers] == [0, ALERTED]
 
 
 def test_a_single_image_is_answered_and_asks_for_no_worksheet():
@@ -239,11 +242,6 @@ def test_a_large_target_is_read_in_blocks(pair, monkeypatch):
         assert method.sampled == 150 and method.details["n_target"] == NEW
     assert ("estimating", NEW) in heard and ("reading the target", NEW) in heard
     assert "of 200 source images a uniform sample of 150 is used" in found.warnings
-
-
-def test_it_survives_json(cut):
-    data = to_json(cut)
-    assert json.loads(json.dumps(data)) == data and set(data["quote"]) >= {"method", "accuracy", "low", "high", "why"}
 
 
 def test_classes_in_another_order_are_the_same_classes(pair, tmp_path):

@@ -171,16 +171,6 @@ def test_a_source_that_the_model_was_trained_on_is_said(folder, classifier, tmp_
     assert said["others"] == ""
 
 
-def test_a_classifier_that_does_not_know_its_training_images(folder, classifier, tmp_path):
-    old = shutil.copytree(classifier, tmp_path / "old")
-    (old / "training-images.safetensors").unlink()
-    source = scores_of(folder / "by class", old, tmp_path / "source.parquet")
-    assert "seen_in_training" not in source.files[0].columns
-    assert not any(
-        "trained on" in one for one in estimate_accuracy(source, source, Settings(estimators=("AC",))).warnings
-    )
-
-
 def test_a_backbone_whose_accuracy_is_estimated_speaks_on_its_own_scale(folder):
     images = labelled_images(str(folder / "by class")).subset([0, 1])
     names, scale = images.classnames, float(backbones.load("embedded").logit_scale)

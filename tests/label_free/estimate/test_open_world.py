@@ -61,7 +61,7 @@ def test_no_openworld_auc_is_told_without_labels():
     answer = estimated(stream(300, 0.5, 2, sure=2.0), UNSURE)
     assert not answer.found.target.truth
     assert not [row for row in answer.results if row.metric.key == "openworld_auc"]
-    assert "at most" in answer.verdict[0] and "no number" in answer.verdict[1]
+    assert "at most" in answer.verdict[0] and "no estimate" in answer.verdict[1]
 
 
 def test_the_labels_to_ask_for_come_as_a_ready_command(tmp_path, monkeypatch):

@@ -106,6 +106,7 @@ def test_what_would_settle_it():
 def test_what_a_number_lacks_and_what_labels_and_shares_say():
     bare = sentences(estimate_of(0.8, quote=replace(quote_of(0.8), low=0.8, high=0.8)))[0]
     assert bare == "Estimated accuracy on live.npz (900 images): 80.0 % by COTT, without an interval."
+    assert not any("methods say" in each for each in sentences(estimate_of(0.8)))  # one agrees with nobody
     labelled = sentences(estimate_of(0.8, 0.7, target=ScoredSet("live.npz", 900, 3, 0.72)))[-1]
     assert labelled.endswith("72.0 %, so that COTT is off by +8.0 points; nearest is ATC-MC (−2.0).")
     for distance, moved in ((0.5, True), (0.12, False)):
@@ -209,18 +210,3 @@ def test_tables_of_chunks_and_classes_name_what_cannot_be_told_and_what_was_lost
 def test_warnings_of_several_methods_are_one_line():
     found = replace(estimate_of(), methods=(method("A", 0.5, "few images"), method("B", 0.5, "few images", "ties")))
     assert report(replace(found, warnings=("ties", "odd"))).notes == ("A, B: few images.", "B: ties.", "Note: odd.")
-
-
-def test_rows_of_results(full):
-    found = results_of(full)
-    assert found.value("quoted", "estimated_accuracy", images="target").value == 0.8
-    told = found.value("COTT", "estimated_accuracy", images="target")
-    assert told.over("images").n == 900 and told.over("images").low == pytest.approx(0.78)
-    assert found.value("ATC-MC", "signed_error", images="target").value == pytest.approx(-0.02)
-    assert found.value("AC", "estimated_accuracy", images="target").reason
-    assert found.value("COTT", "temperature", images="target").value == 1.25
-    second = {"images": "target", "chunk": 2, "chunk_name": "2024-01-02"}
-    assert found.value("", "images", **second).value == 100
-    assert found.value("quoted", "alarm_standing", **second).value == 1
-    owl = {"images": "target", "class": 2, "class_name": "owl"}
-    assert found.value("quoted", "class_accuracy", **owl).value is None

@@ -160,13 +160,6 @@ def test_a_call_that_died_is_completed_by_the_same_call(fitted, folder, tmp_path
     assert kept(folder) == kept(broken)
 
 
-def test_labels_of_no_draw_decide_nothing(fitted, folder, before, tmp_path):
-    surest = np.argsort(-DAYS[1]["logits"].max(axis=1))[:80]
-    report = watch(fitted, folder, 2, labels=sheet(tmp_path / "late.csv", 1, surest, None))
-    assert records(report)[1].quote == before[1].quote and records(report)[2].corrected is None
-    assert "not drawn at random" in " ".join(report.text)
-
-
 def test_fewer_labels_take_no_place_of_those_that_gave_an_interval(fitted, folder, tmp_path):
     first = records(watch(fitted, folder, labels=sheet(tmp_path / "a.csv", 0, draw(60))))
     again = records(watch(fitted, folder, labels=sheet(tmp_path / "b.csv", 0, draw(5, 1), 0.03)))
@@ -238,8 +231,6 @@ def test_refusals_change_nothing(fitted, folder, tmp_path):
         "row,label\n303,1\n": "'303'; it is of the period that is not finished",
         "row,label\n450,1\n": "'450'; labels are read before",
         "path,label\n0/3,7\n": "label 7 is none of the 4 classes.*labelled 'other'",
-        "path,label\n0/3,wasp\n": "An image of no class is labelled",
-        "path,label,inclusion\n0/3,,0.5\n0/4,1,0.5\n": "have no label",
     }.items():
         path.write_text(text)
         with pytest.raises(OpenworldError, match=match):

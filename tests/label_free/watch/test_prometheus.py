@@ -49,6 +49,7 @@ def test_rows_lines_and_collected_numbers_are_the_same_and_stand_once_on_the_pag
         assert (f"openworld_watch_{field.collected}{{" in text) is (value is not None)
     ends = report.results.value("quoted", "estimated_accuracy", **last).over()
     assert (lines[-1]["low"], lines[-1]["high"], lines[-1]["shift_alarm"]) == (ends.low, ends.high, True)
+    assert json.loads(report.json)["state"]["last"] == str(day_columns(2)["time"][-1])
     first, why, alarms, *_ = report.verdict
     assert lines[-1]["accuracy"] is None and "2024-01-03 (150 images) cannot be estimated" in first and len(first) < 100
     assert f"between {100 * ends.low:.1f} % and {100 * ends.high:.1f} %" in first and lines[-1]["why"] in why

@@ -11,7 +11,7 @@ from openworld.label_free.benchmark.figures import (
     example_probabilities,
     temperatures_figure,
 )
-from openworld.label_free.benchmark.results import is_complete, read_results, reference_uses
+from openworld.label_free.benchmark.results import is_complete, read_results
 from openworld.report.layout import BASELINE, ENTITY, METRIC, Brief, Layout, Lines, Mark, Own, Pivot, Scatter, Tests
 from openworld.report.report import Report
 from openworld.report.sentences import counted, none_or, span
@@ -157,8 +157,6 @@ LAYOUT = Layout(
 
 def report(run: RunFolder) -> Report:
     results, arrays = read_results(run)
-    uses = reference_uses(arrays.methods)
-    by_use = {label: f"{name}, {use}" for name, labels in uses.items() for use, label in labels.items()}
     devices = sorted({record.timing.get("device", "an unknown device") for record in run.records})
     timed = (
         f"On {' and '.join(devices)}, every method alone, means over {counted(len(arrays.models), 'classifier')}: to "
@@ -182,7 +180,6 @@ def report(run: RunFolder) -> Report:
             subtitle=subtitle,
             facts=(("seeds", seeds), *_facts(arrays)),
             notes={"times": timed},
-            words={"lines" if len(arrays.rows) > 1 else "errors": {"reference": by_use} if len(by_use) > 1 else {}},
             marks={label: INCOMPLETE for label in arrays.labels if not is_complete(results, label, {})},
             sentences=tuple(_sentences(results, arrays)),
             styles=series_styles(arrays.labels, [arrays.baseline]),

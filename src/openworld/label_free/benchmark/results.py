@@ -268,20 +268,3 @@ def threshold_pairs(methods: Sequence[Method]) -> tuple[tuple[str, str], ...]:
         for twin in methods
         if twin not in without and but_for_rule(twin) == but_for_rule(bare)
     )
-
-
-def reference_uses(methods: Sequence[Method]) -> dict[str, dict[str, str]]:
-    """Return {reference: {how it is used: label}} of FRAP and RAP with all else at its default (FRAP, Tables 4, 7)."""
-    uses: dict[str, dict[str, str]] = {}
-    for method in methods:
-        changed = {name: value for name, value in method.settings.items() if value != DEFAULTS.get(name)}
-        use = None
-        if method.estimator in ("FRAP", "RAP") and not changed:
-            use = "TTC" if method.estimator == "FRAP" else "raw (RAP)"
-        elif method.estimator == "FRAP" and changed == {"reference": "pseudo-labels"}:
-            use = "answers taken for labels"
-        elif method.estimator == "FRAP" and set(changed) == {"tau"}:
-            use = f"τ = {changed['tau']:g}"
-        if method.reference is not None and use is not None:
-            uses.setdefault(method.reference, {}).setdefault(use, method.label)
-    return uses
