@@ -181,7 +181,7 @@ def test_a_shift_alarm_ends_a_call_with_its_code_beside_an_alert_alone():
     )
     answers = [estimate(*files, estimator=("AC",), chunk_rows=200, **more) for more in ({}, {"alert": 0.01})]
     assert all(answer.found.shift_alerts and not answer.found.alerts for answer in answers)
-    assert [answer.ending.code for answer in answers] == [0, ALERTED]
+    assert [answer.ending.exit_code for answer in answers] == [0, ALERTED]
 
 
 def test_a_single_image_is_answered_and_asks_for_no_worksheet():

@@ -3,13 +3,13 @@
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from openworld.core.errors import OpenworldError
 from openworld.estimators.quote.shift_signs import ALONE, LEVEL
 from openworld.label_free.estimate.accuracy_estimate import AccuracyEstimate, Period
 from openworld.label_free.estimate.results import ALARM, CAUSE_SIGNS, ESTIMATED, QUOTED, TARGET, results_of
-from openworld.label_free.estimate.verdict import episodes, sentences
+from openworld.label_free.estimate.verdict import episode_name, episodes, sentences
 from openworld.report.album import Album, AlbumImage, AlbumPart
 from openworld.report.charts import IntervalChart, IntervalRow, Line, LineChart, Points, Quantity, Reference
 from openworld.report.data_files import thumbnail_address
@@ -39,16 +39,9 @@ IMAGES_SHOWN = (
 )
 
 
-class Source(NamedTuple):
-    """What charts and images are drawn from."""
-
-    estimate: AccuracyEstimate
-    beside: Path  # a folder where images of relative paths are looked for
-
-
 def _methods_chart(brief: Brief) -> Iterator[Figure | None]:
     """Yield every method's accuracy with its interval, from above the highest; nothing where no method has one."""
-    estimate = brief.source.estimate
+    estimate, _ = brief.source
     quote, methods = estimate.quote, sorted(estimate.answers, key=lambda method: -method.accuracy)
     if not methods:
         return
@@ -72,7 +65,7 @@ def _methods_chart(brief: Brief) -> Iterator[Figure | None]:
 
 
 def _over_time_chart(brief: Brief) -> Iterator[Figure | None]:
-    estimate = brief.source.estimate
+    estimate, _ = brief.source
     yield over_time_figure(estimate.chunks, estimate.source.accuracy, estimate.alert, brief.styles)
 
 
@@ -120,28 +113,29 @@ def over_time_figure(
 
 def _images_that_moved(brief: Brief) -> Iterator[Album]:
     """Yield the images that carry the lowest chunk of each of the longest episodes."""
-    chunks, beside = brief.source.estimate.chunks, brief.source.beside
+    estimate, beside = brief.source  # in which folder images of relative paths are looked for
+    chunks = estimate.chunks
     if any(chunk.cause is None for chunk in chunks):
         return
-    by_cause = episodes(chunks)
-    every = [episode for of_cause in by_cause.values() for episode in of_cause]
-    if not every:
+    cause_of = {episode: cause for cause, each in episodes(chunks).items() for episode in each}
+    if not cause_of:
         return
-    first = [max(of_cause, key=len) for of_cause in by_cause.values()]  # of each cause, then the longest of all
-    others = [episode for episode in every if episode not in first]
-    longest = [*first, *sorted(others, key=len, reverse=True)][:EPISODES]
+    # The longest of each cause, then the longest of all.
+    ranked = sorted(cause_of, key=len, reverse=True)
+    first = {cause_of[episode]: episode for episode in reversed(ranked)}.values()
+    longest = [*first, *(episode for episode in ranked if episode not in first)][:EPISODES]
 
     def height(chunk: Period) -> float:
         return chunk.quote.low if chunk.quote.accuracy is None else chunk.quote.accuracy
 
-    lowest = {each: min(chunks[each.first : each.last + 1], key=height) for each in longest}
+    lowest = {each: min((chunks[place] for place in each), key=height) for each in longest}
     addresses, parts = _thumbnails(lowest.values(), beside), []
-    for episode in sorted(longest, key=lambda each: each.first):
+    for episode in sorted(longest, key=lambda each: each.start):
         chunk = lowest[episode]
         images = tuple(AlbumImage(addresses.get(image.image), image.name, "") for image in chunk.moved.images)
         of = f", images of {chunk.label}" if len(episode) > 1 else ""
-        parts.append(AlbumPart(f"{episode.name(chunks)}: {episode.cause}{of}", images))
-    yield Album("Images", IMAGES_SHOWN.format(shown=len(longest), every=len(every)), tuple(parts))
+        parts.append(AlbumPart(f"{episode_name(chunks, episode)}: {cause_of[episode]}{of}", images))
+    yield Album("Images", IMAGES_SHOWN.format(shown=len(longest), every=len(cause_of)), tuple(parts))
 
 
 def _thumbnails(chunks: Collection[Period], beside: Path) -> Mapping[str, str]:
@@ -299,7 +293,7 @@ def report(estimate: AccuracyEstimate, beside: Path = Path(), **fields) -> Repor
         sentences=tuple(sentences(estimate)),
         warnings=tuple(warnings),
         styles=series_styles([method.name for method in estimate.methods]),
-        source=Source(estimate, beside),
+        source=(estimate, beside),
     )
     answer = LAYOUT.report(brief, made=estimate.made, found=estimate, **fields)
     return replace(answer, files=chart_files(answer.page, CHARTS))

@@ -74,7 +74,7 @@ def results_of(estimate: AccuracyEstimate) -> Results:
 def quoted_value(quote: Quote) -> Value:
     """Return what is quoted, over sets like the source and, under shift, labelled shifts; or bounds, and why."""
     ends = interval_of((quote.low, quote.high), "sets and shifts")
-    return value_or(quote.accuracy, f"cannot be estimated: {quote.why}", ends)
+    return Value(quote.accuracy, ends, "" if quote.accuracy is not None else f"cannot be estimated: {quote.why}")
 
 
 def _alarm(alarm: Alarm, place: dict) -> Iterator[Result]:

@@ -5,7 +5,6 @@ A watch says what alarms and late labels say in the same sentences, of its perio
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from math import ceil
 
 from openworld.core.errors import present
@@ -125,12 +124,9 @@ def causes(estimate: AccuracyEstimate) -> str:
         return f"By {rests_on}, no change is seen in any chunk."
     parts = []
     for cause, episodes_of_cause in by_cause.items():
-        longest = sorted(
-            sorted(episodes_of_cause, key=lambda episode: -len(episode))[:CAUSED], key=lambda episode: episode.first
-        )
-        names = ", ".join(episode.name(estimate.chunks) for episode in longest) + (
-            ", ..." if len(episodes_of_cause) > CAUSED else ""
-        )
+        longest = sorted(episodes_of_cause, key=lambda episode: -len(episode))[:CAUSED]
+        names = [episode_name(estimate.chunks, episode) for episode in sorted(longest, key=lambda each: each.start)]
+        names = ", ".join([*names, *["..."] * (len(episodes_of_cause) > CAUSED)])
         parts.append(f"{cause} in {counted(sum(map(len, episodes_of_cause)), 'chunk')} ({names})")
     return f"Likely cause of the change, by {rests_on}: {'; '.join(parts)}."
 
@@ -236,31 +232,20 @@ def _of_interval(estimate: AccuracyEstimate) -> str:
     return OF_SAMPLING if estimate.quote.signs is None else OF_RULES.get(estimate.quote.rule, OF_OTHERS)
 
 
-@dataclass(frozen=True)
-class Episode:
-    """Chunks that follow each other and have one likely cause, by their places, the last one included."""
+def episodes(chunks: Sequence[Period]) -> dict[str, list[range]]:
+    """Return, by cause, the places of chunks that follow each other and have it, in order of time.
 
-    cause: str
-    first: int
-    last: int
-
-    def __len__(self) -> int:
-        return self.last + 1 - self.first
-
-    def name(self, chunks: Sequence[Period]) -> str:
-        first, last = chunks[self.first].label, chunks[self.last].label
-        return first if self.first == self.last else f"{first} to {last}"
-
-
-def episodes(chunks: Sequence[Period]) -> dict[str, list[Episode]]:
-    """Return, by cause, the episodes in order of time; the causes of most chunks first."""
-    by_cause: dict[str, list[Episode]] = {}
+    The causes of most chunks come first.
+    """
+    by_cause: dict[str, list[range]] = {}
     for place, chunk in enumerate(chunks):
-        if not (text := chunk.moved.text):
-            continue
-        episodes_of_cause = by_cause.setdefault(text, [])
-        if episodes_of_cause and episodes_of_cause[-1].last == place - 1:
-            episodes_of_cause[-1] = replace(episodes_of_cause[-1], last=place)
-        else:
-            episodes_of_cause.append(Episode(text, place, place))
+        if text := chunk.moved.text:
+            of_cause = by_cause.setdefault(text, [])
+            goes_on = bool(of_cause) and of_cause[-1].stop == place
+            of_cause.append(range(of_cause.pop().start if goes_on else place, place + 1))
     return dict(sorted(by_cause.items(), key=lambda item: -sum(map(len, item[1]))))
+
+
+def episode_name(chunks: Sequence[Period], episode: range) -> str:
+    first, last = chunks[episode[0]].label, chunks[episode[-1]].label
+    return first if len(episode) == 1 else f"{first} to {last}"
