@@ -8,6 +8,8 @@ from pathlib import Path
 from markupsafe import escape
 
 LINK = re.compile(r"\[([^\]]+)\]\((\.\./[^)]+)\)")
+CODE = re.compile(r"(<(pre|code)\b.*?</\2>)", re.DOTALL)
+UNIT = re.compile(r"(?<=\d) (?=(?:%|s|ms|min|MB|GB|TB)(?![\w-]))")
 
 
 def on_files(files, config):
@@ -28,10 +30,13 @@ def on_page_markdown(markdown, page, **_):
 
 
 def on_page_content(html, page, **_):
-    """Let the search show guides before the reference, which has more words."""
+    """Let the search show guides before the reference, which has more words; keep numbers and units on one line."""
     if page.file.src_uri.startswith("reference/"):
         page.meta.setdefault("search", {"boost": 0.2})
-    return html
+        return html
+    parts = CODE.split(html)  # text, code, its tag, text, ...
+    parts[::3] = [UNIT.sub("\u00a0", text) for text in parts[::3]]
+    return "".join(part for place, part in enumerate(parts) if place % 3 < 2)
 
 
 def _named(link: re.Match, folder: str) -> str:

@@ -51,7 +51,8 @@ def test_what_cannot_be_told_is_said_first_and_is_exit_code_4(estimate, tmp_path
     assert done.exit_code == 4 and "cannot be estimated; it may lie between" in done.output.splitlines()[0], done.output
     assert "outputs (p" in done.output and "would give it to within 10 points" in done.output
     assert found["quote"]["accuracy"] is None and found["unknown"] == ["lost.npz"]
-    assert found["quote"]["low"] < found["quote"]["high"]
+    assert found["quote"]["low"] < found["quote"]["high"] and "labels-to-make.csv lists them" in done.output
+    assert "labels-to-make.csv" not in estimate("source.npz", "lost.npz").output  # nobody could find it
 
 
 def test_files_are_kept_on_request_and_those_of_an_earlier_call_do_not_stay(estimate, tmp_path):

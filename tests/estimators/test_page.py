@@ -31,7 +31,7 @@ def test_the_pages_tell_the_limits_of_the_code(repository):
     told = [
         f"below .{100 * shift_signs.LEVEL:02.0f} corrected for all",
         f"or below .{100 * shift_signs.ALONE:02.0f}.",
-        f"dealt anew {shift_signs.DEALS} times",
+        f"exchanged at random {shift_signs.DEALS} times",
         f"a fall of {100 * limits.hidden:.0f} points would not be seen",
         f"(p at least .{100 * limits.fits:02.0f}, nine tenths of the distance gone)",
         f"differ by no more than {limits.moved}",
@@ -46,7 +46,7 @@ def test_the_pages_tell_the_limits_of_the_code(repository):
     assert f"({100 * source_check.SHARE:.0f} % and more)" in inputs and f"fewer than {source_check.FEW}" in inputs
     assert [one for one in told if one not in text] == []
     assert limits.taken == 0.9 and (reference_check.INFORMED, reference_check.HALF) == (1 / 4, 1 / 2)
-    told = ["right on a quarter beyond chance", "on half as many as your model"]
+    told = ["must be at least .25", "at least half of your model's accuracy"]
     told += [f"may be .{10 * reference_check.REPEATED:.0f} at most"]
     told.append(f"below {calibrated_confidence.A_CLASS} source images a class")
     assert [one for one in told if one not in about] == []

@@ -28,7 +28,7 @@ def comparisons(**p):
 @pytest.mark.parametrize(
     "values, tests, words",
     [
-        ({"GMoP": 0.8}, [], "AUROC of GMoP is 80.0; nothing was run beside it"),
+        ({"GMoP": 0.8}, [], "AUROC of GMoP is 80.0; nothing is there to compare it with"),
         ({"GMoP": 0.8, "TCP": None}, [], "AUROC of GMoP is 80.0; TCP has none"),
         ({"GMoP": 0.8, "TCP": 0.7}, comparisons(TCP=0.01), "GMoP has the highest AUROC, 80.0, and is better than TCP"),
         ({"GMoP": 0.8, "TCP": 0.7}, comparisons(TCP=0.2), "but it is not shown to differ from TCP (p .20)"),

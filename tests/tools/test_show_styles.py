@@ -1,5 +1,6 @@
 """The sheet of all styles, and the page that explains it."""
 
+import re
 import sys
 from pathlib import Path
 
@@ -29,5 +30,5 @@ def test_a_sheet_has_a_block_per_image(tmp_path, monkeypatch):
 def test_the_page_names_every_style():
     page = (DOCS / "syn-is.md").read_text(encoding="utf-8")
     for name, style in STYLES.items():
-        assert f"| `{name}` | {style.group} | {'yes' if style.random else 'no'} |" in page
+        assert re.search(rf"^\| {style.group} \|.*`{name}`", page, re.MULTILINE)
     assert (DOCS / "styles.png").stat().st_size < 300_000

@@ -182,9 +182,9 @@ KINDS: dict[str, tuple[Listed, ...]] = {
             "layer. Labels and bank, which keeps features, are of training images only. One forward pass serves\n"
             "all, but gradient takes a backward and a forward pass more, layer gradients a backward pass, maps\n"
             "the last stage once more, samples a forward pass each. Texts and patches are those of two-tower\n"
-            "models. What looks at the stream remembers the images that it scores: its scores depend on their\n"
-            "order and on which others there are. The names of OpenOOD and pytorch-ood will do as well, in any\n"
-            "case: mls is MaxLogit, ebo Energy, klm KLM.",
+            "models. A detector that looks at the stream remembers the images that it scores, so its scores\n"
+            "depend on their order and on the other images. The names of OpenOOD and pytorch-ood work, too, in\n"
+            "upper or lower case: mls is MaxLogit, ebo Energy, klm KLM.",
         ),
     ),
     "estimators": (

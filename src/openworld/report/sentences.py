@@ -51,7 +51,7 @@ def leads(found: Standing, what: str, number: str, noun: str = "others", most: s
     count, several = len(found.others), len(found.names) > 1
     if not several and not count:
         none = f"{few(found.without, noun)} {'has' if len(found.without) == 1 else 'have'} none"
-        beside = none if found.without else "nothing was run beside it"
+        beside = none if found.without else "nothing is there to compare it with"
         return f"{what} of {found.names[0]} is {number}; {beside}"
     if several:
         lead = f"{few(found.names, noun)} share the {most} {what}, {number}, the same to the last digit"

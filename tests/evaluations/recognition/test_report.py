@@ -42,7 +42,7 @@ def test_the_terminal_shows_the_numbers_and_what_comes_of_them(small, small_resu
     worst = max(one.value("GMoP", loss).value for loss in LOSSES)
     assert f"Of the {100 * missing:.1f} points that GMoP misses" in printed and f"({100 * worst:.1f})" in printed
     narrow = shown(small, 80)
-    assert "for want of room: " in " ".join(narrow.split()) and max(map(len, narrow.splitlines())) <= 80
+    assert "Too wide to show: " in " ".join(narrow.split()) and max(map(len, narrow.splitlines())) <= 80
 
 
 def test_a_run_without_new_images_is_described_and_not_guessed(make_run):

@@ -57,7 +57,7 @@ def test_so_does_that_of_the_smallest_run_which_has_no_more_than_it_measured(sma
     _shows_every_number_once(story)
     absent = {REST, "What happens as the shift grows?", "Near in meaning", "Which temperature calibrates a reference?"}
     assert not absent & {*headings(story)}
-    assert "nothing was run beside it" in story.page.verdict[0]
+    assert "nothing is there to compare it with" in story.page.verdict[0]
 
 
 def test_the_verdict_counts_methods_and_tests(run_story):

@@ -168,7 +168,7 @@ def test_a_narrow_terminal_loses_columns_of_least_priority_and_says_so(width):
     lines = text.splitlines()
     assert max(map(len, lines)) <= width
     assert all(name in text for name in NAMES) and "80.0*" in text and "+40.0" in text
-    assert ("95 % over seeds" in text.split("Percent;")[0]) or "Left out for want of room: " in " ".join(text.split())
+    assert ("95 % over seeds" in text.split("Percent;")[0]) or "Too wide to show: " in " ".join(text.split())
 
 
 def test_the_page_escapes_names_marks_series_and_offers_the_numbers():

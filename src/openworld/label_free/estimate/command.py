@@ -185,7 +185,7 @@ def estimate_whole(
         )
         sheet = _worksheet(result, source_table, target_table, propose, out, seed)
     rows = sum(text.count(b"\n") - 1 for text in sheet.values())
-    result = replace(result, made=facts, worksheet=rows)
+    result = replace(result, made=facts, worksheet=0 if out is None else rows)  # that somebody can find
     gone = out is None and any(name.startswith("images target") for name in facts)
     beside = Path(target[0]).parent if isinstance(target[0], str | Path) else Path()
     answer = report(result, beside, json=json_text(json_of(result)), scores=() if gone else target_table.files)

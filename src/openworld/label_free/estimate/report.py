@@ -25,7 +25,7 @@ CHARTS = ("methods", "over-time")
 ACCURACY = Quantity("accuracy", "estimated accuracy, %")
 CANNOT_TELL = (
     "A likely cause is what the change resembles. Whether a thing never seen is a new class or a new kind of an old "
-    "one is a matter of names; two causes at once show as one; labels settle it."
+    "one is a matter of names; two causes at once look like one; labels decide."
 )
 SIGNS = (
     "p: how likely so large a difference from the source is by chance. Distance: the energy distance beyond chance, "
@@ -101,7 +101,7 @@ def over_time_figure(
     references = [Reference(source), *([] if alert is None else [Reference(alert, kind="alert")])]
     time = Quantity("chunk", "", labels=tuple(chunk.label.removeprefix("from ") for chunk in chunks))
     caption = (
-        "What is quoted, with its interval; the methods stand back. A bar without a mark: the accuracy cannot be "
+        "What is quoted, with its interval; the methods are paler. A bar without a mark: the accuracy cannot be "
         "estimated, and may lie anywhere on the bar. Dashed: the accuracy on the source.",
         "Few images move by chance."
         if alert is None
@@ -215,8 +215,8 @@ LAYOUT = Layout(
             title="What every method says",
             metrics=("estimated_accuracy", "source_like_accuracy", "accuracy_less_bias", "signed_error"),
             of=TARGET,
-            note="Of the source: what a method says of as many images like the source, on average. Less its bias: "
-            "without what it is off there.",
+            note="Of the source: what a method says, on average, of samples of the source of this size. Less its bias: "
+            "without its error on those samples.",
         ),
         Own(name="methods", title="What every method says", draw=_methods_chart),
         Pivot(

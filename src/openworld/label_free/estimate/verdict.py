@@ -75,9 +75,9 @@ def _beside(estimate: AccuracyEstimate) -> Iterator[str]:
         (low, lowest), (high, highest) = answers[0], answers[-1]
         apart = f"{100 * (high - low):.1f} points apart"
         apart = f"they agree ({apart})" if high - low <= AGREE else apart
-        rely = ": rely on none without some labels" if quote.accuracy is None and high - low > FAR else ""
+        rely = ": trust none of them without some labels" if quote.accuracy is None and high - low > FAR else ""
         yield (
-            f"Corrected by what each is off on sets like the source, {len(answers)} methods say {percent(low)} % "
+            f"Corrected by their errors on samples of the source, {len(answers)} methods say {percent(low)} % "
             f"({lowest}) to {percent(high)} % ({highest}), {apart}{rely}."
         )
     if estimate.shift is not None and estimate.shift.clear:

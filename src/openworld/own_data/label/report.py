@@ -145,8 +145,8 @@ def _promise_sentence(planned: Planned) -> str:
 
 RESTS_ON = (
     "The images to label were drawn with known probabilities before anybody saw a label. So the intervals hold "
-    "whatever the model's confidences are worth, however the images hang together and however far they are from its "
-    "training: on these images the draw is all that is random. Better expectations only make them narrower.",
+    "whatever the model's confidences are worth, however the images depend on one another and however far they are "
+    "from its training: on these images the draw is all that is random. Better expectations only make them narrower.",
     "They rest on right labels, and on answers to the images that were drawn, in their order: an image that is left "
     "out because it is hard makes a number too high. Images answered with 'cannot tell' count both ways.",
     "Images like these: as if these images themselves were drawn from more of their kind; independently, or group by "

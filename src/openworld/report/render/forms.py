@@ -40,7 +40,7 @@ def _draw(table: Table, columns: Sequence[int]) -> TerminalTable:
     caption = table.caption
     if missing:
         listing = "; ".join(missing) if len(missing) <= NAMED else f"{len(missing)} columns"
-        caption = f"{caption} Left out for want of room: {listing}.".strip()
+        caption = f"{caption} Too wide to show: {listing}.".strip()
     return TerminalTable((terminal.name(table.label), *heads), rows, caption, table.title)
 
 
