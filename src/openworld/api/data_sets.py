@@ -164,8 +164,9 @@ def audit(
     Order, duplicates, near-duplicates (punctuation, plural, spaces, word order), synonyms, clashes of base and new
     classes and across data sets, and what the tokenizer of a backbone mangles. No image is looked at.
 
-    An *error* is a class that cannot be told from another, or a sentence that cannot be read: exit code 1. A *warning*
-    costs accuracy or misleads; a *note* is worth a look. Checks that were not made are named with the reason.
+    An *error* is a class that cannot be distinguished from another, or a sentence that cannot be read: exit code 1. A
+    *warning* costs accuracy or misleads; a *note* is worth a look. Checks that were not made are named with the
+    reason.
 
     Every `openworld run` does this first, of all its data sets, with the tokenizer of its backbone: it says the worst,
     keeps the whole in audit.json, shows it on the report page, and goes on.

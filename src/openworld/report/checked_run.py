@@ -60,7 +60,7 @@ def check_report(outcome: CheckedRun) -> Report:
 
 
 def junit_xml(outcome: CheckedRun) -> str:
-    """Return JUnit XML: what is broken is a failure, what cannot be told is skipped."""
+    """Return JUnit XML: what is broken is a failure, what is undecided is skipped."""
     counts = Counter(check.decision for check in outcome.checks)
     totals = {"tests": str(len(outcome.checks)), "failures": str(counts[BROKEN]), "skipped": str(counts[OPEN])}
     suite = ElementTree.Element("testsuite", {"name": f"openworld check {outcome.run}", **totals})

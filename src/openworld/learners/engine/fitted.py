@@ -110,11 +110,11 @@ class FittedLearner:
         """Encode names once, with this learner's prompts.
 
         Args:
-            base_names: names to be told apart among base images, at least one; usually `classnames`.
-            new_names: names to be told apart among new images; may be empty.
+            base_names: names to choose among for base images, at least one; usually `classnames`.
+            new_names: names to choose among for new images; may be empty.
 
         Raises:
-            OpenworldError: no base name, an empty name, two names that prompts cannot tell apart, a name too long.
+            OpenworldError: no base name, an empty name, two names that prompts cannot distinguish, a name too long.
         """
         names = NameSets(tuple(base_names), tuple(new_names), self.classnames)
         return self.learner.text_bank(self.clip, self.parameters, names)

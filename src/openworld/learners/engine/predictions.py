@@ -77,7 +77,7 @@ def predict(
         answer, zero_shot: the learner's, and that of `zero_shot_answer`, where the caller has them.
 
     Raises:
-        OpenworldError: names that cannot be told apart, features of another backbone, a template without {}.
+        OpenworldError: names that cannot be distinguished, features of another backbone, a template without {}.
     """
     if answer is None:
         answer = fitted.answer(features, fitted.text_bank(fitted.classnames, new_names))

@@ -23,7 +23,7 @@ class NameSets:
     """The class names of an evaluation, and those that the learner was trained on.
 
     Args:
-        base: names of the base classes, as they are to be told apart at test time.
+        base: names of the base classes, among which the learner chooses at test time.
         new: names of the new classes; may be empty.
         training: names that the learner was fitted with, in label order; those of `base` where none are given.
 
