@@ -55,8 +55,8 @@ PLAN_LAYOUT = Layout(
             metrics=(NEEDED.key,),
             rows=("quantity", "case"),
             columns=("half_width",),
-            note="For an interval of this half-width. At best: what is expected of the images holds. At worst: it is "
-            "worth nothing.",
+            note="For an interval of this half-width. At best: the expectations of the images are right. At worst: "
+            "they are worth nothing.",
         ),
     ),
 )
@@ -118,8 +118,8 @@ def _plan_sentences(planned: Planned) -> Iterator[str]:
         yield f"Drawn {DRAWN[choice.design]}: {choice.reason}."
     if choice.reason and not choice.labels:
         yield (
-            f"{PILOT} answers or more show it: openworld label plan --add {planned.folder} then draws by what is "
-            "expected, where that is better."
+            f"With {PILOT} answers or more, openworld label plan --add {planned.folder} draws by the expectations, where "
+            "that is better."
         )
     yield from planned.few
     if plan.left_out:
@@ -140,7 +140,7 @@ def _promise_sentence(planned: Planned) -> str:
     if promised.at_best is None:
         return f"{worst}, on these images. At best is not known: the same is expected of every image."
     best = f"±{percent(promised.at_best)} at best"
-    return f"{worst}, and {best}, if what is expected of these images holds. The interval holds either way."
+    return f"{worst}, and {best}, if the expectations of the images are right. The interval holds either way."
 
 
 RESTS_ON = (
