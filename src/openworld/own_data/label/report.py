@@ -118,8 +118,8 @@ def _plan_sentences(planned: Planned) -> Iterator[str]:
         yield f"Drawn {DRAWN[choice.design]}: {choice.reason}."
     if choice.reason and not choice.labels:
         yield (
-            f"With {PILOT} answers or more, openworld label plan --add {planned.folder} draws by the expectations, where "
-            "that is better."
+            f"With {PILOT} answers or more, openworld label plan --add {planned.folder} draws by the expectations, "
+            "where that is better."
         )
     yield from planned.few
     if plan.left_out:
