@@ -8,7 +8,9 @@ import shutil
 import subprocess
 import sys
 
+import numpy as np
 import pytest
+from disturbed import finish, start
 
 READS = """
 import numpy as np
@@ -26,6 +28,14 @@ call = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p)(lambda _: None)
 library, thread = ctypes.CDLL(None), ctypes.c_ulong()
 library.pthread_create(ctypes.byref(thread), None, call, None)
 library.pthread_join(thread, None)
+"""
+SPEC = """
+dataset = "emoji-groups"
+seeds = [1]
+shots = 1
+views = 1
+[[learners]]
+learner = "zero-shot"
 """
 
 
@@ -61,4 +71,32 @@ def watched(late_gil, tmp_path, monkeypatch):
 
 def test_reading_tables_leaves_no_python_memory_to_other_threads(watched):
     subprocess.run([sys.executable, "-c", READS], check=True)
+    assert watched() == 0
+
+
+@pytest.mark.slow
+def test_a_finished_run_read_again_ends_well_however_late_threads_are(watched, tmp_path, monkeypatch):
+    (tmp_path / "spec.toml").write_text(SPEC)
+    finish(start(tmp_path, "run", "spec.toml", "--workers", "1"))
+    monkeypatch.setenv("LATE_GIL_MS", "1000")
+    before = watched()
+    for arguments in (("run", "spec.toml"), ("report", "runs/spec")):
+        finish(start(tmp_path, *arguments))
+    assert watched() == before
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("ending", [".parquet", ".csv"])
+def test_reading_scores_leaves_no_python_memory_to_other_threads(watched, tmp_path, monkeypatch, ending):
+    import pyarrow
+    from pyarrow import csv, parquet
+
+    generator = np.random.default_rng(0)
+    scores = generator.dirichlet(np.full(4, 0.3), 3000)
+    columns = {f"probabilities:{name}": scores[:, place] for place, name in enumerate("abcd")}
+    labels = (scores.cumsum(axis=1) > generator.random((3000, 1))).argmax(axis=1)
+    table = pyarrow.table(columns | {"label": np.array(list("abcd"))[labels]})
+    (parquet.write_table if ending == ".parquet" else csv.write_csv)(table, tmp_path / f"scores{ending}")
+    sides = "--source", f"scores{ending}", "--target", f"scores{ending}"
+    finish(start(tmp_path, "estimate", *sides, "--out", "out"))
     assert watched() == 0

@@ -1,7 +1,10 @@
 """`openworld run`: stages are told and kept; the same bytes after kills, on Ray, and from two processes at once."""
 
 import json
+import os
 import random
+import signal
+import time
 
 import pytest
 from disturbed import finish, kill_once, results, start
@@ -86,3 +89,26 @@ def test_on_ray_stages_and_units_give_the_same_bytes(ran, tmp_path):
         results(folder) == results(ran("accuracy-estimation")[0])
         and not (folder / "runs" / "spec" / ".encoding").exists()
     )
+
+
+@pytest.mark.slow
+def test_two_processes_in_one_folder(ran, tmp_path):
+    folder = prepare(tmp_path / "shared", "ood-detection")
+    for process in [start(folder, *RUN, "1") for _ in range(2)]:
+        finish(process)
+    assert results(folder) == results(ran("ood-detection")[0])
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name == "nt", reason="needs signals")
+def test_terminated_as_a_job_is_nothing_half_written_stays(ran, tmp_path):
+    folder = prepare(tmp_path / "terminated", "recognition")
+    process = start(folder, *RUN, "2")
+    while not list((folder / "runs" / "spec" / "units").glob("*")) and process.poll() is None:
+        time.sleep(0.05)
+    os.killpg(process.pid, signal.SIGTERM)
+    _, errors = process.communicate(timeout=600)
+    assert process.returncode == 143 and "stopped; what is done is kept" in errors and "Traceback" not in errors
+    assert not [path for path in folder.rglob("*") if path.name.endswith(".writing") and not path.is_dir()]
+    told(folder, *RUN, "1")
+    assert results(folder) == results(ran("recognition")[0])
