@@ -13,8 +13,8 @@ import argparse
 import numpy as np
 
 from openworld.metrics import auroc, holm
+from openworld.ood.benchmark.report import LAYOUT, detection_brief
 from openworld.ood.detection_results import detection_results
-from openworld.ood.layout import LAYOUT, detection_brief
 from openworld.ood.scored_sets import ScoredSets, SetScores
 
 CLAIMS = ("is better", "below chance (AUROC 50): are", "has the highest", "nothing was run beside it")

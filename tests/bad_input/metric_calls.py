@@ -96,7 +96,6 @@ CALLS = {
     "LevelErrors.spread": Call(ERRORS.spread, {"weights": np.ones(ERRORS.accuracy.shape)}),
     "OpenworldAUC.interval": level(AUC.interval),
     "OpenworldAUC.estimate": Call(AUC.estimate, {"of": "base_accuracy"}),
-    "OpenworldAUC.to_dict": level(AUC.to_dict),
     "OperatingPoint.cost": Call(POINT.cost, {"costs": COSTS}),
     "OperatingPoint.cost_interval": Call(POINT.cost_interval, {"costs": COSTS}),
     "PairedTest.interval": level(metrics.seeds_test(SHARES, SHARES[::-1]).interval),
@@ -106,7 +105,6 @@ CALLS = {
     "SeedAverage.interval": level(AVERAGE.interval),
     "SeedAverage.estimate": Call(AVERAGE.estimate, {"of": "base_accuracy"}),
     "SeedAverage.seed_values": Call(AVERAGE.seed_values, {"of": "base_accuracy"}),
-    "SeedAverage.seed_interval": Call(AVERAGE.seed_interval, {"level": 0.9, "of": "base_accuracy"}),
     "SeedSpread.interval": level(ROBUSTNESS.spread("auc").interval),
     "accuracy": Call(metrics.accuracy, {"correct": RIGHT, "weights": WEIGHTS, "groups": GROUPS, "level": 0.95}),
     "area_test": Call(metrics.area_test, {"errors": ERRORS, "levels": np.array([0, 1.0]), "first": 0, "second": 1}),
@@ -197,7 +195,6 @@ CALLS = {
         | {"in_groups": GROUPS, "out_groups": NEW_GROUPS},
     ),
     "robustness": Call(metrics.robustness, {"levels": LEVELS, "accuracy": CURVE, "zero_shot": CURVE[0]}),
-    "seed_interval": Call(metrics.seed_interval, {"values": SHARES, "level": 0.95}),
     "seed_spread": Call(metrics.seed_spread, {"values": SHARES, "limits": (0.0, 1.0)}),
     "seeds_test": Call(metrics.seeds_test, {"first": SHARES, "second": SHARES[::-1].copy()}),
     "seeds_test_against_summary": Call(
@@ -226,7 +223,7 @@ RESULTS = frozenset(
     """
     Accuracy CalibrationBin CalibrationError CellDetection CellSums CriticalDifference Bootstrap DetectionMetrics
     MetricEstimate FriedmanTest ImageInterval LevelErrors MetricCard MissHitCurve OpenworldAUC OperatingPoint Outcomes
-    PairedTest PerClass PointsLost RankedSides Robustness SeedAverage SeedInterval SeedSpread SemanticAlignment
+    PairedTest PerClass PointsLost RankedSides Robustness SeedAverage SeedSpread SemanticAlignment
     ShiftTrend ShiftWeights SoftOpenworldAUC Threshold Trend
     """.split()  # noqa: SIM905
 )

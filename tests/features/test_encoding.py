@@ -193,11 +193,6 @@ def test_the_next_batch_is_read_while_one_is_encoded_and_no_further_one(clip, tm
     assert seen == [4, 6, 7, 7]
 
 
-def test_an_unreadable_image_stops_encoding_beside_a_gpu(clip, tmp_path, beside_gpu):
-    with pytest.raises(OpenworldError, match="image-4.png cannot be read"):
-        encode(clip, image_set(Reader({4})), cache=tmp_path)
-
-
 def full_beyond(monkeypatch, rows):
     """A tower for which the memory of its GPU is full beyond so many images; the sizes that were tried."""
     forward, tried = _shards.SharedReading.forward, []
@@ -224,12 +219,6 @@ def test_images_that_do_not_fit_together_are_encoded_in_smaller_batches(
     for name in ("embeddings", "views"):
         np.testing.assert_allclose(getattr(parts, name)[:], getattr(whole, name)[:], rtol=1e-4, atol=1e-5)
     assert parts.rows.tolist() == whole.rows.tolist() == [0, 1, 2, 3, 5, 6]
-
-
-def test_one_image_that_does_not_fit_stops_the_encoding(clip, tmp_path, beside_gpu, monkeypatch):
-    full_beyond(monkeypatch, 0)
-    with pytest.raises(OpenworldError, match="not even one fits"):
-        encode(clip, image_set(Reader()), cache=tmp_path)
 
 
 def test_views_are_the_same_again_and_differ_among_themselves(clip, tmp_path):
@@ -306,16 +295,6 @@ def test_one_pass_writes_what_each_encoding_alone_would(clip, tmp_path, monkeypa
     assert sum(passes) == 7 * (1 + 2 + 1)
     assert contents(tmp_path / "together") == contents(tmp_path / "alone")
     assert [one.fingerprint for one in together] == [one.fingerprint for one in alone]
-
-
-def test_only_the_encodings_that_lack_a_shard_write_it(clip, tmp_path):
-    images, both = image_set(Reader()), [Encoding(), Encoding(pixels=True)]
-    encode_shard(clip, images, both[:1], 0, cache=tmp_path)
-    before = contents(tmp_path)
-    assert missing_shards(clip, images, both, cache=tmp_path) == {0: 3, 1: 3, 2: 1}
-    encode_shard(clip, images, both, 0, cache=tmp_path)
-    assert before.items() < contents(tmp_path).items()
-    assert missing_shards(clip, images, both, cache=tmp_path) == {1: 3, 2: 1}
 
 
 def test_an_unreadable_image_leaves_no_shard_in_any_encoding(clip, tmp_path):

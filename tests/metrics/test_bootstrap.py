@@ -3,10 +3,8 @@
 import numpy as np
 import pytest
 
-from openworld.core.errors import OpenworldError
 from openworld.metrics import QUANTITIES, average, bootstrap, openworld_auc
 from openworld.metrics._bootstrap import _Layout, _units
-from openworld.metrics._sweep import place
 
 pytestmark = pytest.mark.base
 
@@ -90,17 +88,3 @@ def test_a_draw_without_one_side_is_counted_as_undefined():
     result = openworld_auc([3, 0], [1, 1], [2, 1], [1, 1], base_groups=[0, 1], new_groups=[1, 2])
     found = bootstrap(result, replicates=400)
     assert 0 < found.undefined < 400 and found.values.size == 400 - found.undefined
-
-
-def test_ties_across_and_within_sides_are_placed():
-    below, upto = place(np.array([0.0, 1.0, 1.0]), np.array([0.0, 1.0, 2.0]))
-    assert below.tolist() == [0, 1, 3] and upto.tolist() == [1, 3, 3]
-
-
-def test_refuses():
-    with pytest.raises(OpenworldError, match="replicates is 1"):
-        bootstrap(middling(), replicates=1)
-    with pytest.raises(OpenworldError, match="unknown quantity"):
-        bootstrap(middling(), "f1")
-    with pytest.raises(OpenworldError, match="level is 2"):
-        bootstrap(middling(), replicates=2).interval(2)

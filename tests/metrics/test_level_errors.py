@@ -40,14 +40,6 @@ def test_the_difference_of_two_methods_is_the_paired_t_test():
     assert np.diff(errors.accuracy[:, 0])[0] / -found.standard_error == pytest.approx(expected.statistic)
 
 
-def test_groups_of_equal_size_are_samples_of_their_means():
-    views, answers = nested(seeds=1)
-    found = level_errors([[views[0][1]]], [[answers[0][1]]]).spread([[1], [0], [0]])
-    means = answers[0][1][0].reshape(40, 5).mean(axis=1)
-    assert found.standard_error == pytest.approx(means.std(ddof=1) / np.sqrt(40))
-    assert found.degrees_of_freedom == pytest.approx(39)
-
-
 def test_nested_levels_and_seeds_agree_with_leaving_groups_out():
     views, answers = nested()
     weights = np.array([[0.5, 0.5], [-0.5, -0.5], [0, 0]])

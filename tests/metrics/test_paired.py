@@ -8,10 +8,8 @@ from scipy import stats
 
 from openworld.core.errors import OpenworldError
 from openworld.metrics import (
-    QUANTITIES,
     aupr_in,
     auroc,
-    average,
     holm,
     openworld_auc,
     paired_test,
@@ -48,20 +46,6 @@ def test_equals_delongs_covariance_for_auroc():
     assert (low < 0 < high) == (test.p_value > 0.05)
 
 
-@pytest.mark.parametrize("of", QUANTITIES)
-def test_swapped_models_give_the_mirrored_test(of):
-    first, second = (openworld_auc(*model) for model in two_models(1, gap=1.0))
-    there, back = paired_test(first, second, of), paired_test(second, first, of)
-    assert there.difference == -back.difference
-    assert there.p_value == pytest.approx(back.p_value) and there.standard_error == pytest.approx(back.standard_error)
-
-
-def test_a_pair_is_sharper_than_two_separate_errors():
-    first, second = (openworld_auc(*model) for model in two_models(2))
-    separate = np.hypot(first.standard_error, second.standard_error)
-    assert paired_test(first, second).standard_error < 0.8 * separate
-
-
 def test_accuracy_difference_is_the_paired_t_test():
     first, second = two_models(3)
     test = paired_test(openworld_auc(*first), openworld_auc(*second), "base_accuracy")
@@ -69,26 +53,11 @@ def test_accuracy_difference_is_the_paired_t_test():
     assert test.p_value == pytest.approx(expected.pvalue) and test.degrees_of_freedom == pytest.approx(59)
 
 
-def test_groups_enter_the_test():
-    models = two_models(4)
-    groups = {"base_groups": np.arange(60) // 6, "new_groups": np.arange(50) // 6}
-    plain = paired_test(*(openworld_auc(*model) for model in models))
-    grouped = paired_test(*(openworld_auc(*model, **groups) for model in models))
-    assert grouped.difference == plain.difference and grouped.degrees_of_freedom <= 9
-    assert grouped.standard_error != pytest.approx(plain.standard_error, rel=1e-3)
-
-
 def test_identical_models_have_no_p_value():
     result = openworld_auc(*two_models(5)[0])
     test = paired_test(result, result)
     assert (test.difference, test.p_value, test.standard_error, test.interval()) == (0, None, None, None)
     assert "zero variance is no evidence" in test.reason
-
-
-def test_a_difference_without_variance_has_no_p_value():
-    better, worse = openworld_auc([3, 2], [1, 1], [1, 0], [1, 1]), openworld_auc([3, 2], [0, 0], [1, 0], [1, 1])
-    test = paired_test(better, worse)
-    assert test.difference == 1 and test.p_value is None and test.reason
 
 
 def test_undefined_and_without_a_closed_form():
@@ -106,11 +75,6 @@ def test_other_samples_are_refused():
             paired_test(openworld_auc(*first), other)
 
 
-def test_averages_are_compared_like_single_results():
-    first, second = (openworld_auc(*model) for model in two_models(7, gap=0.5))
-    assert paired_test(average([first, first]), average([second, second])) == pytest.approx(paired_test(first, second))
-
-
 probabilities = st.lists(st.one_of(st.none(), st.floats(0, 1)), max_size=12)
 
 
@@ -124,13 +88,6 @@ def test_holm_is_the_step_down_procedure(p_values):
         else:
             steps = [min(1.0, (len(tested) - k) * p) for k, p in enumerate(tested) if p <= before]
             assert after == pytest.approx(max(steps)) and after >= before
-
-
-def test_holm_refuses_what_is_no_probability():
-    with pytest.raises(OpenworldError, match="holds 1.5"):
-        holm([0.5, 1.5])
-    with pytest.raises(OpenworldError, match="nan"):
-        holm([float("nan")])
 
 
 @pytest.mark.slow
@@ -157,11 +114,6 @@ def test_over_seeds_without_evidence_there_is_no_p_value(first, second, reason):
     assert found.p_value is None and reason in found.reason
 
 
-def test_over_seeds_lengths_must_agree():
-    with pytest.raises(OpenworldError, match="second has 1 entries, expected 2"):
-        seeds_test([0.1, 0.2], [0.1])
-
-
 def test_what_is_a_margin_apart_is_called_equivalent_in_at_most_a_twentieth_of_samples():
     """Differences of forty pairs around a mean that is the margin itself; around zero it is found."""
     generator = np.random.default_rng(0)
@@ -173,10 +125,8 @@ def test_what_is_a_margin_apart_is_called_equivalent_in_at_most_a_twentieth_of_s
     assert said[0.01] <= 0.065 * 800 and said[0.0] > 0.7 * 800
 
 
-def test_equivalence_needs_an_error_and_a_margin():
+def test_equivalence_needs_an_error():
     assert seeds_test([0.5], [0.5]).equivalence(0.01) is None
-    with pytest.raises(OpenworldError, match="margin"):
-        seeds_test([0.5, 0.6, 0.7], [0.5, 0.5, 0.5]).equivalence(-0.1)
 
 
 # Against a printed mean and deviation
@@ -204,5 +154,3 @@ def test_printed_spread_alone_is_enough_and_no_spread_is_not():
     assert found.p_value == pytest.approx(2 * stats.t.sf(2, 3))
     assert seeds_test_against_summary([0.5, 0.5, 0.5], 0.4).p_value is None
     assert seeds_test_against_summary([0.5], 0.4, 0.1, 4).reason == "one seed says nothing about other seeds"
-    with pytest.raises(OpenworldError, match="count"):
-        seeds_test_against_summary([0.5, 0.6], 0.4, 0.1, 1)

@@ -20,10 +20,9 @@ from openworld.evaluations.published_cells import given_cells, some_images
 from openworld.evaluations.runtime import Machine
 from openworld.features.cache import look
 from openworld.ood import classifier_shards
-from openworld.ood.classifier_shards import ClassifierDetectors, load_fitted
-from openworld.ood.images_to_score import ImagesToScore
+from openworld.ood.classifier_shards import ClassifierDetectors
 from openworld.ood.model_entries import DetectorSpec
-from openworld.ood.models import classifier_model
+from openworld.ood.models import ImagesToScore, classifier_model
 from openworld.ood.scoring import stages_of
 
 NAMES = ("cat", "dog", "owl")
@@ -82,7 +81,7 @@ def in_one_pass(given, machine):
     classifier = given.shards.classifier.load(machine)
     route = detectors.plan(given.shards.build_detectors(), classifier_model(given.shards.classifier, machine).watched)
     parts = [images.load(machine) for images in (given.shards.training, *given.scored)]
-    train, test, pool = ([*classifier.batches(part.images, part.rows)] for part in parts)
+    train, test, pool = ([*classifier.batches(*part)] for part in parts)
     fitted = route.fit(train)
     predictions = torch.cat([route.model.see(pixels).predictions for pixels, _ in test])
     return route.score(fitted, test), route.score(fitted, pool), predictions
@@ -155,25 +154,6 @@ def test_the_cache_knows_what_it_holds(home, small_shards, tmp_path):
     scores_of(given, machine)
     held = {each.holds: each.images for each in look(Path(machine.cache)).sets}
     assert held == {"2 score shards": 150, "4 score shards": 450, "fitted detectors": 300}
-
-
-def test_a_detector_that_no_file_can_hold_is_fitted_where_it_is_needed(home, small_shards, tmp_path, monkeypatch):
-    class Foreign(detectors.MDS):
-        name = "Foreign"
-
-        def learn(self, head, *totals):
-            return {"state": super().learn(head, *totals)}  # no dataclass, so that it cannot be written
-
-        def read(self, state, activations):
-            return super().read(state["state"], activations)
-
-    monkeypatch.setitem(detectors.DETECTORS, "Foreign", Foreign)
-    given, machine = scoring(home, "Foreign", "MDS", "MSP"), machine_in(tmp_path)
-    carried_out(given, machine, tmp_path)
-    assert set(load_fitted(given.shards.folder(machine), machine)) == {"MDS", "MSP"}
-    of_test, of_pool = scores_of(given, machine)
-    assert [*of_test.scores] == [*of_pool.scores] == ["Foreign", "MDS", "MSP"]
-    np.testing.assert_allclose(of_pool.scores["Foreign"], of_pool.scores["MDS"], rtol=1e-4)
 
 
 def test_another_detector_or_setting_is_scored_anew(home, tmp_path):

@@ -150,8 +150,8 @@ def broken(**changes):
 @pytest.mark.parametrize(
     ("table", "sentence"),
     [
-        (broken(side=np.full(40, "old")), "holds 'old'; expected base, new"),
-        (broken(part=np.full(40, "train")), "column part of .* holds 'train'; expected test, validation, val"),
+        (broken(side=np.full(40, "old")), "column side .*'old'.* Known: base, new"),
+        (broken(part=np.full(40, "train")), "column part of .* 'train'.* Known: test, validation, val"),
         (broken(part=np.full(40, "val")), "'model', seed 0, has validation images alone"),
         (broken(correct=np.full(40, 2)), "True/False or 0/1"),
         ({"side": columns()["side"], "correct": columns()["correct"]}, "lacks score"),

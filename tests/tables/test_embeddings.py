@@ -7,7 +7,7 @@ from pyarrow import parquet
 
 from openworld import OpenworldError, backbones, datasets
 from openworld.features import Encoding, encode
-from openworld.tables.embeddings import embeddings_of, holds_embeddings, read_embeddings
+from openworld.tables.embeddings import embeddings_of, read_embeddings
 
 ROWS = np.arange(1.0, 13.0).reshape(4, 3)
 CLASSES = {"classnames": np.array(["owl", "wild_cat"]), "class_embeddings": np.eye(2, 3)}
@@ -62,14 +62,6 @@ def test_a_label_without_a_class_is_refused():
         _ = embeddings_of({"embeddings": ROWS, "labels": ["owl", "emu", "owl", "owl"], **CLASSES}).labels
 
 
-@pytest.mark.parametrize("name, content", [("torn.npz", b"PK"), ("torn.parquet", b"PAR1")])
-@pytest.mark.parametrize("read", [holds_embeddings, read_embeddings])
-def test_a_damaged_file_is_named(tmp_path, name, content, read):
-    (tmp_path / name).write_bytes(content)
-    with pytest.raises(OpenworldError, match=f"{name} is not what its name says"):
-        read(tmp_path / name)
-
-
 @pytest.mark.parametrize("name", ["missing.npz", "mine.csv"])
 def test_a_file_that_is_none_is_refused(tmp_path, name):
     with pytest.raises(OpenworldError, match="holds no embeddings"):
@@ -96,14 +88,6 @@ def test_parts_domains_groups_and_shots_are_those_of_the_columns(file):
     with pytest.raises(OpenworldError, match="no row of part 'validation'"):
         datasets.load(file, part="validation")
     assert test.fingerprint != datasets.load(file, part="train").fingerprint
-
-
-def test_subsets_and_pools_keep_their_embeddings(file):
-    from openworld.datasets.pooling import pooled
-
-    test = datasets.load(file)
-    assert test.subset([1]).embeddings.tolist() == ROWS[3:].tolist()
-    assert pooled([test, test.subset([0])]).embeddings.tolist() == [*ROWS[2:].tolist(), ROWS[2].tolist()]
 
 
 def test_features_are_the_embeddings_and_nothing_is_written(file, tmp_path):

@@ -69,46 +69,52 @@ def opened(table, **more):
     return ow.estimate(table, OPENED, open_world=True, quiet=True, **more)
 
 
+# Every format is tried of a few calls, which between them use all readers; of the others two.
 CALLS = {
     "score": (lambda t, at: ow.score(t), PREDICTED, ("score", "confidence", "correct", "group"), PLAIN),
-    "detect scores": (lambda t, at: ow.detect(scores=t, replicates=0, quiet=True), SCORED, ("MSP", "cluster"), PLAIN),
-    "detect apply": (lambda t, at: ow.detect(t, apply=at / "kept", quiet=True), SCORED, ("MSP",), PLAIN),
+    "detect scores": (
+        lambda t, at: ow.detect(scores=t, replicates=0, quiet=True),
+        SCORED,
+        ("MSP", "cluster"),
+        ("frame", "csv"),
+    ),
+    "detect apply": (lambda t, at: ow.detect(t, apply=at / "kept", quiet=True), SCORED, ("MSP",), ("csv", "npz")),
     "detect by shift": (
         lambda t, at: ow.detect(scores=t, least=1, quiet=True),
         PLACED,
         ("MSP", "semantic", "covariate"),
-        PLAIN,
+        ("mapping", "csv"),
     ),
     "detect in distribution": (
         lambda t, at: ow.detect(id=t, ood={"far": {"logits": LOGITS}}, replicates=0, quiet=True),
         LABELLED,
         ("logits", "labels"),
-        MATRICES,
+        ("mapping", "npz"),
     ),
     "detect out of distribution": (
         lambda t, at: ow.detect(id=LABELLED, ood={"far": t}, replicates=0, quiet=True),
         {"logits": LOGITS},
         ("logits",),
-        MATRICES,
+        ("frame", "npz"),
     ),
     "estimate source": (
         lambda t, at: ow.estimate(t, {"logits": LOGITS}, estimator=("DoC",), quiet=True),
         LABELLED,
         ("logits", "labels"),
-        FORMATS,
+        ("frame", "csv"),
     ),
     "estimate target": (lambda t, at: estimate(t), {"logits": LOGITS}, ("logits",), FORMATS),
     "estimate reference": (
         lambda t, at: estimate(t),
         {"logits": LOGITS, "reference": LOGITS + 1},
         ("reference",),
-        FORMATS,
+        ("csv", "npz"),
     ),
     "estimate times": (
         lambda t, at: estimate(t, timestamps="time", period="1d"),
         {"logits": LOGITS, "time": IDS * 86400 // 8 + 1_700_000_000},
         ("time",),
-        FORMATS,
+        ("frame", "csv", "parquet"),
     ),
     "estimate open world": (
         lambda t, at: opened(t),
@@ -120,7 +126,7 @@ CALLS = {
         lambda t, at: ow.estimate(EMBEDDED | CLASSES, t, estimator=("DoC",), quiet=True),
         EMBEDDED,
         ("embeddings", "labels"),
-        ("mapping", "frame", "arrow", "npz", "parquet"),
+        ("mapping", "parquet"),
     ),
     "estimate late labels": (
         lambda t, at: estimate({"logits": LOGITS, "id": IDS}, labels=t),
@@ -132,32 +138,32 @@ CALLS = {
         lambda t, at: ow.watch(at / "watch.safetensors", t, state=at / "state", quiet=True),
         {"logits": LOGITS},
         ("logits",),
-        FORMATS,
+        ("csv", "npz"),
     ),
     "watch late labels": (
         lambda t, at: ow.watch(at / "watch.safetensors", (), state=at / "state", labels=t, quiet=True),
         {"id": IDS, "label": LABELS, "inclusion": np.full(ROWS, 0.5)},
         ("inclusion", "id"),
-        MATRICES,
+        ("frame", "npz"),
     ),
     "fit_watch": (
         lambda t, at: ow.fit_watch(t, at / "new.safetensors", images=(10,), estimator=("DoC",), quiet=True),
         LABELLED,
         ("logits", "labels"),
-        FORMATS,
+        ("frame", "csv"),
     ),
     "label_plan": (lambda t, at: ow.label_plan(t, at / "plan", n=4, quiet=True), STREAM, ("score", "base"), PLAIN),
     "label_plan closed": (
         lambda t, at: ow.label_plan(t, at / "plan", n=4, quiet=True),
         {"logits": LOGITS},
         ("logits",),
-        FORMATS,
+        ("arrow", "csv"),
     ),
     "label_plan compare": (
         lambda t, at: ow.label_plan(STREAM, at / "plan", compare=t, n=4, quiet=True),
         STREAM,
         ("score",),
-        PLAIN,
+        ("frame", "csv"),
     ),
     "score names": (
         lambda t, at: ow.score(t),
@@ -204,7 +210,7 @@ CALLS = {
         lambda t, at: ow.estimate(t, {"logits": LOGITS}, estimator=("DoC",), quiet=True),
         LABELLED | {"seen_in_training": LABELS // 2},
         ("seen_in_training",),
-        MATRICES,
+        ("mapping", "npz"),
     ),
     "estimate levels": (
         lambda t, at: ow.estimate(LABELLED, t, levels="level", quiet=True),
@@ -234,7 +240,7 @@ CALLS = {
         lambda t, at: ow.shift(PLACES | PLACE_NAMES, t, neighbour=2, least=1, quiet=True),
         PLACES,
         ("embeddings", "label", "group"),
-        ("mapping", "frame", "arrow", "npz", "parquet"),
+        ("frame", "npz"),
     ),
 }
 CANNOT = {

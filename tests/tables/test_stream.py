@@ -150,7 +150,7 @@ REFUSED = {
     "score bool": (lambda table: table.update(score=np.ones(COUNT, bool)), "true and false"),
     "name empty": (entry("base_name", 2, None), "first row 2"),
     "both sides": (entry("new_name", 2, "Cat"), "'cat' is a base name and a new name"),
-    "odd side": (lambda table: table.update(side=np.full(COUNT, "old")), "'old'; expected base, new"),
+    "odd side": (lambda table: table.update(side=np.full(COUNT, "old")), "unknown entry in column side .*'old'"),
     "label without side": (lambda table: table.update(label=np.full(COUNT, "gnu")), "its side is empty"),
     "label against side": (
         lambda table: table.update(side=np.full(COUNT, "new"), label=np.full(COUNT, "cat")),

@@ -71,7 +71,7 @@ def score(
     from openworld.own_data import score as scoring
     from openworld.runs.atomic import write_file
     from openworld.runs.scratch import ScratchFolder
-    from openworld.tables.writing import table_bytes
+    from openworld.tables.parquet import table_bytes
 
     held = ScratchFolder()
     scratch = Path(held.name)

@@ -170,7 +170,12 @@ def _make_room(sets: Sequence[CachedSet], limit: int) -> tuple[list[Path], int, 
         reserved = mark.read_text(encoding="ascii") if mark.exists() and not whole else ""
         sizes[entry.folder] = max(entry.size, int(reserved) if reserved.isdecimal() else 0)
     removed, excess, busy = [], sum(sizes.values()) - limit, False
-    for entry in sorted(sets, key=lambda entry: (_is_embeddings_alone(entry), entry.used)):
+
+    def comes_last(entry: CachedSet) -> tuple[bool, datetime]:
+        has_more = bool({"patches", "pixels"} & set(entry.holds.split(", ")))
+        return entry.images is not None and not has_more, entry.used
+
+    for entry in sorted(sets, key=comes_last):
         if excess <= 0:
             break
         if not all(file.name.startswith(_REMOVABLE) for file in entry.folder.glob("*")):
@@ -181,10 +186,6 @@ def _make_room(sets: Sequence[CachedSet], limit: int) -> tuple[list[Path], int, 
         else:
             busy = True
     return removed, excess, busy
-
-
-def _is_embeddings_alone(entry: CachedSet) -> bool:
-    return entry.images is not None and not {"patches", "pixels"} & set(entry.holds.split(", "))
 
 
 def _remove_unused(folder: Path) -> bool:

@@ -45,68 +45,50 @@ def stream(
         raise OpenworldError(f"{encoding.views} views of each image cannot be streamed; encode them.")
     without = replace(encoding, patches=False, pixels=False)
     plain = encode(clip, images, without, cache=cache, allow_corrupt=allow_corrupt, limit=limit)
-    kinds: dict[str, Any] = {"patches": _Patches} if encoding.patches else {}
-    kinds |= {"pixels": _Pixels} if encoding.pixels else {}
-    arrays = {
-        name: ShardedArray([kind(clip, images, rows) for rows in rows_of_shards(images)]).take(plain.rows)
-        for name, kind in kinds.items()
-    }
-    return replace(plain, fingerprint=fingerprint_of(clip, images, encoding), **arrays)
+    streamed: dict[str, Any] = {}
+    for name in ("patches", "pixels"):
+        if getattr(encoding, name):
+            parts: list[Any] = [_Streamed(clip, images, rows, name) for rows in rows_of_shards(images)]
+            streamed[name] = ShardedArray(parts).take(plain.rows)
+    return replace(plain, fingerprint=fingerprint_of(clip, images, encoding), **streamed)
 
 
 class _Streamed:
     """The rows of one shard, as if they were an array [N, ...] on disk."""
 
-    dtype: np.dtype
-
-    def __init__(self, clip: DualEncoder, images: ImageSet, rows: range):
-        self.clip, self.images, self.rows = clip, images, rows
-        self.shape = (len(rows), *self._shape(clip.config.image))
+    def __init__(self, clip: DualEncoder, images: ImageSet, rows: range, name: str):
+        config: Any = clip.config.image  # of towers that give patches it has their grid
+        self.clip, self.images, self.rows, self.is_patches = clip, images, rows, name == "patches"
+        shape = (config.grid**2, config.width) if self.is_patches else (3, config.image_size, config.image_size)
+        self.shape, self.dtype = (len(rows), *shape), np.dtype(np.float16 if self.is_patches else np.uint8)
         self._known: dict[int, np.ndarray] = {}
-
-    @staticmethod
-    def _shape(config: Any) -> tuple[int, ...]:
-        raise NotImplementedError
 
     def __len__(self) -> int:
         return len(self.rows)
 
-
-class _Pixels(_Streamed):
-    dtype = np.dtype(np.uint8)
-
-    @staticmethod
-    def _shape(config) -> tuple[int, ...]:
-        return 3, config.image_size, config.image_size
-
     def __getitem__(self, index) -> np.ndarray:
         (indices,) = index
+        if self.is_patches:
+            return self._patches(indices)
         # A unit has the cores that its threads would have.
         return _shards.read_pixels(self.clip, self.images, [self.rows[row] for row in indices], torch.get_num_threads())
 
-
-class _Patches(_Streamed):
-    """Computed by whole batches, on which the last bits depend; those of the last reading are remembered."""
-
-    dtype = np.dtype(np.float16)
-
-    @staticmethod
-    def _shape(config) -> tuple[int, ...]:
-        return config.grid**2, config.width
-
-    def __getitem__(self, index) -> np.ndarray:
-        (indices,) = index
+    def _patches(self, indices: np.ndarray) -> np.ndarray:
+        """Compute whole batches, on which the last bits depend; those of the last reading are remembered."""
         batches = _shards.batches_of(self.clip, self.rows)
         size = len(batches[0])
-        wanted = np.unique(indices // size)
-        missing = [place for place in wanted.tolist() if place not in self._known]
-        self._known = {place: self._known[place] for place in wanted.tolist() if place in self._known}
-        wanted = [batches[place] for place in missing]
+        wanted = np.unique(indices // size).tolist()
+        missing = [place for place in wanted if place not in self._known]
         computed = _shards.compute_batches(
-            self.clip, self.images, [Encoding(patches=True)], wanted, torch.get_num_threads()
+            self.clip,
+            self.images,
+            [Encoding(patches=True)],
+            [batches[place] for place in missing],
+            torch.get_num_threads(),
         )
-        self._known |= {place: arrays["patches"] for place, (arrays,) in zip(missing, computed, strict=True)}
-        patches = np.stack([self._known[row // size][row % size] for row in indices.tolist()])
+        known = self._known | {place: arrays["patches"] for place, (arrays,) in zip(missing, computed, strict=True)}
+        self._known = {place: known[place] for place in wanted}
+        patches = np.stack([known[row // size][row % size] for row in indices.tolist()])
         for row in indices[np.isnan(patches[:, 0, 0])]:
             self.images.image(self.rows[row])  # says why it cannot be read
             raise OpenworldError(f"image {self.rows[row]} of {self.images.name!r} could not be read a moment ago.")

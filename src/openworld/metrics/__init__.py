@@ -12,8 +12,14 @@ if TYPE_CHECKING:
     from openworld.metrics._accuracy import wilson_interval as wilson_interval
     from openworld.metrics._auroc import auroc
     from openworld.metrics._bootstrap import Bootstrap, bootstrap
-    from openworld.metrics._curve_intervals import LEVEL_NUMBERS, ImageInterval, area_test, curve_intervals
-    from openworld.metrics._level_errors import LevelErrors, level_errors
+    from openworld.metrics._curve_intervals import (
+        LEVEL_NUMBERS,
+        ImageInterval,
+        LevelErrors,
+        area_test,
+        curve_intervals,
+        level_errors,
+    )
     from openworld.metrics._openworld_auc import (
         CLOSED_SET,
         QUANTITIES,
@@ -46,9 +52,9 @@ if TYPE_CHECKING:
     from openworld.metrics._soft_openworld_auc import Ranking as Ranking
     from openworld.metrics._soft_openworld_auc import of_outcomes as of_outcomes
     from openworld.metrics._trend import ShiftTrend, ShiftWeights, Trend, shift_trend, shift_weights, trend
-    from openworld.metrics.averaging import SeedAverage, SeedInterval, average, seed_interval
+    from openworld.metrics.averaging import SeedAverage, average
     from openworld.metrics.by_cell import CellDetection, CellRules, detection_by_cell
-    from openworld.metrics.calibration import CalibrationBin, CalibrationError, expected_calibration_error
+    from openworld.metrics.calibration import CalibrationBin, CalibrationError, aurc, expected_calibration_error
     from openworld.metrics.cards import METRICS, MetricCard
     from openworld.metrics.cell_combinations import CellSums, RankedSides, rank_sides
     from openworld.metrics.detection import (
@@ -73,7 +79,6 @@ if TYPE_CHECKING:
         level_ranks,
         nemenyi,
     )
-    from openworld.metrics.risk_coverage import aurc
 
 __getattr__, __dir__ = lazily(__name__, __file__)
 
@@ -108,7 +113,6 @@ __all__ = [
     "RankedSides",
     "Robustness",
     "SeedAverage",
-    "SeedInterval",
     "SeedSpread",
     "SemanticAlignment",
     "ShiftTrend",
@@ -153,7 +157,6 @@ __all__ = [
     "per_class_accuracy",
     "rank_sides",
     "robustness",
-    "seed_interval",
     "seed_spread",
     "seeds_test",
     "seeds_test_against_summary",

@@ -10,7 +10,7 @@ inequality. That code replaces the scores of misnamed samples by sentinels, whic
 every base score; here pairs are counted and no score is changed. OpenAUC and OverallAcc stand beside it in its tables.
 """
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -19,7 +19,7 @@ import numpy as np
 from openworld.core import notebook
 from openworld.core.arrays import ArrayLike, as_correct, as_labels, as_scores, as_table, require_length
 from openworld.core.errors import OpenworldError, unknown_name
-from openworld.core.types import Fraction, checked
+from openworld.core.types import checked
 from openworld.metrics._accuracy import harmonic_mean
 from openworld.metrics._auroc import auroc_of
 from openworld.metrics._design import Design, Side, design
@@ -144,23 +144,6 @@ class OpenworldAUC(Estimated):
         counts = ("images", f"{self.n_base} base, {self.n_new} new, {self.n_groups} groups")
         whole = self.reason if self.value is None else notebook.percent(self.value, self.interval())
         return notebook.facts(f"OpenworldAUC {whole}", [*values, counts])
-
-    @checked
-    def to_dict(self, level: Fraction = 0.95) -> dict:
-        """Plain numbers for JSON: the value, its error and interval, the companions, and where the points go."""
-        interval, lost = self.interval(level), self.points_lost
-        companions = ("base_accuracy", "new_accuracy", "harmonic_mean", "auroc", "correct_auroc")
-        return {
-            "openworld_auc": self.value,
-            "standard_error": self.standard_error,
-            "interval": None if interval is None else list(interval),
-            "reason": self.error_reason,
-            **{name: self.estimate(name).value for name in companions},
-            "points_lost": None if lost is None else asdict(lost),
-            "n_base": self.n_base,
-            "n_new": self.n_new,
-            "n_groups": self.n_groups,
-        }
 
 
 @checked

@@ -19,7 +19,7 @@ from openworld.core.arrays import (
     require_length,
     require_size,
 )
-from openworld.core.errors import OpenworldError
+from openworld.core.errors import OpenworldError, present
 from openworld.core.representation import short_repr
 from openworld.core.types import Fraction, Range, Share, checked
 from openworld.metrics._accuracy import Accuracy, accuracy
@@ -248,10 +248,19 @@ def choose_threshold(
     misses = (flagged + (~base[1]).sum()) / base[0].size
     hits = caught / max(new[0].size, 1)
     share = new[0].size / (new[0].size + base[0].size)
-    chosen = _choose(misses, hits, share, miss_rate, hit_rate, costs)
-    if isinstance(chosen, str):
-        return Threshold(None, rule, reason=chosen)
-    cost = None if costs is None else float(costs.mean(misses[chosen], hits[chosen], share))
+    cost = None
+    if miss_rate is not None:
+        if misses[0] > miss_rate:
+            return Threshold(None, rule, reason=f"misnamed base images alone are a miss rate of {misses[0]:.4g}")
+        chosen = np.flatnonzero(misses <= miss_rate)[-1]
+    elif hit_rate is not None:
+        if hits[-1] < hit_rate:
+            return Threshold(None, rule, reason=f"only {hits[-1]:.4g} of the new images are named right")
+        chosen = np.flatnonzero(hits >= hit_rate)[0]
+    else:
+        every = present(costs, "the costs").mean(misses, hits, share)
+        chosen = every.argmin()
+        cost = float(every[chosen])
     hit = float(hits[chosen]) if new[0].size else None
     return Threshold(float(candidates[chosen]), rule, float(misses[chosen]), hit, cost)
 
@@ -302,16 +311,3 @@ def operating_point(
 def _side(scores: ArrayLike, correct: ArrayLike, name: str) -> tuple[np.ndarray, np.ndarray]:
     scores = as_scores(scores, f"{name}_scores")
     return scores, as_correct(correct, f"{name}_correct", scores.size)
-
-
-def _choose(misses: np.ndarray, hits: np.ndarray, new_share, miss_rate, hit_rate, costs) -> int | str:
-    """The place of the threshold among the candidates, or why none will do."""
-    if miss_rate is not None:
-        if misses[0] > miss_rate:
-            return f"misnamed base images alone are a miss rate of {misses[0]:.4g}"
-        return int(np.flatnonzero(misses <= miss_rate)[-1])
-    if hit_rate is not None:
-        if hits[-1] < hit_rate:
-            return f"only {hits[-1]:.4g} of the new images are named right"
-        return int(np.flatnonzero(hits >= hit_rate)[0])
-    return int(costs.mean(misses, hits, new_share).argmin())

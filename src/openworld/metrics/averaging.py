@@ -1,27 +1,14 @@
-"""One model, several seeds, the same test images: the mean, its interval over images and its interval over seeds."""
+"""One model, several seeds, the same test images: the mean, and its interval over images."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from statistics import fmean
 
-from openworld.core.arrays import ArrayLike, as_scores, require_size
 from openworld.core.errors import OpenworldError
 from openworld.core.representation import short_repr
-from openworld.core.types import Fraction, checked
+from openworld.core.types import checked
 from openworld.metrics._openworld_auc import OpenworldAUC
-from openworld.metrics._robustness import seed_spread
 from openworld.metrics.estimate import Estimated, MetricEstimate, combine
-
-
-@dataclass(frozen=True)
-class SeedInterval:
-    """Student's t interval of a mean over seeds, clipped to [0, 1]; low and high are None with `reason`."""
-
-    low: float | None
-    high: float | None
-    standard_deviation: float | None
-    n: int
-    reason: str | None = None
 
 
 @dataclass(frozen=True)
@@ -57,30 +44,6 @@ class SeedAverage(Estimated):
     def seed_values(self, of: str = "openworld_auc") -> tuple[float | None, ...]:
         """The quantity for each seed, in the order given."""
         return tuple(result.estimate(of).value for result in self.results)
-
-    @checked
-    def seed_interval(self, level: Fraction = 0.95, of: str = "openworld_auc") -> SeedInterval:
-        """Interval of the mean over other seeds, on these images: mean -+ t(n - 1) x deviation / sqrt(n)."""
-        values = self.seed_values(of)
-        if self.estimate(of).value is None:
-            return SeedInterval(None, None, None, len(values), self.estimate(of).reason)
-        return seed_interval(values, level)
-
-
-@checked
-def seed_interval(values: ArrayLike, level: Fraction = 0.95) -> SeedInterval:
-    """Interval of the mean over other seeds of one share per seed: mean -+ t(n - 1) x deviation / sqrt(n).
-
-    >>> found = seed_interval([0.5, 0.6, 0.7])
-    >>> round(found.standard_deviation, 3), round(found.low, 3), found.n  # .6 - 4.303 x .1 / sqrt(3)
-    (0.1, 0.352, 3)
-    """
-    values = require_size(as_scores(values, "values"), "values").tolist()
-    if len(values) < 2:
-        return SeedInterval(None, None, None, len(values), "one seed says nothing about other seeds")
-    spread = seed_spread(values)
-    low, high = spread.interval(level) or (None, None)
-    return SeedInterval(low, high, spread.std, len(values), spread.interval_reason)
 
 
 @checked

@@ -1,7 +1,11 @@
-"""Expected calibration error: how far confidence stands from accuracy, bin by bin.
+"""What a confidence is worth: how far it stands from accuracy, and how well it tells mistakes from right answers.
 
-Naeini et al. (2015), Guo et al. (2017) "On Calibration of Modern Neural Networks", equation 3. Bins are
-closed on the right, (l, u], as in Guo's released code; a confidence of exactly 0 belongs to the first bin.
+Expected calibration error: Naeini et al. (2015), Guo et al. (2017) "On Calibration of Modern Neural Networks", equation
+3. Bins are closed on the right, (l, u], as in Guo's released code; a confidence of exactly 0 belongs to the first bin.
+
+A classifier that may abstain answers the images with the largest scores. Their share is its coverage; its risk is the
+share of these answers that are wrong (Geifman and El-Yaniv, 2017, "Selective Classification for Deep Neural Networks").
+AURC is the mean of the risk over the coverages 1/n, 2/n, ..., 1 (Geifman, Uziel and El-Yaniv, 2019, section 3).
 """
 
 from dataclasses import dataclass
@@ -13,6 +17,7 @@ from openworld.core.arrays import MANY, ArrayLike, as_correct, as_scores
 from openworld.core.errors import OpenworldError
 from openworld.core.representation import short_repr
 from openworld.core.types import Range, checked
+from openworld.metrics.estimate import MetricEstimate
 
 ROUNDING = 1e-6  # a float32 softmax may sum to 1.0000001; beyond this a confidence above 1 is an error
 
@@ -97,3 +102,30 @@ def _tabulate(confidence: np.ndarray, correct: np.ndarray, edges: np.ndarray) ->
             *(array.tolist() for array in (edges[:-1], edges[1:], counts, sums, hits)), strict=True
         )
     )
+
+
+@checked
+def aurc(scores: ArrayLike, correct: ArrayLike) -> MetricEstimate:
+    """Area under the risk-coverage curve; smaller is better, and accuracy 1 gives 0.
+
+    Args:
+        scores: float[n], larger = answered sooner.
+        correct: bool[n], whether the answer is right.
+    Returns:
+        MetricEstimate, value in [0, 1] or None without a sample; no standard error. Equal scores are taken in an order
+        drawn at random: the value is its expectation.
+    Raises:
+        OpenworldError: NaN or infinite scores (with their indices), lengths that differ.
+    Source: Geifman, Uziel and El-Yaniv (2019), "Bias-Reduced Uncertainty Estimation for Deep Neural Classifiers".
+
+    >>> round(aurc([4, 3, 2, 1], [1, 1, 0, 1]).value, 4)  # (0 + 0 + 1/3 + 1/4) / 4
+    0.1458
+    """
+    scores = as_scores(scores, "scores")
+    wrong = ~as_correct(correct, "correct", scores.size)
+    if not scores.size:
+        return MetricEstimate(None, "there is no sample")
+    _, tie = np.unique(-scores, return_inverse=True)  # ties, the largest score first
+    share = np.bincount(tie, weights=wrong) / np.bincount(tie)
+    expected = np.cumsum(share[np.sort(tie)])
+    return MetricEstimate(float(np.mean(expected / np.arange(1, scores.size + 1))))

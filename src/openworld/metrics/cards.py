@@ -11,7 +11,7 @@ from openworld.metrics._robustness import robustness
 from openworld.metrics._semantic_alignment import semantic_alignment
 from openworld.metrics._soft_openworld_auc import soft_openworld_auc
 from openworld.metrics._trend import shift_trend, trend
-from openworld.metrics.calibration import expected_calibration_error
+from openworld.metrics.calibration import aurc, expected_calibration_error
 from openworld.metrics.detection import (
     aupr_in,
     aupr_out,
@@ -21,7 +21,6 @@ from openworld.metrics.detection import (
     fpr_out_positive,
 )
 from openworld.metrics.ranks import final_ranks, friedman_ranks, friedman_test, nemenyi
-from openworld.metrics.risk_coverage import aurc
 
 
 @dataclass(frozen=True)

@@ -31,9 +31,8 @@ from openworld.features.checksums import (
     require_intact,
     write_with_checksum,
 )
-from openworld.ood.images_to_score import ImagesToScore
 from openworld.ood.model_entries import DetectorSpec
-from openworld.ood.models import ImageAnswers, classifier_model
+from openworld.ood.models import ImageAnswers, ImagesToScore, classifier_model
 from openworld.runs import digest
 
 VERSION = 2
@@ -126,11 +125,11 @@ class ClassifierDetectors:
         model, chosen = classifier_model(self.classifier, machine), self.build_detectors()
         if not self.learns:
             return model.gather(chosen, None, machine)
-        images = self.training.load(machine) if stop is None else self.training.part(start, stop, machine)
-        return model.gather(chosen, images.images if len(images.rows) else None, machine, images.rows, start)
+        images, rows = self.training.load(machine) if stop is None else self.training.part(start, stop, machine)
+        return model.gather(chosen, images if len(rows) else None, machine, rows, start)
 
     def build(self, machine: Machine) -> None:
-        """Fit them, and keep those that a file can hold; the others are named in the manifest."""
+        """Fit them, and keep them; those that cannot learn are named in the manifest."""
         torch.set_num_threads(self.threads)
         folder, shards = cache_of(machine) / self.folder(machine), list(self.gathered_shards(machine))
         for shard in shards:
@@ -141,25 +140,20 @@ class ClassifierDetectors:
         else:
             gathered = self.gather(0, None, machine)
         fitted, refused = fitted_of(gathered, self.detectors)
-        apart = _save(fitted, folder / FITTED)
+        save_together(fitted, folder / FITTED)
         note_checksum(folder / FITTED)
         for shard in shards:
             remove_with_checksum(shard.path(machine))
         about = {"name": self.training.title, "domain": "", "model": self.name, "count": self.training.count(machine)}
-        keep(folder, {}, about | {"apart": apart, "left_out": refused})
+        keep(folder, {}, about | {"left_out": refused})
 
     def fitted(self, machine: Machine) -> tuple[dict[str, FittedDetector], dict[str, str]]:
         """Return the fitted detectors, and why others are left out; what the cache lacks is made here."""
         if not self.is_kept(machine):
             self.build(machine)
-        folder, chosen = self.folder(machine), self.build_detectors()
-        kept = load_fitted(folder, machine)
-        left_out = parse_json((cache_of(machine) / folder / MANIFEST).read_bytes())["left_out"]
-        apart = {label: chosen[label] for label in chosen if label not in kept and label not in left_out}
-        if apart:  # no file can hold them: fitted in this process
-            training, model = self.training.load(machine), classifier_model(self.classifier, machine)
-            kept = kept | model.gather(apart, training.images, machine, training.rows).fit()
-        return {label: kept[label] for label in chosen if label in kept}, left_out
+        kept = load_fitted(self.folder(machine), machine)
+        left_out = parse_json((cache_of(machine) / self.folder(machine) / MANIFEST).read_bytes())["left_out"]
+        return {entry.label: kept[entry.label] for entry in self.detectors if entry.label in kept}, left_out
 
     def answers(self, fitted: Mapping[str, FittedDetector], images: ImagesToScore, machine: Machine) -> ImageAnswers:
         """Return what the model says of images: of shards, of which those that lack are made here."""
@@ -175,15 +169,12 @@ class ClassifierDetectors:
                 of_detector[shard.start : shard.stop] = values
         if shards and not (cache_of(machine) / shards[0].folder / MANIFEST).exists():
             keep(cache_of(machine) / shards[0].folder, {}, {"name": images.title, "model": self.name, "count": count})
-        model, shown = classifier_model(self.classifier, machine), images.load(machine)
-        if apart := {label: each for label, each in fitted.items() if label not in scores}:  # no file can hold them
-            scores |= model.score(apart, shown.images, machine, shown.rows).scores
+        model, (shown, rows) = classifier_model(self.classifier, machine), images.load(machine)
 
         def probabilities(places: np.ndarray) -> np.ndarray:
-            return model.probabilities(shown.images, shown.rows[places])
+            return model.probabilities(shown, rows[places])
 
-        scores_of = {label: scores[label] for label in fitted}
-        return ImageAnswers(shown.rows, scores_of, predictions, probabilities=probabilities)
+        return ImageAnswers(rows, {label: scores[label] for label in fitted}, predictions, probabilities=probabilities)
 
 
 @dataclass(frozen=True)
@@ -222,9 +213,9 @@ class DetectorShard:
             self.of.gather(self.start, self.stop, machine).save(self.path(machine))
             note_checksum(self.path(machine))
             return
-        part, fitted = self.images.part(self.start, self.stop, machine), load_fitted(self.of.folder(machine), machine)
-        model = classifier_model(self.of.classifier, machine)
-        answers = model.score(fitted, part.images, machine, part.rows)
+        images, rows = self.images.part(self.start, self.stop, machine)
+        model, fitted = classifier_model(self.of.classifier, machine), load_fitted(self.of.folder(machine), machine)
+        answers = model.score(fitted, images, machine, rows)
         # By number: any text may be a label.
         labels = [entry.label for entry in self.of.detectors]
         arrays = {str(labels.index(label)): scores for label, scores in answers.scores.items()}
@@ -260,20 +251,3 @@ def _merged(paths: list[Path], device: str) -> FitStatistics:
         return load_gathered(paths[0], device=device)
     half = len(paths) // 2
     return _merged(paths[:half], device).merge(_merged(paths[half:], device))
-
-
-def _save(fitted: dict[str, FittedDetector], path: Path) -> list[str]:
-    """Write those that can be written; return the labels of the others, of plug-ins, which are fitted where needed."""
-    apart: list[str] = []
-    try:
-        save_together(fitted, path)
-    except OpenworldError:
-        for label, each in fitted.items():
-            try:
-                save_together({label: each}, path)
-            except OpenworldError:
-                apart.append(label)
-        if not apart:
-            raise
-        save_together({label: each for label, each in fitted.items() if label not in apart}, path)
-    return apart

@@ -3,25 +3,41 @@
 Of each out-of-distribution set, and of the mean over the sets of a group (each counting the same, as OpenOOD v1.5
 does): AUROC, FPR@95 and AUPR in both conventions, with 95 % intervals over images, and the detectors tested against the
 best, paired, since all of them answer the same images.
+
+A run has them by unit, a model with a seed each: `ModelRun`.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import comb
-from typing import Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from openworld.core.errors import present
 from openworld.metrics import MetricEstimate, auroc, detection_metrics, mean_over_sets, paired_test
 from openworld.metrics.detection_intervals import METRICS as RESAMPLED
 from openworld.metrics.detection_intervals import draw_counts, resampled
 from openworld.metrics.estimate import correlation
 from openworld.ood.scored_sets import FULL, GROUPS, OTHER_CLASSES, SAME_CLASSES, ScoredSets, SetScores
-from openworld.results.comparison import Comparison, comparison_of, correct_for_many
-from openworld.results.results import Result, Results
-from openworld.results.standing import SAME_DIGITS, against_chance
-from openworld.results.value import METRICS, Metric, Value, interval_of
+from openworld.results import (
+    METRICS,
+    Comparison,
+    Metric,
+    Result,
+    Results,
+    RunFolder,
+    Value,
+    against_chance,
+    comparison_of,
+    correct_for_many,
+    interval_of,
+)
+from openworld.results.standing import SAME_DIGITS
+
+if TYPE_CHECKING:
+    from openworld.runs import Record
 
 SHIFT_SEEN = Metric("shift_seen", "shift seen", better=0)
 """AUROC of in-distribution test images against images of the same classes in another appearance."""
@@ -162,3 +178,80 @@ def _value(number: float | None, ends: tuple[float, float] | None) -> Value:
     if number is None:
         return Value(None, reason="a side has no image")
     return Value(float(number), interval_of(ends, "images"))
+
+
+@dataclass(frozen=True, eq=False)
+class ModelUnit:
+    """A model with a seed: what it was, its rows by label of detector, and its record if it has one."""
+
+    facts: Mapping[str, Any]
+    rows: Results
+    errors: Mapping[str, Any] = field(default_factory=dict)
+    stored: "Record | None" = None
+
+    @property
+    def model(self) -> str:
+        return self.facts["model"]
+
+    @property
+    def record(self) -> "Record":
+        """Its record; refuse a unit of scores alone."""
+        return present(self.stored, f"the record of {self.model}")
+
+
+@dataclass(frozen=True, eq=False)
+class ModelRun:
+    """The units of a run, models in the order of its spec, seeds in increasing order."""
+
+    units: tuple[ModelUnit, ...]
+    spec: Mapping[str, Any]  # as resolved; of scores that came without a model what reports look at
+
+    @staticmethod
+    def errors_of(record: "Record") -> Mapping[str, Any]:
+        """Return the errors of a unit's numbers over images, where rows alone do not do."""
+        return {}
+
+    @classmethod
+    def read(cls, run: RunFolder) -> Self:
+        from openworld.evaluations.rows import read_rows  # which tables of scores do without
+
+        units = [ModelUnit(record.metrics, read_rows(record), cls.errors_of(record), record) for record in run.records]
+        order = [model.get("label") for model in (run.resolved or {}).get("models", ())] + [own.model for own in units]
+        units.sort(key=lambda unit: (order.index(unit.model), unit.facts["seed"]))
+        return cls(tuple(units), run.resolved or {})
+
+    @cached_property
+    def models(self) -> dict[str, tuple[ModelUnit, ...]]:
+        """The units of every model, by its label."""
+        names = dict.fromkeys(unit.model for unit in self.units)
+        return {name: tuple(unit for unit in self.units if unit.model == name) for name in names}
+
+    def title(self, model: str, detector: str) -> str:
+        """A detector, with its model where there are several."""
+        return f"{detector} of {model}" if len(self.models) > 1 else detector
+
+    def titled_rows(self) -> list[list[Result]]:
+        """The rows of every unit, those of detectors by their titles."""
+        return [
+            [
+                row
+                if row.metric == METRICS["accuracy"] or not row.entity
+                else replace(row, entity=self.title(unit.model, row.entity))
+                for row in unit.rows
+            ]
+            for unit in self.units
+        ]
+
+    def provenance(self) -> Iterator[tuple[str, str]]:
+        """Yield what records say of training and of detectors that are known to fail."""
+        from openworld.report.learner_facts import LearnerFacts
+        from openworld.runs import read_spec
+
+        for unit in self.units:
+            name = f"{unit.model}, seed {unit.facts['seed']}"
+            if unit.facts["learner"]:
+                training, settings = read_spec(unit.facts["learner"], LearnerFacts).sentences()
+                yield f"training, {name}", training
+                yield f"settings, {name}", settings
+            for warning in unit.facts["warnings"]:
+                yield f"warning, {name}", warning

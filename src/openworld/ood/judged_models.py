@@ -34,9 +34,8 @@ from openworld.learners import origin as learner_origin
 from openworld.learners.engine.requirements import offers_everything, require_able
 from openworld.learners.engine.saved_folders import is_saved, saved_folder
 from openworld.ood.classifier_shards import ClassifierDetectors
-from openworld.ood.images_to_score import ImagesToScore
 from openworld.ood.model_entries import JudgedSpec
-from openworld.ood.models import JudgedModel, classifier_model
+from openworld.ood.models import ImagesToScore, JudgedModel, classifier_model
 from openworld.ood.tower_model import TowerModel
 from openworld.report.learner_facts import LearnerFacts
 from openworld.runs import digest, to_json
@@ -149,6 +148,16 @@ class ModelsSpec(Spec):
     @property
     def test(self) -> ImagesToScore:
         return ImagesToScore("test images", (self.ground.test,), encoded_by=self.encoded_by)
+
+    def summary(self, classes: str, against: str) -> list[str]:
+        """Return what is compared on what, in a few words each."""
+        labels = dict.fromkeys(entry.label for model in self.models for entry in model.detectors)
+        sources = " + ".join(map(str, self.sources))
+        return [
+            f"{sources}, {classes}, against {against}",
+            f"{len(self.models)} model(s)",
+            f"{len(labels)} detector(s)",
+        ]
 
     def require_models(self) -> None:
         """Refuse models of one label, and images that are learned from and tested."""

@@ -121,9 +121,14 @@ class JudgedSpec:
             settle(self, label=self.label or title_of(self.own))
             require_distinct({f"labels of detectors of {self.label}": [each.label for each in self.detectors]})
             return
-        self._settle_learner()
-        settle(self, backbone=known_name(self.backbone))
         self._require_one_kind()
+        if self.learner:
+            require_at_least(1, views=self.views, shots=1 if self.shots is None else self.shots)
+            if is_saved(self.learner):
+                settle(self, backbone=self.backbone or backbone_of(self.learner, 'backbone = "{}" beside it'))
+            else:
+                configure(find_learner(self.learner), self.settings or {})
+        settle(self, backbone=known_name(self.backbone))
         architecture = "" if self.architecture in LOADED_AS else self.architecture
         made_from = self.learner.partition("/{")[0] or self.backbone or architecture or self.weights.partition("/{")[0]
         settle(self, label=self.label or made_from, detectors=self.detectors or self._of_profile())
@@ -201,39 +206,31 @@ class JudgedSpec:
         """Return how it is trained on a data set: to the last epoch, no checkpoint before."""
         return read_spec(asdict(published(dataset)) | self.recipe | {"checkpoints": ()}, Recipe)
 
-    def _settle_learner(self) -> None:
-        """Check what is said of a learner, and name the backbone of a saved one."""
-        if not self.learner:
-            if self.settings is not None or self.shots is not None:
-                raise OpenworldError("settings and shots of a model are those of a learner; give a learner, or none.")
-            return
-        if self.architecture or self.weights or self.recipe or self.profile:
-            raise OpenworldError(
-                f"the learner {self.learner!r} stands on a backbone; give no architecture, weights, recipe or profile "
-                "beside it."
-            )
-        require_at_least(1, views=self.views, shots=1 if self.shots is None else self.shots)
-        if not is_saved(self.learner):
-            configure(find_learner(self.learner), self.settings or {})
-            if not self.backbone:
-                raise OpenworldError(f"the learner {self.learner!r} needs a backbone; give one, such as 'embedded'.")
-            return
-        if self.settings is not None or self.template or self.shots is not None:
-            raise OpenworldError(f"the saved learner {self.learner!r} has its settings; give no settings or the like.")
-        if not self.backbone:
-            if "{seed}" in self.learner:
-                raise OpenworldError(f"the learners {self.learner!r} need the name of their backbone; give it.")
-            settle(self, backbone=backbone_of(self.learner, 'backbone = "{}" beside it'))
-
     def _require_one_kind(self) -> None:
-        if not (self.architecture or self.weights or self.backbone):
-            raise OpenworldError("a model has an architecture, weights or a backbone; give one.")
-        if self.backbone and (self.architecture or self.weights or self.recipe):
-            raise OpenworldError(f"the backbone {self.backbone!r} is used as it is; give no recipe or the like.")
-        if not self.backbone and (self.template or self.negatives):
-            raise OpenworldError("template and negatives are of two-tower models; give a backbone, or leave them out.")
-        if self.weights and self.recipe:
-            raise OpenworldError(f"weights {self.weights!r} are loaded, not trained; leave the recipe out.")
+        """Refuse what is said beside a model that has no use for it, and a model that lacks something."""
+        learner, saved = self.learner, bool(self.learner) and is_saved(self.learner)
+        network, tuning = self.architecture or self.weights, self.settings is not None or self.shots is not None
+        for is_wrong, sentence in (
+            (tuning and not learner, "settings and shots of a model are those of a learner; give a learner, or none."),
+            (learner and (network or self.recipe or self.profile),
+             f"the learner {learner!r} stands on a backbone; give no architecture, weights, recipe or profile "
+             "beside it."),
+            (saved and (tuning or self.template),
+             f"the saved learner {learner!r} has its settings; give no settings or the like."),
+            (learner and not saved and not self.backbone,
+             f"the learner {learner!r} needs a backbone; give one, such as 'embedded'."),
+            (saved and not self.backbone and "{seed}" in learner,
+             f"the learners {learner!r} need the name of their backbone; give it."),
+            (not (network or self.backbone or learner),
+             "a model has an architecture, weights or a backbone; give one."),
+            (self.backbone and (network or self.recipe),
+             f"the backbone {self.backbone!r} is used as it is; give no recipe or the like."),
+            (not (self.backbone or learner) and (self.template or self.negatives),
+             "template and negatives are of two-tower models; give a backbone, or leave them out."),
+            (self.weights and self.recipe, f"weights {self.weights!r} are loaded, not trained; leave the recipe out."),
+        ):  # fmt: skip
+            if is_wrong:
+                raise OpenworldError(sentence)
 
     def _of_profile(self) -> tuple[DetectorSpec, ...]:
         if self.learner or (not self.profile and self.is_two_tower):

@@ -2,11 +2,12 @@
 
 A model says what it shows of images (`offers`, of `detectors.NEEDS`), gathers what detectors learn from, and scores
 images with fitted detectors, all of a set or a shard of them. Where it comes from, a spec or a person, plays no part.
+Specs say in words which images are scored, `ImagesToScore`.
 """
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -21,15 +22,21 @@ from openworld.core.reading import Declared
 from openworld.datasets import ImageSet
 from openworld.datasets.formats.numbered_list import UNLABELLED
 from openworld.datasets.names.forms import are_numbered, readable_class_name
+from openworld.datasets.pooling import pooled
 from openworld.detectors import Activations, FitStatistics, FittedDetector
 from openworld.detectors.catalogue import LOGITS_ALONE
 from openworld.detectors.engine.fitted import plain_scores
 from openworld.detectors.engine.perturbation import dropout_layers
 from openworld.evaluations.classifiers import Checkpoint
+from openworld.evaluations.entries import CellsSpec
 from openworld.evaluations.held import held, is_held
+from openworld.evaluations.image_selection import ImageSelection, cached_here
+from openworld.evaluations.published_cells import given_cells, some_images
 from openworld.evaluations.runtime import Machine
+from openworld.evaluations.shift_degrees import features_of
 from openworld.own_data.images import labels_among
 from openworld.report.learner_facts import LearnerFacts
+from openworld.runs import digest
 
 Detectors = Mapping[str, Any]
 Fitted = Mapping[str, FittedDetector]
@@ -271,3 +278,69 @@ def readable(images: ImageSet, allow_corrupt: int) -> np.ndarray:
 def softmax(logits: torch.Tensor) -> np.ndarray:
     """Return float64[n, C] of logits [n, C]."""
     return logits.detach().double().softmax(dim=1).cpu().numpy()
+
+
+@dataclass(frozen=True)
+class ImagesToScore:
+    """Images that a model scores, in words: whole, or a few thousand of them (a shard) for one process."""
+
+    title: str  # what people call them
+    selections: tuple[ImageSelection, ...] = ()  # one behind the other; of several, the labels say nothing
+    cells: CellsSpec | None = None  # the images of a given division, instead
+    encoded_by: tuple[str, ...] = ()
+
+    def load(self, machine: Machine) -> tuple[ImageSet, np.ndarray]:
+        """Return the image set, and the places int64[n] of those of its images that can be read."""
+        images = given_cells(self.cells).images if self.cells else _joined(self.selections)
+        return images, self._rows(len(images), machine)
+
+    def parts(self) -> list[ImageSet]:
+        return [given_cells(self.cells).images] if self.cells else [images.load() for images in self.selections]
+
+    @property
+    def image_set(self) -> ImageSet:
+        """The only one."""
+        (images,) = self.parts()
+        return images
+
+    def part(self, start: int, stop: int, machine: Machine) -> tuple[ImageSet, np.ndarray]:
+        """Return those from place `start` to `stop` of the readable ones; of a given division no others are known."""
+        if self.cells:
+            images = some_images(self.cells, start, stop)
+            return images, np.arange(len(images))
+        images, rows = self.load(machine)
+        return images, rows[start:stop]
+
+    def count(self, machine: Machine) -> int:
+        return _facts(self, machine)[0]
+
+    def key(self, machine: Machine) -> str:
+        return _facts(self, machine)[1]
+
+    def _rows(self, count: int, machine: Machine) -> np.ndarray:
+        if self.cells or not machine.allow_corrupt:  # where none may be lacking, all could be read
+            return np.arange(count)
+        if self.encoded_by:
+            parts = [features_of(images, *self.encoded_by, machine).rows[:] for images in self.selections]
+        else:
+            parts = [readable(images.load(), machine.allow_corrupt) for images in self.selections]
+        starts = np.cumsum([0, *(len(images.load()) for images in self.selections)])
+        return np.concatenate([start + rows for start, rows in zip(starts, parts, strict=False)])
+
+
+@cached_here(maxsize=64)
+def _facts(images: ImagesToScore, machine: Machine) -> tuple[int, str]:
+    """How many can be read, and the hash; of ten million, both take seconds."""
+    loaded, rows = images.load(machine)
+    sets = [each.fingerprint for each in images.selections] or [loaded.fingerprint]
+    left_out = [] if len(rows) == len(loaded) else [rows.tolist()]
+    return len(rows), digest(sets + left_out)
+
+
+@cached_here(maxsize=16)
+def _joined(selections: tuple[ImageSelection, ...]) -> ImageSet:
+    sets = [images.load() for images in selections]
+    if len(sets) == 1:
+        return sets[0]
+    unnamed = [replace(each, classnames=("any",), labels=np.zeros(len(each), np.int64)) for each in sets]
+    return pooled(unnamed, ("any",))

@@ -18,8 +18,8 @@ from openworld.report.shift_axes import AXES
 from openworld.tables.coded import Coded
 from openworld.tables.entries import Columns, finite_numbers
 from openworld.tables.files import ScoreFile, open_scores
-from openworld.tables.table import Schema, TableColumn, open_table
-from openworld.tables.writing import table_bytes
+from openworld.tables.parquet import table_bytes
+from openworld.tables.table import PARTS, Schema, TableColumn, open_table
 
 OTHER_CLASSES = ("near", "far")
 SAME_CLASSES = ("covariate", "full-spectrum")
@@ -32,15 +32,14 @@ SCORE_COLUMN, STREAM = "score ", "stream "
 
 ABOUT = Schema(
     (
-        TableColumn("group", "name", needed=True),
+        TableColumn("group", "name", needed=True, choices={name: name for name in ("id", *GROUPS)}),
         TableColumn("cluster", "name"),
-        *(TableColumn(name, "name", empty=True) for name in ("set", "part", "image")),
+        TableColumn("part", "name", empty=True, choices=PARTS),
+        *(TableColumn(name, "name", empty=True) for name in ("set", "image")),
     ),
     where="openworld detect",
 )
 """What a table says of its images; any other column is a detector's."""
-
-PARTS = {"test": "test", "validation": "validation", "val": "validation"}
 
 LEVELS = tuple(f"{half}_level" for half in AXES)
 DEGREES = {f"{half}_degree": half for half in AXES}
@@ -211,15 +210,9 @@ def read_scores(file: "str | ScoreFile", *, larger_out: bool = False, only: Sequ
     streams = [column for column in file.columns if column.startswith(STREAM)]
     table, scores = read_detectors(file, ABOUT.plus(*(TableColumn(own, "other") for own in streams)), only, sign)
     groups = table["group"].tolist()
-    require_groups(groups, ("id", *GROUPS))
-    parts = [PARTS.get(part or "test", part) for part in table.get("part", [""] * len(groups))]
-    for part in parts:
-        if part not in PARTS:
-            raise unknown_name("part", part, PARTS)
-    names = [
-        part if group == "id" else name or group
-        for part, group, name in zip(parts, groups, table.get("set", groups), strict=True)
-    ]
+    parts, sets = table.get("part", [""] * len(groups)), table.get("set", groups)
+    names = [(part or "test") if group == "id" else name or group
+             for part, group, name in zip(parts, groups, sets, strict=True)]  # fmt: skip
     return sets_of_rows(
         zip(groups, names, strict=True),
         np.array(list(map(str, table.get("image", range(len(groups))))), object),
@@ -228,12 +221,6 @@ def read_scores(file: "str | ScoreFile", *, larger_out: bool = False, only: Sequ
         {column: sign * table[column].astype(np.float64) for column in streams},
         title=str(file.path),
     )
-
-
-def require_groups(groups: Sequence[str], known: Sequence[str]) -> None:
-    unknown = next((group for group in groups if group not in known), None)
-    if unknown is not None:
-        raise unknown_name("group", unknown, known)
 
 
 def read_detectors(

@@ -18,9 +18,8 @@ from openworld.detectors.engine.fitted import plain_scores
 from openworld.evaluations.artifacts import Stage
 from openworld.evaluations.runtime import Machine
 from openworld.ood.classifier_shards import fitted_of
-from openworld.ood.images_to_score import ImagesToScore
 from openworld.ood.judged_models import ModelsSpec
-from openworld.ood.models import ImageAnswers, JudgedModel
+from openworld.ood.models import ImageAnswers, ImagesToScore, JudgedModel
 from openworld.results.settings_search import SettingsSearch
 from openworld.runs import to_json
 
@@ -133,13 +132,9 @@ def _joined(parts: Sequence[ImageAnswers], sizes: Sequence[int]) -> ImageAnswers
     features = [stream.features for stream in streams if stream.features is not None]
 
     def probabilities(places: np.ndarray) -> np.ndarray:
-        of_part = np.searchsorted(ends, places, side="right")
-        columns = []
-        for part in np.unique(of_part):
-            before = ends[part] - len(parts[part].rows)
-            columns.append(parts[part].probabilities(places[of_part == part] - before))
-        # Part by part now: the ranks of a stable sort by part say where each stands, in the order that was asked for.
-        return np.concatenate(columns)[np.argsort(np.argsort(of_part, kind="stable"), kind="stable")]
+        chosen = [parts[part] for part in np.searchsorted(ends, places, side="right")]
+        before = places - [ends[parts.index(part)] - len(part.rows) for part in chosen]
+        return np.concatenate([part.probabilities(before[[spot]]) for spot, part in enumerate(chosen)])
 
     return ImageAnswers(
         np.concatenate([start + part.rows for start, part in zip(starts, parts, strict=False)]),

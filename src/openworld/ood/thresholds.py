@@ -144,15 +144,12 @@ def flagged_results(sets: ScoredSets, saved: SavedThresholds) -> list[Result]:
 
 
 def fitted_bytes(fitted: Mapping[str, Any]) -> dict[str, bytes]:
-    """Return the file with fitted detectors, by its name; {} where no file can hold one of them."""
+    """Return the file with fitted detectors, by its name."""
     from openworld.detectors import save_together
     from openworld.runs.scratch import ScratchFolder
 
     with ScratchFolder() as scratch:
-        try:
-            save_together(fitted, Path(scratch) / FITTED)
-        except OpenworldError:  # of plug-ins
-            return {}
+        save_together(fitted, Path(scratch) / FITTED)
         return {FITTED: (Path(scratch) / FITTED).read_bytes()}
 
 

@@ -29,8 +29,8 @@ from openworld.runs.scratch import ScratchFolder
 from openworld.tables.classes import normalise_class_name, readable_class_name
 from openworld.tables.embeddings import holds_embeddings, read_embeddings
 from openworld.tables.files import ScoreFile
+from openworld.tables.parquet import require_kind
 from openworld.tables.stream import stream_bytes
-from openworld.tables.writing import require_kind
 
 if TYPE_CHECKING:
     from openworld.datasets import ImageSet

@@ -9,9 +9,8 @@ from openworld.core.arrays import as_correct
 from openworld.core.errors import OpenworldError
 from openworld.tables.coded import Coded
 from openworld.tables.entries import Columns, empty_entries
-from openworld.tables.table import Schema, TableColumn, open_table
+from openworld.tables.table import PARTS, Schema, TableColumn, open_table
 
-PARTS = {"test": "test", "validation": "validation", "val": "validation"}
 PREDICTIONS = Schema(
     (
         TableColumn("side", "name", choices={"base": "base", "new": "new"}),

@@ -254,19 +254,15 @@ def _parquet(path: Path) -> ScoreFile:
     def read(wanted: Sequence[str], numbers: int, scores: Sequence[str]) -> Generator[Columns]:
         # Reading ahead would hold the columns of the whole file in memory.
         with parquet.ParquetFile(path, pre_buffer=False) as file:
-            rows = max(1, numbers // max(1, _numbers_a_row(file.metadata)))
+            groups = [file.metadata.row_group(0)] if file.metadata.num_rows else []
+            values = sum(group.column(place).num_values for group in groups for place in range(group.num_columns))
+            # How many a row of the first group holds, lists counted by their entries.
+            a_row = values // max(1, sum(group.num_rows for group in groups))
+            rows = max(1, numbers // max(1, a_row))
             for batch in file.iter_batches(batch_size=rows, columns=list(wanted), use_threads=False):
                 yield {name: _to_numpy(batch.column(name), name) for name in wanted}
 
     return ScoreFile(path, tuple(schema.names), about, read)
-
-
-def _numbers_a_row(metadata) -> int:
-    """Return how many values a row of a Parquet file holds, lists counted by their entries."""
-    if not metadata.num_rows:
-        return 1
-    group = metadata.row_group(0)
-    return sum(group.column(place).num_values for place in range(group.num_columns)) // max(1, group.num_rows)
 
 
 def _csv(path: Path) -> ScoreFile:

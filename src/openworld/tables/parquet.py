@@ -1,15 +1,21 @@
-"""A table of columns as Parquet bytes and back; equal tables give equal bytes."""
+"""Tables as the bytes of a file: .parquet, .csv, .npz or .safetensors, which the readers of this room read back.
+
+As Parquet they come back column by column; equal tables give equal bytes.
+"""
 
 import io
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, Literal, overload
 
 import numpy as np
 
+from openworld.core.csv_files import csv_text
 from openworld.core.errors import OpenworldError
 from openworld.tables.coded import Coded, narrow
 
+WRITTEN = (".parquet", ".csv", ".npz", ".safetensors")
 _LARGE = 2**24  # bytes of a table after which Arrow gives back what it holds ready for the next
 _ROWS_PER_GROUP = 1 << 20  # fixed, so that bytes do not depend on a library's default
 
@@ -62,19 +68,17 @@ def decode_table(data: bytes, *, coded: bool = False) -> dict[str, Any]:
     columns = {}
     for name in file.schema_arrow.names:  # one after the other: Arrow's copy of each goes before the next
         column = file.read(columns=[name], use_threads=False).column(0)
-        is_text = pyarrow.types.is_string(column.type) and not column.null_count
-        columns[name] = _to_codes(column) if coded and is_text else _to_numpy(column)
+        if coded and pyarrow.types.is_string(column.type) and not column.null_count:
+            whole = column.dictionary_encode().combine_chunks()
+            whole = whole if not hasattr(whole, "chunks") else whole.chunk(0)
+            names = whole.dictionary.to_pylist()
+            columns[name] = Coded(narrow(whole.indices.to_numpy(), len(names)), names)
+        else:
+            columns[name] = _to_numpy(column)
         del column
         if len(data) > _LARGE:
             pyarrow.default_memory_pool().release_unused()
     return columns
-
-
-def _to_codes(column) -> Coded:
-    coded = column.dictionary_encode().combine_chunks()
-    coded = coded if not hasattr(coded, "chunks") else coded.chunk(0)
-    names = coded.dictionary.to_pylist()
-    return Coded(narrow(coded.indices.to_numpy(), len(names)), names)
 
 
 def _to_arrow(name: str, values):
@@ -121,3 +125,52 @@ def _numbers(chunks, column) -> np.ndarray:
         else:
             arrays.append(np.from_dlpack(chunk))
     return arrays[0] if len(arrays) == 1 else np.concatenate(arrays)
+
+
+def require_kind(path: Path) -> None:
+    """Refuse a path that has none of the endings."""
+    if path.suffix.lower() not in WRITTEN or path.is_dir():
+        raise OpenworldError(f"a table cannot be written as {path.name!r}; give a name ending in {', '.join(WRITTEN)}.")
+
+
+def table_bytes(
+    ending: str,
+    columns: Mapping[str, Any],
+    about: Mapping[str, Any] | None = None,
+    classes: Mapping[str, Sequence[str]] | None = None,
+) -> bytes:
+    """Return columns, [n] or [n, C], as the bytes of a file with that ending.
+
+    `about` is what the file says of itself, as JSON; `classes` names the columns of matrices, which CSV needs.
+    """
+    arrays = {name: np.asarray(values) for name, values in columns.items()}
+    if ending == ".parquet":
+        return encode_table("the table", arrays, about)
+    if ending == ".csv":
+        return _csv(arrays, classes or {})
+    arrays = {name: values.astype(str) if values.dtype.kind == "O" else values for name, values in arrays.items()}
+    if ending == ".npz":
+        sink = io.BytesIO()
+        entries: dict[str, Any] = {**arrays, **{name: np.array(value) for name, value in (about or {}).items()}}
+        np.savez_compressed(sink, **entries)
+        return sink.getvalue()
+
+    from safetensors.numpy import save
+
+    from openworld.tables.files import TEXTS
+
+    texts = {name: values.tolist() for name, values in arrays.items() if values.dtype.kind == "U"}
+    said = {name: json.dumps(value) for name, value in {**(about or {}), TEXTS: texts}.items()}
+    return save({name: np.ascontiguousarray(values) for name, values in arrays.items() if name not in texts}, said)
+
+
+def _csv(arrays: Mapping[str, np.ndarray], classes: Mapping[str, Sequence[str]]) -> bytes:
+    flat: dict[str, list] = {}
+    for name in sorted(arrays, key=lambda name: arrays[name].ndim):  # what people read comes first
+        if arrays[name].ndim == 2:
+            flat |= {
+                f"{name}:{own}": column.tolist() for own, column in zip(classes[name], arrays[name].T, strict=True)
+            }
+        else:
+            flat[name] = arrays[name].tolist()
+    return csv_text(list(flat), zip(*flat.values(), strict=True)).encode()

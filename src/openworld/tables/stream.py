@@ -26,9 +26,9 @@ from openworld.core.errors import OpenworldError
 from openworld.core.representation import short_repr
 from openworld.tables.coded import Coded
 from openworld.tables.files import ScoreFile
+from openworld.tables.parquet import table_bytes
 from openworld.tables.stream_names import BASE, NEW, StreamLabels, StreamNames, ordered_classes, stream_labels
 from openworld.tables.table import Schema, TableColumn, TypedTable, joined, open_table
-from openworld.tables.writing import table_bytes
 
 ReferenceKind = Literal["independent", "zero-shot"]
 REFERENCES: dict[str, ReferenceKind] = {"reference": "independent", "zero_shot": "zero-shot"}
@@ -141,8 +141,8 @@ def read_stream(
     return OpenWorldStream(
         table.name,
         scores,
-        tuple(names.spelled[BASE]),
-        tuple(names.spelled[NEW]),
+        tuple(names.sides[BASE].values()),
+        tuple(names.sides[NEW].values()),
         *answers.values(),
         _answers("joint_name", columns, names, path) if "joint_name" in columns or joint is not None else None,
         columns.get("base_logits"),

@@ -6,7 +6,7 @@ Without logits, names are those that occur. Names that differ by case, outer spa
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -145,38 +145,35 @@ class StreamNames:
     """Base names and new names, each with its place."""
 
     def __init__(self, base: Sequence[str], new: Sequence[str], fixed: Sequence[str]):
-        self.spelled = {BASE: list(base), NEW: list(new)}
-        self.places = {
-            side: {normalise_class_name(name): place for place, name in enumerate(names)}
-            for side, names in self.spelled.items()
-        }
+        # Of each side the names as they are spelled, in order, by the form in which spellings are equal.
+        self.sides = {side: {normalise_class_name(name): name for name in names}
+                      for side, names in ((BASE, base), (NEW, new))}  # fmt: skip
         self.fixed = tuple(fixed)  # sides to which no name is added
 
     def numbers(self, side: str, names: Coded) -> np.ndarray:
         """Return the places of names on a side, int64[n]; unknown names are added where the side is not fixed."""
-        there = self.places[side]
+        there = self.sides[side]
         for name in names.present:
-            if normalise_class_name(name) in there:
-                continue
-            if side in self.fixed:
+            if side in self.fixed and normalise_class_name(name) not in there:
                 raise OpenworldError(f"{side}_name holds {name!r}, none of the {len(there)} {side} names; mend it.")
-            there[normalise_class_name(name)] = len(there)
-            self.spelled[side].append(name)
+            there.setdefault(normalise_class_name(name), name)
         return _places(names, there)
 
     def joint_numbers(self, names: Coded) -> np.ndarray:
         """Return the places of names among base names, then new names, int64[n]; -1 for others."""
-        base, new = self.places[BASE], self.places[NEW]
-        return _places(names, {form: len(base) + place for form, place in new.items()} | base)
+        return _places(names, [*self.sides[BASE], *self.sides[NEW]])
 
     def require_sides(self, where: Path) -> None:
         """Refuse a name of both sides."""
-        both = sorted(self.places[BASE].keys() & self.places[NEW].keys())
+        both = sorted(self.sides[BASE].keys() & self.sides[NEW].keys())
         if both:
             raise OpenworldError(f"{both[0]!r} is a base name and a new name in {where}; a class is of one side.")
 
 
-def _places(names: Coded, places: dict[str, int]) -> np.ndarray:
+def _places(names: Coded, forms: Iterable[str]) -> np.ndarray:
+    places: dict[str, int] = {}
+    for place, form in enumerate(forms):
+        places.setdefault(form, place)  # a base name, where it is a new name too
     codes = np.array([places.get(normalise_class_name(name), -1) for name in names.names], np.int64)
     return codes[names.codes] if len(codes) else np.empty(0, np.int64)
 
@@ -208,7 +205,7 @@ def stream_labels(
             names.numbers(BASE, spelled[(known & base)[named]])
         places[named] = names.joint_numbers(spelled)
 
-    base_count = len(names.spelled[BASE])
+    base_count = len(names.sides[BASE])
     of_base, of_none = (places >= 0) & (places < base_count), places < 0
     for rows, what in (
         (named & ~known & of_none, "is none of the names, and its side is empty; write base or new into side"),
@@ -230,7 +227,7 @@ def stream_labels(
 
 def _numbered_places(label: np.ndarray, names: StreamNames, path: Path, order: np.ndarray | None) -> np.ndarray:
     """Return the places of classes that are numbers, in the order of the file, among base names, then new names."""
-    total = len(names.spelled[BASE]) + len(names.spelled[NEW])
+    total = sum(map(len, names.sides.values()))
     odd = np.flatnonzero((label < 0) | (label >= total) | (label % 1 != 0))
     if odd.size:
         raise OpenworldError(

@@ -25,6 +25,10 @@ KINDS = (*FLOATS, "whole", "name", "key", "label", "entry", "other")
 and whatever there is, missing entries and rows of numbers too."""
 
 
+PARTS = {"test": "test", "validation": "validation", "val": "validation"}
+"""What tables of scores call a part -> the part."""
+
+
 @dataclass(frozen=True)
 class TableColumn:
     """A column of a use: under which name it is read, what it holds (of `KINDS`), and other names that it may have."""
@@ -231,7 +235,10 @@ def _blocks(
                     block[own[0]], column.kind, what, file.path.suffix.lower() == ".csv"
                 )
             if column.choices:
-                columns_found[column.name] = _chosen(columns_found[column.name], column, what)
+                entries, choices = columns_found[column.name], {**({"": ""} if column.empty else {}), **column.choices}
+                if odd := [name for name in entries.present if name not in choices]:
+                    raise unknown_name(f"entry in {what}", odd[0], filter(None, choices))
+                columns_found[column.name] = entries.renamed([choices.get(name, name) for name in entries.names])
         row += count
         yield TableRows(columns_found, place, count)
 
@@ -277,15 +284,6 @@ def _typed(values: np.ndarray, kind: str, what: str, from_csv: bool) -> Any:
     if kind in ("name", "key"):
         return names_of(values, from_csv)
     return values.astype(np.float64, copy=False) if kind == "number" else values
-
-
-def _chosen(names: Coded, column: TableColumn, what: str) -> Coded:
-    choices = {**(column.choices or {}), **({"": ""} if column.empty else {})}
-    odd = next((name for name in names.present if name not in choices), None)
-    if odd is not None:
-        nothing = ", or nothing" if column.empty else ""
-        raise OpenworldError(f"{what} holds {odd!r}; expected {', '.join(column.choices or ())}{nothing}.")
-    return names.renamed([choices.get(name, name) for name in names.names])
 
 
 def names_of(values: np.ndarray, from_csv: bool = False) -> Coded:

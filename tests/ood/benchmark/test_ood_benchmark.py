@@ -8,11 +8,8 @@ import pytest
 
 from openworld import OpenworldError
 from openworld.evaluations.rows import read_rows
-from openworld.metrics import detection_metrics
 from openworld.ood.benchmark.evaluation import EVALUATION, summary
-from openworld.ood.benchmark.report import read_results, units_of
-from openworld.ood.detection_results import detection_results
-from openworld.ood.scored_sets import ScoredSets, SetScores
+from openworld.ood.benchmark.report import results_of, units_of
 from openworld.results import RunFolder
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -57,18 +54,6 @@ def test_a_classifier_is_a_unit_for_every_seed_and_what_is_given_one(ran):
     assert not np.array_equal(*scores)
 
 
-def test_it_goes_on_where_it_was_stopped_with_the_same_bytes(ran, places):
-    made, folder, records = ran
-    units = sorted((folder / "run" / "units").iterdir())
-    before = {path.relative_to(folder): path.read_bytes() for path in folder.glob("run/units/*/record.json")}
-    for path in units[1].rglob("*"):
-        if path.is_file():
-            path.unlink()
-    again = run(made, folder)
-    assert [record.metrics for record in again] == [record.metrics for record in records]
-    assert {path: (folder / path).read_bytes() for path in before} == before
-
-
 def test_a_record_says_what_its_numbers_rest_on(ran):
     _, _, records = ran
     for record in records:
@@ -85,34 +70,10 @@ def test_a_record_says_what_its_numbers_rest_on(ran):
         ]
 
 
-def test_numbers_are_those_of_the_kept_scores_group_by_group(ran):
-    _, _, records = ran
-    for record in records:
-        table = record.table("images")
-        names = table["set"].astype(str)
-        labels = [name.removeprefix("score ") for name in table if name.startswith("score ")]
-        of = {name: {label: np.array(table[f"score {label}"])[names == name] for label in labels}
-              for name in ("test", *SETS)}  # fmt: skip
-        found = {
-            (row.entity, row.metric.key, row.where.get("set"), row.where.get("in_distribution", "")): row.value.value
-            for row in read_rows(record)
-        }
-        for label in labels:
-            near = detection_metrics(of["test"][label], of["inverted"][label])
-            assert found[label, "auroc", "inverted", ""] == pytest.approx(near.auroc)
-            assert found[label, "fpr_out_positive", "inverted", ""] == pytest.approx(near.fpr_out_positive)
-            pairs = [[float(a > b) + 0.5 * float(a == b) for b in of["foggy"][label]] for a in of["test"][label]]
-            assert found[label, "shift_seen", "foggy", ""] == pytest.approx(np.mean(pairs))
-            both = np.concatenate([of["test"][label], of["dim"][label]])
-            whole = detection_metrics(both, of["noisy"][label]).auroc
-            assert found[label, "auroc", "noisy", "full-spectrum"] == pytest.approx(whole)
-            assert (label, "auroc", "foggy", "") not in found and (label, "shift_seen", "noisy", "") not in found
-
-
 def test_results_are_means_over_seeds_and_tests_are_over_seeds(ran):
     _, folder, records = ran
     ran_folder = RunFolder(folder / "run", "ood-benchmark", tuple(records))
-    results, _ = read_results(ran_folder)
+    results, _ = results_of(units_of(ran_folder))
     units = [(unit.model, unit.facts["seed"]) for unit in units_of(ran_folder).units]
     assert units == [("convnet", 0), ("convnet", 1), ("embedded", 0), ("tuned", 0)]
     row = results.result("KNN of convnet", "auroc", group="near", set="inverted")
@@ -123,31 +84,6 @@ def test_results_are_means_over_seeds_and_tests_are_over_seeds(ran):
     assert row.value.over("images").low == pytest.approx(np.mean(lows)), "the same images: their errors go together"
     assert {test.interval.over for test in results.comparisons if test.interval} <= {"seeds"}
     assert results.comparisons
-
-
-def test_of_one_seed_tests_are_paired_over_images(places, tmp_path):
-    made = spec(places, MODELS[1:2], seeds=[0])
-    (record,) = run(made, tmp_path)
-    results, sets = read_results(RunFolder(tmp_path / "run", "ood-benchmark", (record,)))
-    table = record.table("images")
-    names = table["set"].astype(str)
-
-    def kept(name, group):
-        rows = names == name
-        scores = {label: np.array(table[f"score {label}"])[rows] for label in ("MCM", "KNN")}
-        return SetScores(name, group, scores, table["image"][rows], table["cluster"][rows].astype(str))
-
-    plain = detection_results(
-        ScoredSets(kept("test", "id"), tuple(kept(name, group) for name, group in SETS.items())), replicates=0
-    )
-    assert [(test.entity, test.other, test.where) for test in results.comparisons] == [
-        (test.entity, test.other, test.where) for test in plain.comparisons
-    ]
-    assert [test.difference for test in results.comparisons] == pytest.approx(
-        [test.difference for test in plain.comparisons]
-    )
-    assert {test.interval.over for test in results.comparisons if test.interval} == {"images"}
-    assert {each.group for each in sets.others} == {"near", "far", "covariate", "full-spectrum"}
 
 
 @pytest.mark.parametrize(
@@ -166,14 +102,6 @@ def test_of_one_seed_tests_are_paired_over_images(places, tmp_path):
 def test_what_cannot_work_is_refused_as_the_spec_is_read(places, changed, said):
     with pytest.raises(OpenworldError, match=said):
         spec(places, **changed)
-
-
-def test_sets_of_one_name_and_unknown_groups_are_refused(places):
-    twice = [{"dataset": str(places[1]), "group": "near", "name": "same"}] * 2
-    with pytest.raises(OpenworldError, match="names of sets"):
-        spec(places, sets=twice)
-    with pytest.raises(OpenworldError, match="unknown group"):
-        spec(places, sets=[{"dataset": str(places[1]), "group": "nearby"}])
 
 
 def test_a_detector_that_wants_more_images_is_refused_before_anything_is_trained(places, tmp_path):

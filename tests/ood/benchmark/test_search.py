@@ -10,7 +10,7 @@ from openworld import OpenworldError
 from openworld.evaluations.rows import read_rows
 from openworld.evaluations.runtime import Machine
 from openworld.ood.benchmark.evaluation import EVALUATION, inputs, summary
-from openworld.ood.benchmark.report import read_results, report
+from openworld.ood.benchmark.report import report, results_of, units_of
 from openworld.results import RunFolder
 from openworld.runs import to_json
 
@@ -92,7 +92,7 @@ def _label(detector, settings):
 def test_every_setting_is_a_row_and_the_choice_is_shown_on_the_page(searched):
     spec, folder, records = searched
     run_folder = RunFolder(folder / "run", "ood-benchmark", tuple(records))
-    results, _ = read_results(run_folder)
+    results, _ = results_of(units_of(run_folder))
     searches = _searches(results)
     assert {name: len(rows) for name, rows in searches.items()} == {
         "KNN of convnet": 3, "GEN of convnet": 7, "KNN of embedded": 3, "MCM of embedded": 3, "GEN of tuned": 7,

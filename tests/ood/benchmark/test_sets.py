@@ -8,7 +8,7 @@ from PIL import Image
 
 from openworld import OpenworldError
 from openworld.evaluations import read_protocol
-from openworld.ood.benchmark.report import read_results
+from openworld.ood.benchmark.report import results_of, units_of
 from openworld.results import RunFolder
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -60,5 +60,5 @@ def test_names_far_away_and_order_in_units_of_a_model_and_a_learner(places, tmp_
         streams = [name for name in table if name.startswith("stream AdaNeg")]
         assert len(streams) == 2 and not [name for name in table if name.startswith("stream NegLabel")]
         assert any("AdaNeg remembers" in warning for warning in record.metrics["warnings"])
-    _, sets = read_results(RunFolder(tmp_path / "run", "ood-benchmark", tuple(records)))
+    _, sets = results_of(units_of(RunFolder(tmp_path / "run", "ood-benchmark", tuple(records))))
     assert set(sets.sequential) == {"AdaNeg of embedded", "AdaNeg of CoOp"}

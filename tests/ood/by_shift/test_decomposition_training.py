@@ -46,29 +46,6 @@ def test_images_teach_and_are_measured_by_features_that_see_looks(measured):
     assert len(degrees.semantic) == 16 and np.all(degrees.covariate >= 0)
 
 
-def test_a_run_says_that_images_teach_and_not_sentences(measured):
-    def spoken_of(spec):
-        return {one.doing: (one.done, one.counted) for one in evaluation_of(spec).artifacts(spec, measured[1])}[
-            "splitting"
-        ]
-
-    spec = measured[0]
-    by_texts = replace(spec, decomposition=replace(spec.decomposition, taught_by="texts", settings={}))
-    assert spoken_of(spec) == ("drew over", "images") and spoken_of(by_texts) == ("read", "sentences")
-
-
-def test_nothing_is_done_twice(measured, tmp_path):
-    spec, machine, _ = measured
-    assert [stage.work(Crew("local", 1, tmp_path), None) for stage in evaluation_of(spec).artifacts(spec, machine)] == [
-        0
-    ] * 4
-
-
-def test_other_looks_teach_another_decomposition(measured):
-    split = measured[0].tasks[0].split
-    assert split.templates == LOOKS and replace(split, templates=LOOKS[:5]).key != split.key
-
-
 def test_names_of_a_file_teach_in_the_place_of_the_images_own(measured, tmp_path):
     spec = measured[0]
     file = tmp_path / "names.txt"

@@ -273,12 +273,6 @@ def test_a_template_goes_to_a_learner_that_reads_one():
         JudgedSpec(learner="CoOp", backbone="embedded", template="a {}").resolved("emoji-concepts")
 
 
-def test_the_example_is_a_spec(repository):
-    spec = read_protocol(repository / "examples" / "ood-detection-learners.toml")
-    assert [model.label for model in spec.models] == ["zero-shot", "CoOp", "LoCoOp", "GMoP"]
-    assert {model.kind for model in spec.models} == {"learner"}
-
-
 def test_negative_names_serve_learners_whose_prompts_encode_any_name():
     made = JudgedSpec(learner="LoCoOp", backbone="embedded", negatives="words.txt")
     assert [each.label for each in made.detectors] == [*OF_LEARNERS, "NegLabel", "AdaNeg"]

@@ -10,14 +10,11 @@ from openworld import OpenworldError
 from openworld.evaluations import OODDetectionSpec, evaluation_of, read_protocol
 from openworld.evaluations.artifacts import Crew
 from openworld.evaluations.entries import CellsSpec
-from openworld.evaluations.published_cells import given_cells
 from openworld.evaluations.rows import read_rows, results_of_unit
 from openworld.evaluations.runtime import Machine
 from openworld.evaluations.shift_levels import PoolLevels
-from openworld.metrics import auroc
 from openworld.ood.by_shift.evaluation import EVALUATION, summary
 from openworld.ood.by_shift.measurement import ScoredPool, measure
-from openworld.ood.by_shift.metrics import CELL_METRICS
 from openworld.ood.model_entries import TWO_TOWER, JudgedSpec
 from openworld.runs import RunStore, execute
 
@@ -121,35 +118,6 @@ def test_names_of_what_the_classes_are_not(ran, shapes, tmp_path):
     assert len({tuple(row.value.value for row in areas.where(entity=name)) for name in areas.entities}) == 3
 
 
-def test_a_unit_per_model_and_seed(ran):
-    _, _, _, (network, clip) = ran
-    assert (network.name, clip.name) == ("convnet, seed 0", "embedded")
-    assert (network.metrics["kind"], clip.metrics["kind"]) == ("classifier", "two-tower")
-    assert network.metrics["detectors"] == ["MSP", "KNN", "MDS"]
-    assert set(read_rows(network).where(metric="auroc").entities) == {"MSP", "KNN", "MDS"}
-    assert set(read_rows(clip).where(metric="auroc").entities) == {"MCM", "GL-MCM"}
-    assert network.metrics["classes"] == 4 and network.metrics["training"] == 24
-
-
-def test_the_cells_follow_from_the_table(ran):
-    for record in ran[3]:
-        found, images, test = read_rows(record), record.table("images"), record.table("test")
-        rows, columns = (np.array(images[f"{half}_level"]) for half in ("covariate", "semantic"))
-        for label in record.metrics["detectors"]:
-            scores, own = (np.array(table[f"score {label}"]) for table in (images, test))
-            for row, column in np.ndindex(4, 4):
-                members = (rows == row) & (columns == column)
-                place = {"id_classes": "kept", "covariate_level": row, "semantic_level": column}
-                cell = {name: found.value(label, name, **place) for name in CELL_METRICS if name != "aupr_in_fixed"}
-                assert found.value("", "images", **place).value == members.sum()
-                if members.sum() < 2:
-                    assert all(value.value is None for value in cell.values())
-                    continue
-                assert cell["auroc"].value == auroc(own, scores[members]).value
-                assert all(0 <= value.value <= 1 for value in cell.values())
-        assert found.value("", "images", side="in-distribution").value == len(test["label"]) == 8
-
-
 def test_the_tables_say_which_image_a_row_is_of(ran, told_columns):
     for record in ran[3]:
         images, test = record.table("images"), record.table("test")
@@ -157,16 +125,6 @@ def test_the_tables_say_which_image_a_row_is_of(ran, told_columns):
             assert {name for name in table if not name.startswith("score ")} <= told_columns
             assert [path.split("/")[-2] for path in table["path"]] == table["label_name"].tolist()
         assert set(test["prediction_name"]) <= set(test["label_name"])
-
-
-def test_levels_are_those_of_the_degrees(ran):
-    found, images = read_rows(ran[3][0]), ran[3][0].table("images")
-    for half in ("semantic", "covariate"):
-        begin, counts = (of_levels(found, name, half) for name in ("degree_from", "images"))
-        assert len(begin) == 4 and begin[0] == 0 and np.all(np.diff(begin) > 0)
-        levels = np.searchsorted(begin[1:], np.array(images[half]), side="right")
-        assert levels.tolist() == list(images[f"{half}_level"])
-        assert counts == np.bincount(levels, minlength=4).tolist()
 
 
 def test_classes_in_distribution_are_kept_and_removed(ran):
@@ -178,32 +136,6 @@ def test_classes_in_distribution_are_kept_and_removed(ran):
     assert of_levels(found, "degree_from", "semantic", "removed") == of_levels(found, "degree_from", "semantic")
     sizes = [found.value("", "images", images=name).value for name in ("all images", "other classes")]
     assert ran[3][0].metrics["id_kept"] and sizes == [80, 40]
-
-
-def test_styles_are_told_by_image(ran):
-    told, images = ran[3][0].metrics, ran[3][0].table("images")
-    assert [style.split(", ")[1:] for style in told["styles"]] == [[], ["contrast 5"]]
-    assert np.array(images["style"]).tolist() == [0] * 40 + [1] * 40
-    covariate = np.array(images["covariate"])
-    assert np.median(covariate[40:]) > np.median(covariate[:40])  # hardly any contrast is a look of its own
-
-
-def test_two_tables_for_a_run_that_removes_them(shapes, ran):
-    spec, folder, _, records = ran
-    _, (removed, _) = run(read_protocol(given(shapes, id_kept=False)), folder / "removed", folder / "cache")
-    assert not removed.metrics["id_kept"]
-    first, second = (
-        {row.key: row.value for row in read_rows(record).where(metric="auroc") if "id_classes" in row.where}
-        for record in (removed, records[0])
-    )
-    assert first == second and {key[0] for key in first} == {"MSP", "KNN", "MDS"}
-    assert len(read_rows(removed).where(metric="aupr_in", id_classes="removed"))
-
-
-def test_images_of_every_cell_come_with_every_unit(ran):
-    for record in ran[3]:
-        of_cells = {f"{row}-{column}" for row, column in np.argwhere(counts_of(read_rows(record)) > 0)}
-        assert {name.split("/")[-2] for name in record.files if name.endswith(".png")} == of_cells | {"marginal"}
 
 
 def test_marginal_images_are_those_of_other_classes_that_pass_most_surely(ran):
@@ -278,14 +210,6 @@ def lists(shapes, tmp_path):
     return CellsSpec((str(tmp_path / "train"), str(tmp_path / "val")), str(shapes))
 
 
-def test_given_cells_are_read(lists):
-    cells = given_cells(lists)
-    assert cells.shape == (2, 3) and cells.images.classnames == ("blue circle", "red square")
-    assert cells.semantic.tolist() == [0, 0, 2, 2, 0, 0, 0, 2, 2, 2]
-    assert cells.covariate.tolist() == [0, 0, 1, 1, 0, 0, 0, 1, 1, 1]
-    assert cells.images.labels.tolist() == cells.covariate.tolist() and cells.styles == ("test",)
-
-
 def test_a_run_on_given_cells_measures_nothing(shapes, lists, ran, tmp_path):
     models = [
         NETWORK | {"detectors": [{"detector": "MSP"}]},
@@ -301,16 +225,6 @@ def test_a_run_on_given_cells_measures_nothing(shapes, lists, ran, tmp_path):
         assert counts_of(found).tolist() == [[5, 0, 0], [0, 0, 5]]
         assert found.value("", "images", images="other classes").value == 5  # the first four names are blue and green
     assert set(read_rows(records[1]).where(metric="auroc").entities) == {"MCM", "Energy"}
-
-
-def test_generated_images_tell_label_and_style_by_name(shapes, tmp_path):
-    (tmp_path / "images").mkdir()
-    for name in ("0_17_5", "1_17_38", "2_4_5"):
-        (tmp_path / "images" / f"{name}.png").write_bytes((shapes / "test" / "red circle" / "0.png").read_bytes())
-    (tmp_path / "cov_0_sem_0.txt").write_text("0_17_5.png\n1_17_38.png\n2_4_5.png\n")
-    cells = given_cells(CellsSpec((str(tmp_path),), str(tmp_path / "images")))
-    assert cells.images.classnames == ("17", "4") and cells.images.labels.tolist() == [0, 0, 1]
-    assert [cells.styles[place] for place in cells.style] == ["style 5", "style 38", "style 5"]
 
 
 # --- what is odd, and what is wrong ---------------------------------------------------------------------------
@@ -330,34 +244,11 @@ def test_a_pool_of_in_distribution_classes_alone_has_nothing_without_them(shapes
     assert found.value("", "images", images="other classes").value == 0
 
 
-def test_levels_without_images_are_not_available(shapes, ran, tmp_path):
-    found = judged_once(shapes, ran, tmp_path, cuts={"semantic": [1.9], "covariate": [1.7, 1.8, 1.9]})
-    assert counts_of(found).tolist() == [[80, 0], [0, 0], [0, 0], [0, 0]]
-    place = {"id_classes": "kept", "semantic_level": 0}
-    cells = [found.value("MSP", "auroc", covariate_level=row, **place).value for row in range(4)]
-    assert [value is None for value in cells] == [False, True, True, True]
-    assert found.value("", "images", images="far in meaning").value == 0
-
-
-def test_cells_with_too_few_images_are_not_available(shapes, ran, tmp_path):
-    found = judged_once(shapes, ran, tmp_path, least=1000)
-    assert {row.value.value for row in found.where(entity="MSP", id_classes="kept")} == {None}
-    assert counts_of(found).sum() == 80
-
-
-def test_images_that_are_all_alike_cannot_be_divided(shapes, ran, tmp_path):
-    for name in ("blue circle", "red square", "red circle", "green circle"):
-        place = tmp_path / "alike" / "test" / name
-        place.mkdir(parents=True)
-        (place / "0.png").write_bytes((shapes / "test" / "red circle" / "0.png").read_bytes())
-    with pytest.raises(OpenworldError, match="semantic levels: the degrees are .* nothing to cut"):
-        judged_once(shapes, ran, tmp_path, pool=[{"dataset": str(tmp_path / "alike")}])
-
-
 def test_images_that_cannot_be_read_stop_the_run_or_are_counted_out(shapes, ran, tmp_path):
     copytree(shapes / "test", tmp_path / "damaged" / "test")
     (tmp_path / "damaged" / "test" / "red circle" / "1.png").write_bytes(b"none")
-    spec = read_protocol(given(shapes, pool=[{"dataset": str(tmp_path / "damaged")}]))
+    models = [NETWORK | {"detectors": [{"detector": "MSP"}]}]
+    spec = read_protocol(given(shapes, pool=[{"dataset": str(tmp_path / "damaged")}], models=models))
     with pytest.raises(OpenworldError, match="1.png cannot be read as an image"):
         run(spec, tmp_path / "strict", ran[1] / "cache")
     machine = Machine(cache=str(ran[1] / "cache"), allow_corrupt=1)
@@ -443,31 +334,12 @@ def test_bad_specs_are_refused(shapes, changed, said):
         read_protocol(given(shapes, **changed))
 
 
-@pytest.mark.parametrize(
-    "bad", [{"corruption": "contrast"}, {"severity": 3}, {"corruption": "contrast", "severity": 9}]
-)
-def test_a_corruption_comes_with_a_severity(shapes, bad):
-    with pytest.raises(OpenworldError, match="severity"):
-        read_protocol(given(shapes, pool=[{"dataset": str(shapes)} | bad]))
-
-
 def test_an_entry_of_the_pool_is_known_by_any_spelling_of_its_path(shapes):
     other = f"{shapes.parent}/./{shapes.name}"
     with pytest.raises(OpenworldError, match="whose images are the in-distribution ones"):
         read_protocol(given(shapes, pool=[{"dataset": other, "part": "train"}]))
     with pytest.raises(OpenworldError, match="twice; an image has one cell"):
         read_protocol(given(shapes, pool=[{"dataset": str(shapes)}, {"dataset": other}]))
-
-
-def test_no_shots_are_all_images(shapes):
-    assert read_protocol(given(shapes, shots=0)) == read_protocol(given(shapes, shots=None))
-
-
-def test_cuts_may_be_given(shapes, ran):
-    spec, folder, _, records = ran
-    _, (cut, _) = run(read_protocol(given(shapes, cuts={"semantic": [0.001]})), folder / "cut", folder / "cache")
-    assert of_levels(read_rows(cut), "degree_from", "semantic") == [0.0, 0.001]
-    assert counts_of(read_rows(cut)).shape[1] == 2
 
 
 def test_changed_images_are_refused(ran):

@@ -10,10 +10,9 @@ from openworld import OpenworldError
 from openworld.evaluations.finished_runs import read_report
 from openworld.metrics import auroc, holm, paired_test
 from openworld.ood.by_shift.errors import JointErrors, errors_key, errors_table, read_errors
-from openworld.ood.by_shift.metrics import AUROC, CELL_METRICS, slope_of
-from openworld.ood.by_shift.report import is_mixed
+from openworld.ood.by_shift.metrics import AUROC, slope_of
 from openworld.ood.by_shift.results import DetectionRun, area_test, difference, image_error, read_results
-from openworld.results import RunFolder, Value
+from openworld.results import RunFolder
 
 KEPT = {"id_classes": "kept"}
 MODELS = {"resnet-8": {"KNN": (0.2, 0.0)}, "a CLIP": {"MSP": (0.5, 0.0), "MCM": (0.6, 0.0)}}
@@ -44,44 +43,6 @@ def numbers(unit, label, key="auroc"):
         if "covariate_level" in row.where and row.value.value is not None:
             table[row.where["covariate_level"], row.where["semantic_level"]] = row.value.value
     return table
-
-
-@pytest.mark.parametrize("key", [metric.key for metric in CELL_METRICS.values()])
-def test_every_cell_is_the_mean_over_the_seeds(shifts, key):
-    units = units_of(shifts, "resnet-8")
-    each = [numbers(unit, "MSP", key) for unit in units]
-    for row, column in np.ndindex(4, 5):
-        place = {"covariate_level": row, "semantic_level": column}
-        found = shifts.results.result("MSP of resnet-8", key, **KEPT, **place)
-        if np.isnan(each[0][row, column]):
-            assert found.value.value is None and "fewer than 10 images" in found.value.reason
-        elif key == "auroc":
-            ends = [unit.rows.value("MSP", key, **KEPT, **place).over("images") for unit in units]
-            (interval,) = found.value.intervals
-            assert interval.low == pytest.approx(np.mean([each.low for each in ends])) and ends[0].low != ends[1].low
-            assert interval.n == shifts.results.value("", "images", **KEPT, **place).value
-        if not np.isnan(each[0][row, column]):
-            assert found.per_seed == tuple(table[row, column] for table in each)
-            assert found.value.value == pytest.approx(np.mean(found.per_seed))
-
-
-@pytest.mark.parametrize(("axis", "levels"), [("semantic", 5), ("covariate", 4)])
-def test_curves_leave_out_what_is_not_there(shifts, axis, levels):
-    each = [numbers(unit, "MSP") for unit in units_of(shifts, "resnet-8")]
-    for level in range(levels):
-        found = shifts.results.result("MSP of resnet-8", "auroc", **along(axis), level=level)
-        lines = [table[:, level] if axis == "semantic" else table[level] for table in each]
-        assert found.per_seed == pytest.approx([np.nanmean(line) for line in lines])
-
-
-def test_common_curves_use_the_levels_that_all_share(shifts):
-    table = numbers(units_of(shifts, "a CLIP")[0], "MCM")
-    for axis, expected in (("semantic", table[:3].mean(axis=0)), ("covariate", table[:, 2:].mean(axis=1))):
-        found = [
-            shifts.results.value("MCM of a CLIP", "auroc", **along(axis, "common cells"), level=level).value
-            for level in range(len(expected))
-        ]
-        assert found == pytest.approx(expected)
 
 
 def test_slopes_are_fitted_per_seed_and_err_over_seeds_and_images(shifts):
@@ -125,17 +86,6 @@ def test_slopes_are_tested_together_on_common_cells(shifts):
     assert tests[0].entity == "MSP of resnet-8" and tests[0].where["axis"] == "semantic"
 
 
-def test_the_whole_pool_and_its_subsets(shifts):
-    pool, test = (units_of(shifts, "a CLIP")[0].stored.table(name) for name in ("images", "test"))
-    far = np.concatenate([np.repeat(np.arange(5), counts) for counts in run_of(shifts).counts]) >= 2
-    expected = auroc(test["score MCM"], pool["score MCM"][far])
-    value = shifts.results.value("MCM of a CLIP", "auroc", images="far in meaning")
-    assert value.value == expected.value and (value.over().low, value.over().high) == pytest.approx(expected.interval())
-    assert value.over("images").n == shifts.results.value("", "images", images="far in meaning").value == far.sum()
-    two = shifts.results.result("MSP of resnet-8", "auroc")
-    assert two.value.value == pytest.approx(np.mean(two.per_seed)) and two.value.over("seeds and images")
-
-
 def test_where_id_classes_are_removed_the_whole_pool_lacks_them(shifts, make_run):
     story = read_report(make_run(id_kept=False, models=MODELS, seeds=(0,)))
     where = {"id_classes": "removed", "cells": "all cells"}
@@ -152,15 +102,6 @@ def test_blind_cells_by_the_intervals_of_the_rows(shifts):
     assert shifts.results.value("MCM of a CLIP", "blind_cells").value == blind
     best = shifts.results.where(metric="best_cells")
     assert sum(row.value.value for row in best) == len(cells)
-
-
-@pytest.mark.parametrize(
-    ("everything", "common", "expected"),
-    [(0.03, 0.019, True), (0.03, 0.025, False), (0.004, -0.002, True), (0.002, -0.002, False), (None, 0.1, False)],
-)
-def test_the_mix_makes_a_slope_that_turns_or_changes_by_a_point(everything, common, expected):
-    value = Value(everything, reason="" if everything is not None else "no level")
-    assert is_mixed(value, common) is expected
 
 
 def test_a_run_without_any_cell(make_run):

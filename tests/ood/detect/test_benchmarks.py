@@ -243,38 +243,3 @@ def test_a_state_dict_takes_the_names_of_the_images_if_there_are_as_many(root, t
         ow.detect(model=other, detector=["MDS"], **shared)
     names = [*CIFAR10, "nothing"]
     assert ow.detect(model=other, detector=["MDS"], classnames=names, **shared).found.detectors == ("MDS",)
-
-
-def test_a_state_dict_is_a_model_of_estimate(root, tmp_path):
-    torch.manual_seed(0)
-    torch.save(resnet((1, 1, 1, 1), 10), tmp_path / "mine.pth")
-    small(tmp_path / "mine.pth", CIFAR10)
-    source, target = (datasets.load("openood:cifar10", part=part, root=root) for part in ("test", "validation"))
-    answer = ow.estimate(source, target, model=str(tmp_path / "mine.pth"), quiet=True)
-    assert answer.results.entities
-
-
-def test_a_spec_runs_a_state_dict_on_sets_known_by_name(root, tmp_path, monkeypatch):
-    torch.manual_seed(0)
-    torch.save(resnet((1, 1, 1, 1), 10), tmp_path / "mine.pth")
-    monkeypatch.setenv("OPENWORLD_DATA", root)
-    spec = {
-        "protocol": "ood-benchmark",
-        "sources": [{"dataset": "openood:cifar10"}],
-        "sets": [{"dataset": "openood:cifar10", "domain": name} for name in ("tin", "svhn")],
-        "models": [{"weights": str(tmp_path / "mine.pth"), "detectors": [{"detector": "MSP"}, {"detector": "MDS"}]}],
-        "shots": 3,
-        "replicates": 0,
-    }
-    run = ow.run(spec, tmp_path / "run", workers=1)
-    assert {row.where.get("set") for row in run.results} >= {"TinyImageNet", "SVHN"}
-    value = run.results.value("MSP", "auroc", group="far", set="SVHN").value
-    report = ow.detect(
-        model=str(tmp_path / "mine.pth"),
-        id="openood:cifar10",
-        ood=["svhn"],
-        detector=["MSP"],
-        replicates=0,
-        quiet=True,
-    )
-    assert report.results.value("MSP", "auroc", group="far", set="SVHN").value == pytest.approx(value)

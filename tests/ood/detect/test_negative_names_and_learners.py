@@ -203,12 +203,6 @@ def test_what_cannot_work_is_refused(images, given, said):
         judge("embedded", images, **given)
 
 
-def test_wordnet_that_is_not_there_says_how_to_get_it(images, monkeypatch, tmp_path):
-    monkeypatch.setattr("openworld.datasets.names.wordnet.usual_places", lambda: (tmp_path,))
-    with pytest.raises(ow.OpenworldError, match="no WordNet.*wordnet-base"):
-        judge("embedded", images, negatives="wordnet", detector=["NegLabel"])
-
-
 def test_names_that_are_too_long_are_left_out_and_counted(images):
     report = judge("embedded", images, negatives=[*NOUNS, "word " * 200], detector=["NegLabel:groups=2"])
     assert any("1 of 41 names of the list are too long" in warning for warning in report.found.warnings)

@@ -8,7 +8,7 @@ import torch
 
 import openworld as ow
 from openworld import classifiers
-from openworld.detectors import GEN, KNN, Activations, Head, candidates, load_together
+from openworld.detectors import GEN, KNN, Activations, Head, load_together
 from openworld.metrics import auroc
 from openworld.ood.detect.choosing import choose_detectors
 from openworld.ood.detect.places import known_images
@@ -126,19 +126,6 @@ def test_a_search_wants_in_distribution_validation_images(place, tmp_path):
         detect(place, id=tmp_path / "bare.npz")
 
 
-def test_some_tested_images_among_the_validation_images_are_counted(place, tmp_path):
-    shared = np.concatenate([features(place, "far")[:4], features(place, "noise")])
-    np.savez(tmp_path / "mixed.npz", features=shared)
-    with pytest.raises(ow.OpenworldError, match="4 of the 39 images of --validation-ood mixed are among those of far"):
-        ow.detect(
-            model=str(place / "head.npz"),
-            id=place / "mine.npz",
-            ood=[f"far={place / 'far.npz'}"],
-            validation_ood=[str(tmp_path / "mixed.npz")],
-            quiet=True,
-        )
-
-
 @pytest.fixture(scope="module")
 def images(tmp_path_factory):
     """Colours in three parts, noise twice, and a small network that nobody trained."""
@@ -193,10 +180,3 @@ def test_a_file_that_is_tested_is_no_validation_image_by_whatever_path(images, t
             root=str(images),
             quiet=True,
         )
-
-
-def test_the_default_is_the_published_value_wherever_it_stands_in_a_list():
-    tried = candidates({"KNN": KNN(k=5)}, {"KNN": {"k": (5, 20, 50)}})
-    scores = {name: [1.0, 2.0] for name in tried.detectors}
-    (search,) = tried.choose(scores, [{name: [0.0] for name in tried.detectors}])
-    assert search.trials[search.default].settings == {"k": 50}

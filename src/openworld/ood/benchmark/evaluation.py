@@ -14,11 +14,11 @@ from openworld.evaluations.evaluation import Evaluation
 from openworld.evaluations.rows import rows_of_unit, thumbnail
 from openworld.evaluations.runtime import Clock, Machine, backbone
 from openworld.metrics import accuracy
+from openworld.ood.benchmark.report import ranked
 from openworld.ood.benchmark.spec import OODBenchmarkSpec
 from openworld.ood.detection_results import detection_results
 from openworld.ood.feature_model import has_pixels
 from openworld.ood.judged_models import class_lists, trainings
-from openworld.ood.layout import ranked
 from openworld.ood.models import ImageAnswers
 from openworld.ood.scored_sets import OTHER_CLASSES, ScoredSets, SetScores, score_columns
 from openworld.ood.scoring import ModelScores, Scores, score, stages_of
@@ -51,7 +51,12 @@ def evaluate(task: OODBenchmarkSpec, machine: Machine) -> UnitResult:
         right = accuracy(np.equal(prediction, images.labels[read]), groups=images.groups[read])
         value = Value(right.value, interval_of(right.interval, "images", len(test)))
         rows.insert(0, Result(task.model.label, METRICS["accuracy"], value))
-    attachments = dict(_thumbnails(examples))
+    attachments = {}
+    for number, (each, shown, places) in enumerate(examples):
+        if has_pixels(shown) and each.group in ("id", *OTHER_CLASSES) and each.name != "validation":
+            worst = {place for name in each.scores for place in each.worst(name).tolist()}
+            for place in sorted(worst):  # the images that the detectors are most wrong about
+                attachments[f"images/{number}/{place}.png"] = thumbnail(shown.image(int(places[place])))
     if task.flag_rate is not None:
         thresholds = choose_thresholds(sets, task.flag_rate, ranked(sets, results))
         rows += flagged_results(sets, thresholds)
@@ -87,15 +92,6 @@ def _shown(task: OODBenchmarkSpec, scores: ModelScores) -> Iterator[Shown]:
         yield of(entry.name, entry.group, images.image_set, answers, inside)
 
 
-def _thumbnails(shown: Sequence[Shown]) -> Iterator[tuple[str, bytes]]:
-    """Yield the images that the detectors are most wrong about, by set and place."""
-    for number, (each, images, rows) in enumerate(shown):
-        if not has_pixels(images) or each.group not in ("id", *OTHER_CLASSES) or each.name == "validation":
-            continue
-        for place in sorted({place for name in each.scores for place in each.worst(name).tolist()}):
-            yield f"images/{number}/{place}.png", thumbnail(images.image(int(rows[place])))
-
-
 def preparations(spec: OODBenchmarkSpec, machine: Machine) -> tuple[Stage, ...]:
     tasks = spec.tasks
     return (*trainings(tasks, machine), *stages_of(tasks, machine))
@@ -109,13 +105,9 @@ def inputs(task: OODBenchmarkSpec, machine: Machine) -> dict[str, str]:
 
 
 def summary(spec: OODBenchmarkSpec) -> list[str]:
-    labels = dict.fromkeys(detector.label for model in spec.models for detector in model.detectors)
-    return [
-        f"{' + '.join(map(str, spec.sources))}, {spec.classes} classes, against {len(spec.sets)} set(s)",
-        f"{len(spec.models)} model(s)",
-        f"{len(labels)} detector(s)",
-        *([f"settings searched on {' + '.join(map(str, spec.validation_sets))}"] if spec.validation_sets else []),
-    ]
+    searched = f"settings searched on {' + '.join(map(str, spec.validation_sets))}"
+    words = spec.summary(f"{spec.classes} classes", f"{len(spec.sets)} set(s)")
+    return [*words, searched] if spec.validation_sets else words
 
 
 def fingerprints(spec: OODBenchmarkSpec) -> dict[str, str]:

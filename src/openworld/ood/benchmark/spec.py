@@ -15,15 +15,15 @@ from openworld.core.errors import OpenworldError, unknown_name
 from openworld.datasets.cards import is_folder
 from openworld.datasets.formats.folder import PARTS
 from openworld.datasets.names.forms import normalise_class_name
-from openworld.datasets.published.catalogue import BENCHMARKS, DatasetCard
+from openworld.datasets.published.catalogue import BENCHMARKS
 from openworld.evaluations.entries import PoolSpec, part_of, require_distinct, settle
 from openworld.evaluations.held import is_held
 from openworld.evaluations.image_selection import DatasetSpec, ImageSelection
 from openworld.evaluations.shift_images import ShiftGround
 from openworld.ood.detection_results import REPLICATES
-from openworld.ood.images_to_score import ImagesToScore
 from openworld.ood.judged_models import ModelsSpec
 from openworld.ood.model_entries import JudgedSpec
+from openworld.ood.models import ImagesToScore
 from openworld.ood.scored_sets import GROUPS, SAME_CLASSES
 
 
@@ -47,21 +47,17 @@ class OODSetSpec(PoolSpec):
     def __post_init__(self):
         super().__post_init__()
         if self.dataset in BENCHMARKS:
-            self._settle_known(BENCHMARKS[self.dataset])
+            sets, domain = BENCHMARKS[self.dataset].sets, self.domain or ""
+            if domain not in sets:
+                known = ", ".join(sets)
+                raise OpenworldError(f"{self.dataset} is in distribution; give one of its sets as domain: {known}.")
+            corrupted = self.style.removeprefix(domain) if self.corruption else ""
+            settle(self, group=self.group or sets[domain].group, name=self.name or sets[domain].title + corrupted)
         settle(self, group=self.group or "near")
         if self.group not in GROUPS:
             raise unknown_name("group", self.group, GROUPS)
         place = Path(self.dataset).name
         settle(self, name=self.name or (self.style if self.style.startswith(place) else f"{place} {self.style}"))
-
-    def _settle_known(self, benchmark: DatasetCard) -> None:
-        domain = self.domain or ""
-        if domain not in benchmark.sets:
-            sets = ", ".join(benchmark.sets)
-            raise OpenworldError(f"{self.dataset} is in distribution; give one of its sets as domain: {sets}.")
-        benchmark_set = benchmark.sets[domain]
-        corrupted = self.style.removeprefix(domain) if self.corruption else ""
-        settle(self, group=self.group or benchmark_set.group, name=self.name or benchmark_set.title + corrupted)
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ surely, with what the model names them and how confident it is, and beside each 
 the detector is surest.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -17,6 +17,7 @@ import torch
 
 from openworld import classifiers, detectors
 from openworld.core.errors import OpenworldError, present
+from openworld.datasets import ImageSet
 from openworld.detectors import is_sequential
 from openworld.evaluations.evaluation import Evaluation
 from openworld.evaluations.rows import rows_of_unit, thumbnail, with_names
@@ -27,7 +28,6 @@ from openworld.ood.by_shift.errors import TABLE, errors_table
 from openworld.ood.by_shift.measurement import ScoredPool, measure
 from openworld.ood.by_shift.metrics import CONFIDENCE, MARGINAL, PASSED, SCORE, THUMBNAILS
 from openworld.ood.by_shift.spec import OODDetectionSpec, inputs, preparations
-from openworld.ood.images_to_score import ReadableImages
 from openworld.ood.judged_models import class_lists
 from openworld.ood.model_entries import JudgedSpec
 from openworld.ood.models import ClassifierModel
@@ -48,55 +48,59 @@ CLASSES = 2
 def evaluate(task: OODDetectionSpec, machine: Machine) -> UnitResult:
     """Score the test images and the pool with all detectors of one model, and hold every cell against the test."""
     clock, divided = Clock(machine), divide_pool(task, machine)
-    training, test = (images.load(machine) for images in (task.training, task.test))
+    test, rows = task.test.load(machine)
     # The places of given cells are those of lists, so that no image may be left out.
     scores = score(task, replace(machine, allow_corrupt=0) if task.cells else machine)
     clock.stop("scores")
 
     # Numbers of two image sets mean nothing together, so that groups of the pool are numbered behind those of the test.
-    groups = test.images.groups[test.rows]
+    groups = test.groups[rows]
     beyond = divided.pool.images.groups[divided.rows] + int(groups.max(initial=-1)) + 1
     made = np.isin(divided.pool.styles, divided.pool.generated)[divided.pool.style[divided.rows]]
     generated = made if divided.pool.generated else None
     pool = ScoredPool(scores.test.scores, scores.sets[0].scores, groups, beyond, divided, divided.known, generated)
     measured = measure(pool, id_kept=task.id_kept, least=task.least)
     model = task.model
-    right = float(np.mean(scores.test.prediction == test.images.labels[test.rows]))
+    right = float(np.mean(scores.test.prediction == test.labels[rows]))
     marginal = [*_marginal_rows(model, test, divided, scores)]
-    rows = (*measured.rows, Result(model.label, METRICS["accuracy"], Value(right)), *marginal)
+    results = (*measured.rows, Result(model.label, METRICS["accuracy"], Value(right)), *marginal)
 
-    attachments = rows_of_unit("ood-detection", rows, seed=task.seed, shared=measured.shared)
+    attachments = rows_of_unit("ood-detection", results, seed=task.seed, shared=measured.shared)
     attachments |= dict(divided.thumbnails())
-    attachments |= dict(_marginal_thumbnails(marginal, test, divided))
+    places = [row.where for row in marginal if row.metric == CONFIDENCE]
+    for images, key, name in ((divided.pool.images, "image", ""), (test, "known", "known-")):
+        if divided.pool.images.embeddings is None and images.embeddings is None:
+            for number in sorted({int(place[key]) for place in places if key in place}):
+                attachments[f"{THUMBNAILS}/{name}{number}.png"] = thumbnail(images.image(number))
     facts = {
         "id_kept": task.id_kept,
         "detectors": [entry.label for entry in model.detectors],
         "sequential": [label for label, detector in model.build().items() if is_sequential(detector)],
-        "training": len(training.rows),
+        "training": task.training.count(machine),
         "styles": divided.pool.styles,
         "left_out": len(task.ground.left_out),
     }
     degrees = test_degrees(task, machine)
-    of_test = {"prediction": present(scores.test.prediction, "the prediction").astype(np.int32)}
+    of_test = {"group": groups.astype(np.int64)}
+    of_test |= {"prediction": present(scores.test.prediction, "the prediction").astype(np.int32)}
     of_test |= {} if degrees is None else {half: getattr(degrees, half) for half in HALVES}
-    of_pool = {"style": divided.pool.style[divided.rows].astype(np.int16), "known": pool.known}
+    of_pool = {"group": beyond.astype(np.int64)}
+    of_pool |= {"style": divided.pool.style[divided.rows].astype(np.int16), "known": pool.known}
     of_pool |= divided.degrees or {}
     of_pool |= {f"{half}_level": divided.levels[half].astype(np.int16) for half in HALVES}
     tables = {
-        "images": _table(ReadableImages(divided.pool.images, divided.rows), pool.pool, beyond, of_pool),
-        "test": _table(test, pool.test, groups, of_test),
+        "images": _table(divided.pool.images, divided.rows, pool.pool, of_pool),
+        "test": _table(test, rows, pool.test, of_test),
     }
     return UnitResult(
         outputs=tables | {TABLE: errors_table(measured.errors)},
-        metrics=scores.facts(task, len(test.images.classnames)) | facts,
+        metrics=scores.facts(task, len(test.classnames)) | facts,
         attachments=attachments,
         timing=clock.timing,
     )
 
 
-def _marginal_rows(
-    model: JudgedSpec, test: ReadableImages, divided: DividedPool, scores: ModelScores
-) -> Iterator[Result]:
+def _marginal_rows(model: JudgedSpec, test: ImageSet, divided: DividedPool, scores: ModelScores) -> Iterator[Result]:
     """Yield the numbers of the marginal images of a pool; none where it has no image of another class."""
     others, level = ~divided.known, divided.levels["semantic"]
     if not others.any():
@@ -105,7 +109,7 @@ def _marginal_rows(
     near = np.flatnonzero(others & (level == nearest))
     label = next((own.label for own in model.detectors if own.detector == CHOSEN_BY), model.detectors[0].label)
     answers, pool = scores.sets[0], divided.pool.images
-    score, inside = answers.scores[label], scores.test.scores[label]
+    score, inside, rows = answers.scores[label], scores.test.scores[label], scores.test.rows
     place = {"semantic_level": nearest, "detector": label}
     yield Result(model.label, MARGINAL, Value(len(near)), place)
     yield Result(model.label, PASSED, Value(fpr_in_positive(inside, score[near]).value), place)
@@ -116,49 +120,28 @@ def _marginal_rows(
     confidences = present(answers.probabilities, "what gives probabilities")(chosen)
     for spot, probabilities in zip(chosen.tolist(), confidences, strict=True):
         image, taken = int(divided.rows[spot]), int(probabilities.argmax())
-        name = test.images.classnames[taken]
+        name = test.classnames[taken]
         place = {"class": pool.classnames[pool.labels[image]], "taken_for": name, "image": image}
         place["taken_for_name"] = f"taken for {name}"
-        of_class = np.flatnonzero(test.images.labels[test.rows] == taken)
+        of_class = np.flatnonzero(test.labels[rows] == taken)
         if of_class.size:
-            place["known"] = int(test.rows[of_class[inside[of_class].argmax()]])
+            place["known"] = int(rows[of_class[inside[of_class].argmax()]])
         yield Result(model.label, CONFIDENCE, Value(float(probabilities[taken])), place)
         yield Result(model.label, SCORE, Value(float(score[spot])), place)
 
 
-def _marginal_thumbnails(
-    rows: Iterable[Result], test: ReadableImages, divided: DividedPool
-) -> Iterator[tuple[str, bytes]]:
-    """Yield thumbnails of marginal images and of the known ones beside them; none of embeddings."""
-    if divided.pool.images.embeddings is not None:
-        return
-    places = [row.where for row in rows if row.metric == CONFIDENCE]
-    for place in places:
-        yield f"{THUMBNAILS}/{place['image']}.png", thumbnail(divided.pool.images.image(int(place["image"])))
-    if test.images.embeddings is None:
-        for known in sorted({int(place["known"]) for place in places if "known" in place}):
-            yield f"{THUMBNAILS}/known-{known}.png", thumbnail(test.images.image(known))
-
-
-def _table(shown: ReadableImages, scores: Mapping[str, np.ndarray], groups: np.ndarray, further: Columns) -> Columns:
-    """Return per image its place, class, group, what is known `further`, and the scores of all detectors."""
-    labels = shown.images.labels[shown.rows].astype(np.int32)
-    table = {"id": shown.rows.astype(np.int32), "label": labels, "group": groups.astype(np.int64), **further}
-    table = with_names(table, shown.images.classnames, shown.images.path_of)
+def _table(images: ImageSet, rows: np.ndarray, scores: Mapping[str, np.ndarray], further: Columns) -> Columns:
+    """Return per image its place, class, what is known `further`, and the scores of all detectors."""
+    table = {"id": rows.astype(np.int32), "label": images.labels[rows].astype(np.int32), **further}
+    table = with_names(table, images.classnames, images.path_of)
     return table | {SCORE_COLUMN + label: values for label, values in scores.items()}
 
 
 def summary(spec: OODDetectionSpec) -> list[str]:
-    pool = f"{len(spec.pool)} image set(s)" if spec.pool else "given cells"
-    detectors = dict.fromkeys(detector.label for model in spec.models for detector in model.detectors)
     classes, left_out = f"{spec.classes} classes", len(spec.ground.left_out)
     if spec.says_classes:
         classes = f"{len(spec.ground.names)} classes" + (f", {left_out} left out" if left_out else "")
-    return [
-        f"{' + '.join(map(str, spec.sources))}, {classes}, against {pool}",
-        f"{len(spec.models)} model(s)",
-        f"{len(detectors)} detector(s)",
-    ]
+    return spec.summary(classes, f"{len(spec.pool)} image set(s)" if spec.pool else "given cells")
 
 
 def fingerprints(spec: OODDetectionSpec) -> dict[str, str]:

@@ -12,8 +12,8 @@ from openworld.metrics.by_cell import HALVES
 from openworld.ood.by_shift.measurement import ScoredPool, measure
 from openworld.ood.by_shift.report import report_of
 from openworld.ood.by_shift.results import DetectionRun, results_of
-from openworld.ood.model_runs import ModelUnit
-from openworld.ood.scored_sets import ABOUT, DEGREES, GROUPS, LEVELS, read_detectors, require_groups
+from openworld.ood.detection_results import ModelUnit
+from openworld.ood.scored_sets import ABOUT, DEGREES, GROUPS, LEVELS, read_detectors
 from openworld.report.report import Report
 from openworld.tables.entries import Columns, finite_numbers
 from openworld.tables.files import ScoreFile, open_scores
@@ -21,8 +21,10 @@ from openworld.tables.table import TableColumn
 
 EVALUATION = "ood-detection"
 POOL = "pool"
+TRUE, FALSE = ("true", "True", "TRUE", "1"), ("false", "False", "FALSE", "0", "None", "nan")
 BY_SHIFT = ABOUT.plus(
-    TableColumn("known", "name", empty=True),
+    TableColumn("group", "name", needed=True, choices={name: name for name in ("id", POOL, *GROUPS)}),
+    TableColumn("known", "name", empty=True, choices=dict.fromkeys(TRUE, "true") | dict.fromkeys(FALSE, "")),
     *(TableColumn(half, "other", also=(degree,)) for degree, half in DEGREES.items()),
     *(TableColumn(name, "other") for name in LEVELS),
     TableColumn("class", "other"),
@@ -53,7 +55,6 @@ def read_pool(
     name = str(file.path)
     table, scores = read_detectors(file, BY_SHIFT, only, -1.0 if larger_out else 1.0)
     groups = table["group"].tolist()
-    require_groups(groups, ("id", POOL, *GROUPS))
     if "part" in table and any(part not in ("", "test") for part in table["part"].present):
         raise OpenworldError(f"{name} has rows of other parts than test; leave them out: nothing is chosen on them.")
     inside = np.array([group == "id" for group in groups])
@@ -75,7 +76,7 @@ def read_pool(
         numbers[inside],
         numbers[~inside],
         placed,
-        _known(table, name)[~inside],
+        (table["known"] == "true" if "known" in table else np.zeros(len(groups), bool))[~inside],
     )
 
 
@@ -92,14 +93,3 @@ def _levels(table: Columns, column: str, inside: np.ndarray, name: str) -> np.nd
     if (values != np.floor(values)).any():
         raise OpenworldError(f"column {column} holds {values[values != np.floor(values)][0]}, expected levels from 0.")
     return as_labels(values.astype(np.int64), f"column {column}")
-
-
-def _known(table: Columns, name: str) -> np.ndarray:
-    if "known" not in table:
-        return np.zeros(len(table["group"]), bool)
-    words = {**dict.fromkeys(("true", "1"), True), **dict.fromkeys(("false", "0", "", "none", "nan"), False)}
-    said = [word.casefold() for word in table["known"].names]
-    wrong = next((word for word in said if word not in words), None)
-    if wrong is not None:
-        raise OpenworldError(f"known of {name} is {wrong!r} in some row; expected true or false.")
-    return np.array([words[word] for word in said], bool)[table["known"].codes]

@@ -34,10 +34,9 @@ from openworld.report.layout import ENTITY, Brief, Layout, Lines, Map, Mark, Own
 from openworld.report.report import Report
 from openworld.report.sentences import HOLM, counted
 from openworld.report.shift_axes import AXES, LEVELS, NEAR
-from openworld.results import Pair, Results, RunFolder, Value, correct_for_many, pair_results
+from openworld.results import Pair, Results, RunFolder, correct_for_many, pair_results
 
 WHOLE_ALONE = "only the AUROC against the whole pool is tested"
-POINT = 0.01
 SLOPE = slope_of(AUROC)
 
 SAME = ("pool", "test images")
@@ -174,7 +173,7 @@ def _sentences(results: Results, run: DetectionRun) -> Iterator[str]:
 
 
 def _axis_sentence(results: Results, run: DetectionRun, axis: str) -> str:
-    """Whether shift along an axis raises or lowers AUROCs, and whether the mix of cells makes that."""
+    """Whether shift along an axis raises or lowers AUROCs."""
     tests = [test for test in results.comparisons if test.other == NO_SLOPE and test.where["axis"] == axis]
     first, other = f"{axis.capitalize()} shift ({AXES[axis]})", "column" if axis == "covariate" else "row"
     slopes = [test.difference for test in tests if test.difference is not None]
@@ -186,27 +185,9 @@ def _axis_sentence(results: Results, run: DetectionRun, axis: str) -> str:
     moves = " and ".join(moved) if moved else "is not shown to move the AUROC of any"
     size = SLOPE.write(fmean(slopes))
     text = f"{first} {moves} of {counted(len(tests), 'detector')} ({HOLM}); on average {size} points per level."
-    if tests[0].where["cells"] != COMMON:
-        return f"{text} No {other} is present at all levels, so the mix of cells may make this trend."
-    place = {"id_classes": run.counting, "axis": axis, "cells": ALL}
-    everything = [results.value(test.entity, SLOPE.key, **place) for test in tests]
-    mixed = sum(is_mixed(value, test.difference) for value, test in zip(everything, tests, strict=True))
-    if not mixed:
+    if tests[0].where["cells"] == COMMON:
         return text
-    every_slope = [present(value.value, SLOPE.title) for value in everything]
-    return (
-        f"{text} Over all cells it would be {SLOPE.write(fmean(every_slope))}, for {mixed} of "
-        f"{counted(len(tests), 'detector')} a trend that the mix of cells makes, since some levels lack cells."
-    )
-
-
-def is_mixed(everything: Value, common: float | None) -> bool:
-    """Whether the mix of cells makes a slope: it turns, or changes by a point per level, on the common levels."""
-    slope = everything.value
-    if slope is None or common is None:
-        return False
-    apart = abs(slope - common)
-    return apart >= POINT or (slope * common < 0 and apart >= POINT / 2)
+    return f"{text} No {other} is present at all levels, so the mix of cells may make this trend."
 
 
 def _counted(run: DetectionRun) -> str:

@@ -5,17 +5,17 @@ against each other image by image, from the scores that units keep; where these 
 images. Seeds are paired where both have the same ones.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
 from openworld.core.errors import present
 from openworld.metrics import MetricEstimate, auroc, paired_test
 from openworld.metrics.estimate import Spread, combine
-from openworld.ood.by_shift.errors import TABLE, UNKNOWN, errors_key, read_errors, seed_mean
+from openworld.ood.by_shift.errors import TABLE, UNKNOWN, Errors, errors_key, read_errors, seed_mean
 from openworld.ood.by_shift.metrics import (
     AUROC,
     CELLS,
@@ -28,8 +28,7 @@ from openworld.ood.by_shift.metrics import (
     REMOVED,
     slope_of,
 )
-from openworld.ood.detection_results import tests_of_best
-from openworld.ood.model_runs import ModelRun, ModelUnit
+from openworld.ood.detection_results import ModelRun, ModelUnit, tests_of_best
 from openworld.ood.scored_sets import SCORE_COLUMN
 from openworld.report.shift_axes import AXES, KEYS
 from openworld.results import Comparison, Metric, Result, Results, RunFolder, Value, correct_for_many, join_seeds
@@ -72,9 +71,9 @@ class Detector:
 class DetectionRun(ModelRun):
     """The units of a run; of scores that came without a model the spec is `least` and `id_kept` alone."""
 
-    @classmethod
-    def read(cls, run: RunFolder, errors_of: Callable[[Record], Mapping[str, Any]] | None = None) -> Self:
-        return super().read(run, errors_of or (lambda record: read_errors(record.table(TABLE))))
+    @staticmethod
+    def errors_of(record: Record) -> Errors:
+        return read_errors(record.table(TABLE))
 
     @property
     def counting(self) -> str:

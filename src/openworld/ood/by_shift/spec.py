@@ -18,9 +18,9 @@ from openworld.evaluations.entries import CellsSpec, require_distinct
 from openworld.evaluations.runtime import Machine, backbone
 from openworld.evaluations.shift_cells import ShiftSpec
 from openworld.features import Encoding
-from openworld.ood.images_to_score import ImagesToScore
 from openworld.ood.judged_models import ModelsSpec, trainings
 from openworld.ood.model_entries import JudgedSpec
+from openworld.ood.models import ImagesToScore
 from openworld.ood.scoring import stages_of
 from openworld.runs import digest
 

@@ -203,7 +203,15 @@ def choose_detectors(
     reasons: dict[str, list[str]] = {}
     for label, word in (words_by_label(words) or {"": ""}).items():
         if word and word != "all" and not word.startswith("profile:"):
-            entries[label] = _named_entry(word, label, search)
+            given = _settings(word)
+            choose = {setting: values for setting, values in given.items() if len(values) > 1}
+            if choose and not search:
+                setting, values = next(iter(choose.items()))
+                raise OpenworldError(
+                    f"{word} has {len(values)} values of {setting}; say with --validation-ood, or name one."
+                )
+            settings = {setting: values[0] for setting, values in given.items() if len(values) == 1}
+            entries[label] = DetectorSpec(word.partition(":")[0], label, settings, choose or None)
             if reason := _lacking(detectors.make_detector(*name_and_settings(word)), model, known):
                 raise OpenworldError(f"{word} {reason}.")
             continue
@@ -217,31 +225,15 @@ def choose_detectors(
         if all(lacking.values()):
             raise OpenworldError(f"none of {', '.join(every)} can be used with {model.name}; name one with --detector.")
         for name, reason in lacking.items():
-            if not reason:
-                entries.setdefault(name, _usual_entry(every[name], name, search))
+            if not reason and name not in entries:
+                detector, usual = every[name], to_json(type(every[name])())
+                settings = {key: value for key, value in to_json(detector).items() if value != usual[key]}
+                grid = published_grid(detector) if search and settings else {}
+                entries[name] = DetectorSpec(detector.name, name, settings, grid or None, optional=True)
             elif word == "all":
                 reasons.setdefault(reason, []).append(name)
     left_out = (f"Left out: {', '.join(names)}: {reason}." for reason, names in reasons.items())
     return tuple(entries.values()), tuple(left_out)
-
-
-def _named_entry(word: str, label: str, search: bool) -> DetectorSpec:
-    """A detector that a word names; a setting of several values is one to be searched."""
-    given = _settings(word)
-    settings = {setting: values[0] for setting, values in given.items() if len(values) == 1}
-    choose = {setting: values for setting, values in given.items() if len(values) > 1}
-    if choose and not search:
-        setting, values = next(iter(choose.items()))
-        raise OpenworldError(f"{word} has {len(values)} values of {setting}; say with --validation-ood, or name one.")
-    return DetectorSpec(word.partition(":")[0], label, settings, choose or None)
-
-
-def _usual_entry(detector: Any, label: str, search: bool) -> DetectorSpec:
-    """A detector of a profile, with what its settings have that is not the default."""
-    usual = to_json(type(detector)())
-    settings = {setting: value for setting, value in to_json(detector).items() if value != usual[setting]}
-    choose = published_grid(detector) if search and settings else {}
-    return DetectorSpec(detector.name, label, settings, choose or None, optional=True)
 
 
 def _lacking(detector: Any, model: JudgedModel, known: KnownImages) -> str:

@@ -20,7 +20,7 @@ from openworld.evaluations.entries import PoolSpec
 from openworld.evaluations.held import hold, is_held, release
 from openworld.evaluations.image_selection import DatasetSpec
 from openworld.evaluations.running import RunOptions, carry_out
-from openworld.ood.benchmark.report import read_results
+from openworld.ood.benchmark.report import ranked, results_of, units_of
 from openworld.ood.benchmark.spec import OODBenchmarkSpec, OODSetSpec
 from openworld.ood.detect.choosing import GivenModel, choose_detectors
 from openworld.ood.detect.on_scores import PAGES, compared
@@ -34,7 +34,6 @@ from openworld.ood.detect.places import (
     named_sets,
     validation_sets,
 )
-from openworld.ood.layout import ranked
 from openworld.ood.model_entries import JudgedSpec
 from openworld.ood.models import JudgedModel
 from openworld.ood.scored_sets import ScoredSets, SetScores
@@ -150,7 +149,7 @@ def _report(
     comparison: ComparedImages, spec: OODBenchmarkSpec, run: RunFolder, out: Path | None, made: Mapping[str, str]
 ) -> Report:
     """Return what the run says, of images by their places here; with the files that a folder keeps."""
-    results, sets = read_results(run)
+    results, sets = results_of(units_of(run))
     (record,), model = run.records, comparison.model
     facts = {**made, "model": f"{model.name}, {model.fingerprint[:16]}"}
     if model.facts:
@@ -173,12 +172,7 @@ def _report(
         for name, content in model.learner.files().items():
             write_file(out / LEARNER / name, content)
     if saved is not None:
-        fitted = record.attachment(FITTED) if saved.model.model and FITTED in record.attachments else None
-        if saved.model.model and fitted is None:
-            raise OpenworldError(
-                "a detector of a plug-in cannot be kept in a file; name other detectors, or leave out --out."
-            )
-        write_saved(saved, fitted, out)
+        write_saved(saved, record.attachment(FITTED) if saved.model.model else None, out)
     return report
 
 

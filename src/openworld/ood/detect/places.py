@@ -44,33 +44,29 @@ class KnownImages:
 
 def known_images(where: Any, train: Any = "", validation: Any = "", root: str = "") -> KnownImages:
     """Return the in-distribution images of a place with parts, or of a place for each part."""
-    given = {"train": train, "validation": validation}
     # Sets and tables have a length and may be empty: only the empty text says that nothing was named.
-    given = {part: place for part, place in given.items() if not isinstance(place, str) or place}
+    given = {part: place for part, place in (("train", train), ("validation", validation))
+             if not isinstance(place, str) or place}  # fmt: skip
     by_part = {part: images_at(place, root, part) for part, place in given.items()}
+    wanted, notes = [part for part in PARTS if part not in by_part], []
+    found: dict[str, Any]
     if are_embeddings(where):
-        found = {part: images_at(where, part=part) for part in embeddings.parts(where) - set(by_part)}
-        if "test" not in found:
-            name = getattr(where, "path", where)
-            raise OpenworldError(f"{name} has no row whose split is test; give test images of the classes.")
-        return KnownImages(**found, **by_part, notes=())
-    if isinstance(where, str | Path) and not are_features(where):
-        wanted, absent = [part for part in PARTS if part not in by_part], {}
-        for part in wanted if benchmark_of(where) else ():  # only its test images must be there
-            if part != "test" and (why := openood.absent(where, part, root or None)):
-                absent[part] = (
-                    f"{where} has no {part} images here ({why}), so that nothing learns from or is chosen on them."
-                )
-        found = _parts(str(where), [part for part in wanted if part not in absent], root)
-        if found:
-            return KnownImages(**found, **by_part, notes=tuple(absent.values()))
-    images = images_at(where, root)
-    if columns_of(images) is not None:
-        parts = {part: part_of_features(images, part) for part in PARTS if part not in by_part}
-        if (test := parts.pop("test")) is None:
-            raise OpenworldError(f"{images.name} has no row whose part is test; give test images of the classes.")
-        return KnownImages(test, **parts, **by_part, notes=())
-    return KnownImages(images, **by_part, notes=())
+        found = {part: images_at(where, part=part) for part in embeddings.parts(where) & set(wanted)}
+    elif isinstance(where, str | Path) and not are_features(where):
+        for part in [part for part in wanted if part != "test"] if benchmark_of(where) else ():
+            if why := openood.absent(where, part, root or None):  # only its test images must be there
+                wanted.remove(part)
+                notes.append(f"{where} has no {part} images here ({why}), so that nothing learns from or is chosen on "
+                             "them.")  # fmt: skip
+        found = _parts(str(where), wanted, root) or {"test": images_at(where, root)}
+    else:
+        images = images_at(where, root)
+        is_table = columns_of(images) is not None
+        found = {part: part_of_features(images, part) for part in wanted} if is_table else {"test": images}
+    if found.get("test") is None:
+        name = getattr(where, "path", getattr(where, "name", where))
+        raise OpenworldError(f"{name} has no row of the part test; give test images of the classes.")
+    return KnownImages(**found, **by_part, notes=tuple(notes))
 
 
 def are_embeddings(where: Any) -> bool:

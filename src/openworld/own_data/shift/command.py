@@ -41,7 +41,7 @@ from openworld.runs.outputs import SHIFT, require_folder
 from openworld.shifts import Levels
 from openworld.tables.embeddings import holds_embeddings
 from openworld.tables.files import ScoreFile
-from openworld.tables.writing import table_bytes
+from openworld.tables.parquet import table_bytes
 
 JSON, TABLE, LAID = "shift.json", "degrees", "laid.safetensors"
 
