@@ -149,7 +149,7 @@ class ModelsSpec(Spec):
     def test(self) -> ImagesToScore:
         return ImagesToScore("test images", (self.ground.test,), encoded_by=self.encoded_by)
 
-    def summary(self, classes: str, against: str) -> list[str]:
+    def compared(self, classes: str, against: str) -> list[str]:
         """Return what is compared on what, in a few words each."""
         labels = dict.fromkeys(entry.label for model in self.models for entry in model.detectors)
         sources = " + ".join(map(str, self.sources))

@@ -106,7 +106,7 @@ def inputs(task: OODBenchmarkSpec, machine: Machine) -> dict[str, str]:
 
 def summary(spec: OODBenchmarkSpec) -> list[str]:
     searched = f"settings searched on {' + '.join(map(str, spec.validation_sets))}"
-    words = spec.summary(f"{spec.classes} classes", f"{len(spec.sets)} set(s)")
+    words = spec.compared(f"{spec.classes} classes", f"{len(spec.sets)} set(s)")
     return [*words, searched] if spec.validation_sets else words
 
 

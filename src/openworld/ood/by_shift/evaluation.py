@@ -141,7 +141,7 @@ def summary(spec: OODDetectionSpec) -> list[str]:
     classes, left_out = f"{spec.classes} classes", len(spec.ground.left_out)
     if spec.says_classes:
         classes = f"{len(spec.ground.names)} classes" + (f", {left_out} left out" if left_out else "")
-    return spec.summary(classes, f"{len(spec.pool)} image set(s)" if spec.pool else "given cells")
+    return spec.compared(classes, f"{len(spec.pool)} image set(s)" if spec.pool else "given cells")
 
 
 def fingerprints(spec: OODDetectionSpec) -> dict[str, str]:
