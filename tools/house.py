@@ -42,11 +42,11 @@ LINES = {
 }
 """Room -> the most lines of Python that it may have."""
 MOST = {
-    "files": 654,
-    "classes": 768,
+    "files": 646,
+    "classes": 760,
     "small files of one user": 8,
-    "short functions called once": 160,
-    "participles as names": 611,
+    "short functions called once": 156,
+    "participles as names": 610,
     "names that say picture": 0,
 }
 """What is counted in the whole house -> the most of it."""

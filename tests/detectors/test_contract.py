@@ -59,7 +59,7 @@ def test_the_page_names_profiles_functions_that_exist_and_what_learns_nothing(re
     listed = re.search(r"learn nothing from training images: ([^:]+?)\. All others", page)[1]
     assert {*re.split(r",\s", listed)} == {name for name, kind in DETECTORS.items() if not kind().gathers}
     used = re.findall(r"`(\w+)(?=[`(])", page[page.index("| for | use |") : page.index("## Differences")])
-    assert len(used) > 9 and set(used) - {"merge", "fit"} <= set(detectors.__all__)
+    assert len(used) > 9 and set(used) - {"merge", "fit", "score"} <= set(detectors.__all__)
 
 
 def test_a_page_has_the_cost_of_every_detector(repository):

@@ -13,9 +13,8 @@ pair_results                        two runs side by side
 from openworld.metrics.estimate import LEVEL, SIGNIFICANCE
 from openworld.results.comparison import Comparison, comparison_of, correct_for_many, significant
 from openworld.results.join import join_seeds, mean, over_seeds, student
-from openworld.results.paired_runs import Pair, pair_results, require_same_data
 from openworld.results.results import Result, Results
-from openworld.results.run_folder import RunFolder
+from openworld.results.run_folder import Pair, RunFolder, pair_results, require_same_data
 from openworld.results.standing import Standing, against_chance, standing
 from openworld.results.value import DASH, METRICS, MINUS, TEXT, UNITS, Interval, Metric, Value, interval_of
 

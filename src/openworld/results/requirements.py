@@ -12,8 +12,8 @@ from math import ceil, inf, isfinite
 
 from openworld.core.arrays import require_fraction
 from openworld.core.errors import OpenworldError, unknown_name
-from openworld.results.paired_runs import Pair
 from openworld.results.results import Place, Result, Results
+from openworld.results.run_folder import Pair
 from openworld.results.value import SHARES, Metric, Value, unknown_metric
 
 HOLDS, BROKEN, OPEN = "holds", "broken", "undecided"
