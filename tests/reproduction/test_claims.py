@@ -84,6 +84,12 @@ def test_one_seed_tells_nothing_but_of_what_no_seed_moves():
     assert state(part, numbers=sizes) == "shown"
 
 
+def test_what_no_seed_moves_stands_beside_every_seed():
+    numbers = numbers_of({"A": (0.951, 0.949, 0.950), "CLIP": (0.95,), "C": (0.7, 0.71, 0.72)})
+    assert state(ClaimPart("equal", method="A", than=("CLIP",)), numbers=numbers) == "shown"
+    assert state(ClaimPart("higher", method="CLIP", than=("C",)), numbers=numbers) == "shown"
+
+
 def test_a_claim_of_parts_that_differ_holds_in_part_and_shows_the_worst():
     parts = ClaimPart("higher", method="A", than=("B", "C")), ClaimPart("higher", method="C", than=("B",))
     verdicts = Claim("frap", "", parts).judge(lambda number, metric: numbers_of(CLEAR))

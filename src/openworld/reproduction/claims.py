@@ -276,11 +276,13 @@ def _number(numbers: Sequence[PaperResult], method: str, setting: str) -> PaperR
 def _difference(one: PaperResult, two: PaperResult | None, beside: str) -> Comparison:
     metric = METRICS[one.metric]
     other = "0" if two is None else two.method if two.method != one.method else two.setting or beside
-    zeros = [0.0] * len(one.per_seed)
-    sides = (one.per_seed, zeros if two is None else two.per_seed) if one.per_seed else ((one.number,), (0.0,))
-    if two is not None and (len(two.per_seed) != len(one.per_seed) or not one.per_seed):
-        sides = (one.number,), (two.number,)
+    first, second = one.per_seed or (one.number,), (0.0,) if two is None else two.per_seed or (two.number,)
+    if len(first) != len(second):  # what no seed moves stands beside every seed of the other
+        count = max(len(first), len(second))
+        first, second = (side * count if len(side) == 1 else side for side in (first, second))
+    if len(first) != len(second):
+        first, second = (one.number,), (two and two.number,)
     entity = (
         f"{one.method}, {one.setting}" if one.setting and two is not None and one.method == two.method else one.method
     )
-    return comparison_of(entity, other, metric, seeds_test(*sides), over="seeds")
+    return comparison_of(entity, other, metric, seeds_test(first, second), over="seeds")
