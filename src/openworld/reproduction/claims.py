@@ -277,12 +277,10 @@ def _difference(one: PaperResult, two: PaperResult | None, beside: str) -> Compa
     metric = METRICS[one.metric]
     other = "0" if two is None else two.method if two.method != one.method else two.setting or beside
     first, second = one.per_seed or (one.number,), (0.0,) if two is None else two.per_seed or (two.number,)
-    if len(first) != len(second):  # what no seed moves stands beside every seed of the other
-        count = max(len(first), len(second))
-        first, second = (side * count if len(side) == 1 else side for side in (first, second))
+    count = max(len(first), len(second))  # what no seed moves stands beside every seed of the other
+    first, second = (side * count if len(side) == 1 else side for side in (first, second))
     if len(first) != len(second):
         first, second = (one.number,), (two and two.number,)
-    entity = (
-        f"{one.method}, {one.setting}" if one.setting and two is not None and one.method == two.method else one.method
-    )
+    setting = one.setting if two is not None and one.method == two.method else ""
+    entity = f"{one.method}, {setting}" if setting else one.method
     return comparison_of(entity, other, metric, seeds_test(first, second), over="seeds")
