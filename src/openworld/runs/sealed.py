@@ -109,10 +109,9 @@ def read_arrays(path: Path, kind: str, read: Callable[[dict[str, Any], dict[str,
     if not isinstance(said, dict) or said.get("kind") != kind:
         other = said.get("kind") if isinstance(said, dict) else None
         raise OpenworldError(f"{path} is {other or 'some other file'}; expected {kind}.")
-    if said.get("version") != VERSION:
-        raise OpenworldError(
-            f"{path} is of version {said.get('version')}, and this openworld reads {VERSION}; make it anew."
-        )
+    version = said.get("version")
+    if version != VERSION or type(version) is not int:  # true and 1.0 equal 1, and no seal covers them
+        raise OpenworldError(f"{path} is of version {version}, and this openworld reads {VERSION}; make it anew.")
     try:
         about, fingerprint = said["about"], said["sha256"]
         as_sealed = len(said) == 4 and _fingerprint(kind, about, arrays) == fingerprint
