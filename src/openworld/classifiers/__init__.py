@@ -36,6 +36,26 @@ if TYPE_CHECKING:
 
 __getattr__, __dir__ = lazily(__name__, __file__)
 
-__all__ = ["Classifier", "Preprocess", "load", "save", "files", "describe", "from_checkpoint", "from_timm"]
-__all__ += ["from_weights", "ARCHITECTURES", "Architecture", "build", "train", "Recipe", "VERSION"]
-__all__ += ["EMBEDDED", "PUBLISHED", "PublishedTraining", "SEEDS", "published", "published_architectures"]
+__all__ = [
+    "ARCHITECTURES",
+    "Architecture",
+    "Classifier",
+    "EMBEDDED",
+    "PUBLISHED",
+    "Preprocess",
+    "PublishedTraining",
+    "Recipe",
+    "SEEDS",
+    "VERSION",
+    "build",
+    "describe",
+    "files",
+    "from_checkpoint",
+    "from_timm",
+    "from_weights",
+    "load",
+    "published",
+    "published_architectures",
+    "save",
+    "train",
+]
