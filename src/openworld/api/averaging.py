@@ -32,7 +32,7 @@ def average(
 
     Args:
         runs: folders of finished runs, a data set each; in Python also runs, or {name of the data set: run or folder}.
-        of: metric, such as auroc or absolute_error; default: the first of the evaluation.
+        of: metric, such as auroc or absolute_error; default: that by which the evaluation compares methods.
         out: folder that keeps page and numbers.
 
     Returns:

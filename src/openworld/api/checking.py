@@ -50,7 +50,7 @@ def check(
         of: only this learner, detector or estimator; default: all of the run.
         against: another run; this one must not be worse than it by more than the margin.
         margin: of `against`, in the unit of data, of shares a fraction in [0, 1): 0.01 is a point.
-        metric: what is compared with the other run; default: the first of the evaluation.
+        metric: what is compared with the other run; default: that by which the evaluation compares methods.
         where: only numbers of this place, such as level=3; in Python {"level": 3}.
         junit: also write JUnit XML into this file.
 

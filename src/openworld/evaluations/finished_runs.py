@@ -57,7 +57,7 @@ def compare_runs(
         raise OpenworldError(f"{first} holds a run of {kinds[0]} and {second} one of {kinds[1]}; give two of one kind.")
     require_same_data(*runs)
     ours, theirs = (report.report(run) for report, run in zip(reports, runs, strict=True))
-    pair = pairing[0] or (lambda first, other, of: pair_results(first.results, other.results, of))
+    pair = pairing[0] or (lambda first, other, of: pair_results(first.results, other.results, of or first.headline))
     comparison = pair(ours, theirs, metric)
     if not isinstance(comparison, RunComparison):
         comparison = RunComparison((str(first), str(second)), comparison[0].first.metric, comparison)
@@ -80,26 +80,28 @@ def _report(evaluation: str):
 class SeveralRuns:
     evaluation: str  # of all of them
     results: Mapping[str, Results]  # {data set: what its run measured}
+    headline: str = ""  # the metric by which the first run compares its methods; "" where it does not
 
     @classmethod
     def read(cls, runs: Mapping[str, Path]) -> "SeveralRuns":
         """Read two or more finished runs of one evaluation, {name of the data set: folder}."""
         if len(runs) < 2:
             raise OpenworldError(f"{len(runs)} run came, and a mean is over two or more; give the folders of several.")
-        results = {name: read_report(folder).results for name, folder in runs.items()}
-        kinds = dict.fromkeys(each.evaluation for each in results.values())
+        reports = {name: read_report(folder) for name, folder in runs.items()}
+        kinds = dict.fromkeys(each.results.evaluation for each in reports.values())
         if len(kinds) > 1:
             raise OpenworldError(f"these are runs of {listed(tuple(kinds))}; give runs of one evaluation.")
-        return cls(next(iter(kinds)), results)
+        results = {name: each.results for name, each in reports.items()}
+        return cls(next(iter(kinds)), results, next(iter(reports.values())).headline)
 
     def means(self, metric: str = "") -> tuple[DatasetMeans, ...]:
-        """Return the means of a metric ("" the first that can be better), one for every place that all runs share."""
+        """Return the means of a metric, by default the headline, one for every place that all runs share."""
         first, *others = self.results.values()
         known = {key: each for key, each in first.metrics().items() if all(key in other.metrics() for other in others)}
         if metric and metric not in known:
             raise unknown_name("metric of all these runs", metric, known)
-        counts_last = sorted(known, key=lambda key: known[key].better == 0)
-        for key in [metric] if metric else counts_last:
+        headline_first = sorted(known, key=lambda key: (key != self.headline, known[key].better == 0))
+        for key in [metric] if metric else headline_first:
             if mean := self._means(key):
                 return mean
         raise OpenworldError(

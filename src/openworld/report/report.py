@@ -95,6 +95,7 @@ class Report:
         run_folder: what it was read from; None of a command that keeps no records.
         title: what sentences call it; "" for its folder.
         facts: what JSON says beside the sentences and the numbers, by name, as plain values.
+        headline: key of the metric by which entities are compared; "" where none is.
         ending: how the command that makes it ends.
 
     >>> import openworld as ow
@@ -117,6 +118,7 @@ class Report:
     run_folder: RunFolder | None = None
     title: str = ""
     facts: Mapping[str, Any] = field(default_factory=dict)
+    headline: str = ""
     ending: Ending = Ending()
 
     @property

@@ -67,8 +67,7 @@ class Layout:
         styles = dict(brief.styles) or self._styles(brief)
         tables = {part.name: tuple(part.tables(brief)) for part in self.parts if isinstance(part, Pivot | Tests)}
         printed = [row for part in self.parts if isinstance(part, Map) for row in part.rows_of(brief.results)]
-        rest = tuple(_rest(brief, printed, [table for own in tables.values() for table in own]))
-        rest = tuple(map(_for_page, rest))
+        rest = tuple(map(_for_page, _rest(brief, printed, [table for own in tables.values() for table in own])))
         tables = {name: tuple(map(_for_page, own)) for name, own in tables.items()}
         sections = [*self._sections(brief, styles, tables)]
         if rest:
@@ -88,16 +87,9 @@ class Layout:
         papers = tuple(table for part in self.parts if not part.folded for table in tables.get(part.name, ()))
         series = f"{brief.label[0].upper()}{brief.label[1:]}s"
         said = verdict(self.headline, self.places, brief, beside=self.beside, along=self._along)
-        about: dict[str, Any] = {"text": said[1 : len(said) - len(brief.warnings)], "notes": brief.warnings} | fields
-        page = Page(
-            title=self.title,
-            subtitle=brief.subtitle,
-            verdict=said,
-            sections=tuple(sections),
-            styles=styles,
-            series=series,
-            facts=brief.facts,
-        )
+        about: dict[str, Any] = {"text": said[1 : len(said) - len(brief.warnings)], "notes": brief.warnings}
+        about |= {"headline": self.headline if self.headline in brief.results.metrics() else ""} | fields
+        page = Page(self.title, brief.subtitle, said, tuple(sections), styles=styles, series=series, facts=brief.facts)
         return Report(brief.results, tuple(shown), page, papers=papers, run_folder=brief.run, **about)
 
     @property
