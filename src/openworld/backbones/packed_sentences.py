@@ -48,34 +48,40 @@ class PackedSentences:
 def pack_sentences(
     tower: TextTower, lists: Sequence[Sequence[Sequence[int]]], shared: int, slots: Sequence[range] | None = None
 ) -> PackedSentences:
-    """Prepare token ids (start token, `shared` rows, own rows, end token) for `encode_packed`."""
-    # `lists`: one list of C sentences for all passes, or one for each. `slots`: of each sentence of one list the
-    # positions behind the shared rows that a pass fills, equally many.
-    device = tower.positions.device
+    """Prepare token ids (start token, `shared` rows, own rows, end token) for `encode_packed`.
+
+    Args:
+        lists: one list of C sentences for all passes, or one for each.
+        shared: rows behind the start token that all sentences have in common.
+        slots: for each sentence of a single list the positions, from the start token's 0, that a pass fills.
+    """
+    device, heads = tower.positions.device, tower.config.heads
     lengths = [[len(sentence) - 1 - shared for sentence in sentences] for sentences in lists]
     packing = pack_lengths(lengths, shared, spare=SPARE // tower.config.width, device=device)
-    room, order = packing.lengths, packing.order.tolist()
-    padded = [
-        [token for pair in zip(places, room, strict=True) for token in _own_tokens(sentences, *pair, shared)]
-        for sentences, places in zip(lists, order, strict=True)
-    ]
-    positions = torch.cat([torch.arange(1 + shared, 1 + shared + length, device=device) for length in room])
-    rows = tower.tokens(torch.tensor(padded, device=device))
-    inside = torch.tensor([list(slots[place]) if slots else [] for place in order[0]], dtype=torch.int64, device=device)
-    filled = packing.starts[:, None] - shared + inside - 1 - shared
-    rows = rows.index_fill(1, filled.flatten(), 0) + tower.positions[positions]
+    order = packing.order.tolist()
+
+    # Own tokens in packed order. A sentence that is shorter than its place repeats its end token, which nobody reads.
+    tokens: list[list[int]] = [[] for _ in lists]
+    for packed, sentences, sentence_at in zip(tokens, lists, order, strict=True):
+        for place, length in zip(sentence_at, packing.lengths, strict=True):
+            own = list(sentences[place][1 + shared :])
+            packed += own + own[-1:] * (length - len(own))
+    first_own = 1 + shared  # the position of a sentence's first own row, behind start token and shared rows
+    positions = torch.cat([torch.arange(first_own, first_own + length, device=device) for length in packing.lengths])
+
+    # What a slot holds comes with each pass; here it is its position alone.
+    slot_positions = [list(slots[place]) if slots else [] for place in order[0]]
+    own_starts = packing.starts[:, None] - shared
+    filled = own_starts + torch.tensor(slot_positions, dtype=torch.int64, device=device) - first_own
+    rows = tower.tokens(torch.tensor(tokens, device=device)).index_fill(1, filled.flatten(), 0)
+    rows = rows + tower.positions[positions]
+
+    # All that no pass changes: the first block's projections, who attends to whom, and keys and values of the start
+    # token, which sees only itself.
     first = None if filled.numel() else tower.blocks[0].qkv(tower.blocks[0].norm_1(rows))
-    heads = tower.config.heads
     plans = {only_ends: plan_attention(packing, only_ends, len(lists), heads, rows) for only_ends in (False, True)}
-    # Keys and values of the start token are constants, because it sees only itself.
     start = record_keys_and_values(tower.blocks, (tower.tokens.weight[lists[0][0][0]] + tower.positions[0])[None])
     return PackedSentences(packing, rows, first, start, filled, plans)
-
-
-def _own_tokens(sentences: Sequence[Sequence[int]], place: int, length: int, shared: int) -> list[int]:
-    """A sentence's own tokens, and as many end tokens behind them as are missing."""
-    tokens = list(sentences[place][1 + shared :])
-    return tokens + tokens[-1:] * (length - len(tokens))
 
 
 def record_keys_and_values(blocks: Sequence[Block], row: Tensor) -> KeysAndValues:

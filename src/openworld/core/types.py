@@ -182,15 +182,17 @@ _QUICK: dict[Any, tuple[type, ...]] = {tuple: (tuple,), Sequence: (tuple, list),
 
 
 def _instance(value: Any, kind: Any, path: str) -> Any:
-    """What `checked` makes of annotations that no spec can hold."""
+    """Return a value read as what `reading` does not know: a sequence, mapping, iterable, function, or instance."""
     origin = get_origin(kind) or kind
-    container = _CONTAINERS.get(origin)
-    if container is not None:
-        return container(value, kind, path)
-    if not isinstance(origin, type) or origin in (object, Any) or origin.__name__ == "ndarray":  # `arrays` reads that
+    if origin in _CONTAINERS:
+        return _CONTAINERS[origin](value, kind, path)
+    is_array = getattr(origin, "__name__", "") == "ndarray"  # which `arrays` reads
+    if not isinstance(origin, type) or origin in (object, Any) or is_array:
         return value
+
     if getattr(origin, "_is_protocol", False):
-        fits = not _promised(origin) or any(hasattr(value, name) for name in _promised(origin))
+        promised = _promised(origin)
+        fits = not promised or any(hasattr(value, name) for name in promised)
     else:
         fits = isinstance(value, origin)
     if not fits:

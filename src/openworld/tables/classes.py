@@ -78,8 +78,8 @@ def classes_of(
 ) -> tuple[FileClasses, dict[str, tuple[str, ...]]]:
     """Return the classes of a file, and the columns of its matrices in the order of these; `given` by the caller."""
     given = tuple(given) if given is not None else None
-    in_list = listed_names(file)
-    first = next(iter(named), "")
+    in_list, first = listed_names(file), next(iter(named), "")
+    # The order is that of the file's list; else, where a matrix has no names, the caller's; else the first matrix's.
     expected = in_list or (given if len(named) < len(matrices) else None) or named.get(first, ())
     whose = f"those of {first}" if expected == named.get(first) else "those expected"
     ordered = {}

@@ -187,14 +187,15 @@ def stream_labels(
     order: np.ndarray | None,
 ) -> StreamLabels | None:
     """Return what is known of the images, checked against the names that they were given; None where nothing is."""
-    # `order`: the place in the file of each class, where labels are numbers
+    # `side`: "base", "new" or "" of each image. `label`: its class, by name or number. `answers`: the base and the new
+    # name it was given, as places, int64[n] each. `order`: the place in the file of each class, for labels by number.
     count = len(answers[0])
-    known, base = np.zeros(count, bool), np.zeros(count, bool)
+    side_known, base = np.zeros(count, bool), np.zeros(count, bool)
     if side is not None:
-        known, base = side != "", side == BASE
+        side_known, base = side != "", side == BASE
     if label is None:
-        nothing = np.zeros(count, bool)
-        return StreamLabels(known, base, nothing, np.full(count, -1), nothing, nothing) if known.any() else None
+        none = np.zeros(count, bool)
+        return StreamLabels(side_known, base, none, np.full(count, -1), none, none) if side_known.any() else None
 
     named, places = ~empty_entries(label), np.full(count, -1)
     if label.dtype.kind in "iuf" and {BASE, NEW} <= set(names.fixed):
@@ -202,27 +203,27 @@ def stream_labels(
     else:
         spelled = names_of(label[named], path.suffix.lower() == ".csv")
         if BASE not in names.fixed:
-            names.numbers(BASE, spelled[(known & base)[named]])
+            names.numbers(BASE, spelled[(side_known & base)[named]])
         places[named] = names.joint_numbers(spelled)
 
     base_count = len(names.sides[BASE])
-    of_base, of_none = (places >= 0) & (places < base_count), places < 0
-    for rows, what in (
-        (named & ~known & of_none, "is none of the names, and its side is empty; write base or new into side"),
-        (named & known & base & ~of_base, "is no base name, and its side is base; mend side or label"),
-        (named & known & ~base & of_base, "is a base name, and its side is new; mend side or label"),
+    a_base_name, no_name = (places >= 0) & (places < base_count), places < 0
+    for contradicts, what in (
+        (~side_known & no_name, "is none of the names, and its side is empty; write base or new into side"),
+        (side_known & base & ~a_base_name, "is no base name, and its side is base; mend side or label"),
+        (side_known & ~base & a_base_name, "is a base name, and its side is new; mend side or label"),
     ):
-        if rows.any():
-            row = int(np.flatnonzero(rows)[0])
+        rows = np.flatnonzero(named & contradicts)
+        if rows.size:
             raise OpenworldError(
-                f"label {label[row]!r} in row {row:,} of {path} (from 0) {what} ({rows.sum()} such row(s))."
+                f"label {label[rows[0]]!r} in row {rows[0]:,} of {path} (from 0) {what} ({rows.size} such row(s))."
             )
-    base = np.where(known, base, named & of_base)
-    known = known | named
-    if not known.any():
-        return None
+
+    # An empty side follows from the label. A new image may have a name that nobody listed: no answer to it is right.
+    base, known = np.where(side_known, base, named & a_base_name), side_known | named
     base_right = named & base & (places == answers[0])
-    return StreamLabels(known, base, named, places, base_right, named & ~base & (places == base_count + answers[1]))
+    new_right = named & ~base & (places == base_count + answers[1])
+    return StreamLabels(known, base, named, places, base_right, new_right) if known.any() else None
 
 
 def _numbered_places(label: np.ndarray, names: StreamNames, path: Path, order: np.ndarray | None) -> np.ndarray:

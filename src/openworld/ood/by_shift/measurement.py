@@ -152,39 +152,45 @@ def _measure_cells(
     """Add what cells and levels hold of the pool's images `there`, and all numbers of all detectors over them."""
     pool = measured.pool
     grid = pool.levels.grid(there, measured.least)
-    for place, size in np.ndenumerate(grid.counts):
-        measured.count(METRICS["images"], size, **where, **dict(zip(KEYS, place, strict=True)))
-    measured.count(PRESENT, grid.present.sum(), **where)
-    for axis, held in pool.levels.facts(there).items():
-        present = grid.present.sum(axis=0 if axis == "semantic" else 1)
-        for level, size in enumerate(held["counts"]):
-            place = {**where, "axis": axis, "level": level}
-            measured.count(METRICS["images"], size, **place)
-            measured.count(PRESENT, present[level], **place)
-            if held["edges"] is not None:
-                measured.shared.append(Result("", DEGREE, Value(held["edges"][level]), place))
-
+    _count_images(measured, grid, there, where)
     cells = np.full(len(pool.known), NOWHERE)
     cells[there] = grid.covariate * grid.shape[1] + grid.semantic
     curves = _curve_intervals(measured, grid, cells, where)
     rules = CellRules(prevalence=PREVALENCE, least=grid.least)
+
     for (label, test), intervals in zip(pool.test.items(), curves, strict=True):
-        measured_cells = detection_by_cell(
-            test, pool.pool[label], cells, grid.present.size, groups=pool.groups, rules=rules
-        )
+        by_cell = detection_by_cell(test, pool.pool[label], cells, grid.present.size, groups=pool.groups, rules=rules)
         for name, metric in metrics.items():
-            numbers = [None if cell is None else getattr(cell, name) for cell in measured_cells]
-            for place, cell, number in zip(np.ndindex(grid.shape), measured_cells, numbers, strict=True):
-                ends = cell.interval if cell and metric is AUROC else None
-                reason = f"it has fewer than {grid.least} images" if number is None else ""
-                value = Value(number, interval_of(ends, "images", int(grid.counts[place])), reason)
-                in_cell = dict(zip(KEYS, place, strict=True))
-                measured.rows.append(Result(label, metric, value, {**where, **in_cell}))
-            table = np.array(numbers, np.float64).reshape(grid.shape)  # None is NaN
-            values = table[np.isfinite(table)]
-            value = Value(float(values.mean())) if values.size else Value(None, reason="no cell has enough images")
-            measured.rows.append(Result(label, metric, value, {**where, "cells": ALL}))
+            table = np.full(grid.shape, np.nan)  # where a cell has too few images
+            for cell, detection in zip(np.ndindex(grid.shape), by_cell, strict=True):
+                if detection is None:
+                    value = Value(None, reason=f"it has fewer than {grid.least} images")
+                else:
+                    table[cell] = getattr(detection, name)
+                    ends = detection.interval if metric is AUROC else None
+                    value = Value(getattr(detection, name), interval_of(ends, "images", int(grid.counts[cell])))
+                measured.rows.append(Result(label, metric, value, {**where, **dict(zip(KEYS, cell, strict=True))}))
+
+            numbers = table[np.isfinite(table)]
+            mean = Value(float(numbers.mean())) if numbers.size else Value(None, reason="no cell has enough images")
+            measured.rows.append(Result(label, metric, mean, {**where, "cells": ALL}))
             _measure_levels(measured, label, metric, table, where, intervals if metric is AUROC else {})
+
+
+def _count_images(measured: Measurements, grid: ShiftGrid, there: np.ndarray, where: Mapping[str, str]) -> None:
+    """Add how many images every cell and level holds, how many cells count, and between which degrees levels lie."""
+    for cell, size in np.ndenumerate(grid.counts):
+        measured.count(METRICS["images"], size, **where, **dict(zip(KEYS, cell, strict=True)))
+    measured.count(PRESENT, grid.present.sum(), **where)
+
+    for axis, held in measured.pool.levels.facts(there).items():
+        cells_that_count = grid.present.sum(axis=0 if axis == "semantic" else 1)
+        for level, size in enumerate(held["counts"]):
+            place = {**where, "axis": axis, "level": level}
+            measured.count(METRICS["images"], size, **place)
+            measured.count(PRESENT, cells_that_count[level], **place)
+            if held["edges"] is not None:
+                measured.shared.append(Result("", DEGREE, Value(held["edges"][level]), place))
 
 
 def _measure_levels(

@@ -153,11 +153,11 @@ class Pivot(Part):
         if len(names) == 1 and names != (METRIC,) and all(isinstance(key[0], int | float) for key in order):
             order.sort()
         if METRIC in names and self.metrics:
-            at = names.index(METRIC)
-            order.sort(key=lambda key: self.metrics.index(key[at]))
-        if len(names) > 1:
-            first = list(dict.fromkeys(key[0] for key in order))
-            order.sort(key=lambda key: first.index(key[0]))
+            column = names.index(METRIC)
+            order.sort(key=lambda key: self.metrics.index(key[column]))
+        if len(names) > 1:  # the sort is stable: what shares its first name stays in the order that it has
+            first_names = list(dict.fromkeys(key[0] for key in order))
+            order.sort(key=lambda key: first_names.index(key[0]))
         return {key: keys[key] for key in order}
 
     def _sorted(self, labels: Mapping[Key, Result], rows: Sequence[Result]) -> dict[Key, Result]:

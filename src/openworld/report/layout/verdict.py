@@ -173,27 +173,27 @@ def _against_baseline(by_place: Places, brief: Brief, family: str = " in each pl
 def _along(headline: str, chart: "Lines", by_place: Places, brief: Brief) -> Iterator[str]:
     """How the best entity fares from the first to the last place along a key, and who differs from the baseline."""
     rows = next(iter(by_place.values()))
-    standing, along, curves, places = _standing(rows, brief), chart.along, {}, {}
+    standing, along = _standing(rows, brief), chart.along
     if standing is None:
         return
+    # Points of the chart beside the places of the verdict: curves of the best entity, and those of all by place.
+    best, curves, places = standing.names[0], {}, {}
     for row in chart.rows_of(brief.results):
-        alone = tuple(row.where.items()) not in by_place
-        if alone and row.metric.key == headline and row.entity and row.value.value is not None:
-            apart = {name: value for name, value in row.where.items() if not name.startswith(along)}
-            curves.setdefault(tuple(apart.items()), []).append(row)
-            places.setdefault(tuple(row.where.items()), []).append(row)
+        place = tuple(row.where.items())
+        if place not in by_place and row.metric.key == headline and row.entity and row.value.value is not None:
+            places.setdefault(place, []).append(row)
+            if row.entity == best:
+                rest = tuple(pair for pair in place if not pair[0].startswith(along))
+                curves.setdefault(rest, []).append(row)
+
     changes = []
-    for curve in curves.values():
-        points = sorted((row for row in curve if row.entity == standing.names[0]), key=lambda row: row.where[along])
-        if len(points) > 1:
-            apart = ", ".join(words_of(points[0], chart.per))
-            ends = [
-                f"{row.metric.write(row.value.value)} at {words_of(row, (along,))[0]}"
-                for row in (points[0], points[-1])
-            ]
-            changes.append(f"from {ends[0]} to {ends[1]}{f' ({apart})' if apart else ''}")
+    for points in (sorted(curve, key=lambda row: row.where[along]) for curve in curves.values() if len(curve) > 1):
+        first, last = points[0], points[-1]
+        ends = [f"{row.metric.write(row.value.value)} at {words_of(row, (along,))[0]}" for row in (first, last)]
+        which = ", ".join(words_of(first, chart.per))
+        changes.append(f"from {ends[0]} to {ends[1]}{f' ({which})' if which else ''}")
     if changes:
-        yield f"{rows[0].metric.title} of {standing.names[0]} goes {listed(changes)}."
+        yield f"{rows[0].metric.title} of {best} goes {listed(changes)}."
     for sentence in _against_baseline(places, brief, "") if len(places) > 1 else ():
         yield f"By {along.replace('_', ' ')}: {sentence[0].lower()}{sentence[1:]}"
 
