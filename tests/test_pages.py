@@ -83,9 +83,6 @@ def models(monkeypatch: pytest.MonkeyPatch) -> dict[str, object]:
     network.pretrained_cfg = {"input_size": (3, 32, 32), "mean": (0.5,) * 3, "std": (0.25,) * 3}
     shapes = ({0: torch.export.Dim("batch")},)
     torch.export.save(torch.export.export(network, (torch.zeros(2, 3, 32, 32),), dynamic_shapes=shapes), "mine.pt2")
-    Path("my_models.py").write_text(
-        "from openworld import backbones\n\ndef mine():\n    return backbones.load('embedded')\n"
-    )
     rows = generator.normal(size=(90, 6))
     labels = np.array(names)[rows[:, :3].argmax(1)]
     return {
