@@ -1,14 +1,17 @@
 """Embeddings in a file give the numbers that the model gives which made them: in every command, and in Python."""
 
+from dataclasses import dataclass
+
 import numpy as np
 import pytest
 import torch
+from torch.nn.functional import cross_entropy, normalize
 
 import openworld as ow
 from openworld import backbones, datasets
 from openworld.backbones.foreign.of_embeddings import GivenEncoder
 from openworld.features import encode
-from openworld.learners import LEARNERS, ZeroShot
+from openworld.learners import LEARNERS, Schedule, TextBank, ZeroShot, encoding_for, plugin_api
 from openworld.learners.engine.requirements import lacking
 from openworld.learners.engine.text_features import encode_names
 from openworld.own_data.models import find_model
@@ -36,21 +39,26 @@ def images():
 def files(clip, images, tmp_path_factory, shared_cache):
     """The same images and class names as files of embeddings."""
     folder = tmp_path_factory.mktemp("embeddings")
-    names = images["mine"].classnames
-    text = encode_names(clip, names, (SENTENCE,)).numpy()
-    about = {"classnames": names, "class_embeddings": text, "logit_scale": float(clip.logit_scale)}
-    sets = {"mine": [("train", images["train"]), ("test", images["mine"])], "other": [("test", images["other"])]}
+    sets = {"mine": {"train": images["train"], "test": images["mine"]}, "other": {"test": images["other"]}}
     for name, parts in sets.items():
-        seen = [encode(clip, own, cache=shared_cache) for _, own in parts]
-        np.savez(
-            folder / f"{name}.npz",
-            embeddings=np.concatenate([own.embeddings for own in seen]),
-            labels=np.array(names)[np.concatenate([own.labels for own in seen])],
-            group=np.concatenate([own.groups + 10**6 * place for place, own in enumerate(seen)]),
-            split=np.concatenate([[part] * len(own) for part, own in parts]),
-            **about,
-        )
+        embed(clip, parts, folder / f"{name}.npz", shared_cache)
     return {name: folder / f"{name}.npz" for name in sets}
+
+
+def embed(clip, parts, file, cache, sentence=SENTENCE):
+    """Write the images of some parts, and their class names in a sentence, as embeddings of a model."""
+    names = parts["test"].classnames
+    seen = [encode(clip, images, cache=cache) for images in parts.values()]
+    np.savez(
+        file,
+        embeddings=np.concatenate([own.embeddings for own in seen]),
+        labels=np.array(names)[np.concatenate([own.labels for own in seen])],
+        group=np.concatenate([own.groups + 10**6 * place for place, own in enumerate(seen)]),
+        split=np.repeat(list(parts), list(map(len, seen))),
+        classnames=names,
+        class_embeddings=encode_names(clip, names, (sentence,)).numpy(),
+        logit_scale=float(clip.logit_scale),
+    )
 
 
 def columns(path, part="test"):
@@ -156,3 +164,83 @@ def test_learners_without_a_need_of_towers_run_on_embeddings(files, name):
     given = find_model(files["mine"])
     assert isinstance(given, GivenEncoder)
     assert (lacking(given, LEARNERS[name]()) is None) == (name in NEEDS_NO_TOWER)
+
+
+def test_recognition(clip, tmp_path, few_shapes, shared_cache):
+    parts = {part: datasets.load(str(few_shapes), part=part) for part in ("train", "test")}
+    file = tmp_path / "mine.npz"
+    embed(clip, parts, file, shared_cache, "a photo of a {}.")
+    spec = {"learners": [{"learner": "zero-shot"}], "seeds": [1], "shots": 1, "views": 1, "keep_validation": False}
+    options = {"cache": shared_cache, "workers": 1, "device": "cpu", "quiet": True}
+    seen = ow.run(spec | {"dataset": str(few_shapes)}, tmp_path / "images", **options)
+    spec |= {"dataset": str(file), "backbone": str(file)}
+    by_file = ow.run(spec, tmp_path / "embeddings", **options)
+    for metric in ("openworld_auc", "auroc", "base_accuracy", "new_accuracy"):
+        found, expected = (next(iter(run.results.where(metric=metric))).value.value for run in (by_file, seen))
+        assert found == pytest.approx(expected, abs=1e-3)
+    with pytest.raises(ow.OpenworldError, match="CoOp cannot run on .*learned contexts"):
+        ow.run(spec | {"learners": [{"learner": "CoOp"}]}, tmp_path / "contexts", **options)
+
+
+def test_detectors_in_a_run(tmp_path):
+    """No image is there: known classes are told from others, and their shift measured, by embeddings alone."""
+    generator = np.random.default_rng(0)
+    centres = generator.normal(size=(24, 16))
+    sentences = centres[:, None] + 0.2 * generator.normal(size=(1, 10, 16)) + 0.1 * generator.normal(size=(24, 10, 16))
+    names = [f"thing {number}" for number in range(24)]
+
+    def images(count, classes):
+        labels = generator.choice(classes, count)
+        return {"embeddings": centres[labels] + 0.5 * generator.normal(size=(count, 16)), "labels": labels}
+
+    split = {"split": np.repeat(["train", "test"], [200, 60])}
+    np.savez(tmp_path / "mine.npz", **images(260, 12), **split, classnames=names, class_embeddings=sentences)
+    np.savez(tmp_path / "pool.npz", **images(200, 24), classnames=names)
+    mine, pool = (str(tmp_path / name) for name in ("mine.npz", "pool.npz"))
+    spec = {"protocol": "ood-detection", "shots": 8, "levels": 3, "seeds": [0], "sources": [{"dataset": mine}]}
+    spec |= {"pool": [{"dataset": pool}], "models": [{"backbone": mine}]}
+    spec |= {"decomposition": {"backbone": mine, "settings": {"steps": 5}}}
+    run = ow.run(spec, tmp_path / "run", cache=tmp_path / "cache", workers=1, device="cpu", quiet=True)
+    auroc = {row.entity: row.value.value for row in run.results.where(metric="auroc") if "level" not in str(row.where)}
+    assert {"MCM", "MSP", "KNN", "MDS"} <= set(auroc) and min(auroc["MCM"], auroc["MSP"]) > 0.8
+
+
+@dataclass(frozen=True)
+class Offsets:
+    """A learned offset of every class embedding, which works on embeddings alone (Yu et al., 2023, TaskRes)."""
+
+    schedule: Schedule = Schedule(epochs=2)
+    name, consumes, depends_on_other_names = "Offsets", "embeddings", False
+
+    def start(self, clip, classnames, generator):
+        return {"offset": torch.zeros(len(classnames), clip.config.joint_dimension)}
+
+    def prepare(self, clip, classnames):
+        return plugin_api.encode_names(clip, classnames, (SENTENCE,))
+
+    def loss(self, clip, parameters, images, labels, prepared):
+        text = normalize(prepared + parameters["offset"], dim=-1)
+        return {"total": cross_entropy(plugin_api.cosine_logits(images.embeddings, text, clip.logit_scale), labels)}
+
+    def fit(self, clip, train, *, seed):
+        return plugin_api.fit_prompts(self, clip, train, seed=seed)
+
+    def text_bank(self, clip, parameters, names):
+        text = normalize(self.prepare(clip, names.all) + parameters["offset"], dim=-1)
+        return TextBank(text, len(names.base), clip.logit_scale)
+
+    def answer(self, clip, parameters, images, bank):
+        return plugin_api.answer_by_cosine(images.embeddings, bank)
+
+
+def test_an_adapter_of_features_learns_from_embeddings_as_from_images(clip, images, files, shared_cache):
+    given, learner = find_model(files["mine"]), Offsets()
+    assert lacking(given, learner) is None
+    train, test = (datasets.load(str(files["mine"]), part=part) for part in ("train", "test"))
+    found = []
+    for model, taught, tested in ((clip, images["train"], images["mine"]), (given, train, test)):
+        shots = encode(model, taught, encoding_for(learner), cache=shared_cache)
+        fitted = learner.fit(model, shots, seed=1)
+        assert fitted.parameters["offset"].abs().max() > 1e-3
+        found.append(fitted.logits(encode(model, tested, cache=shared_cache), fitted.text_bank(fitted.classnames)))
+    np.testing.assert_allclose(found[0], found[1], atol=2e-3)
