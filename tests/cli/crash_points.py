@@ -21,7 +21,7 @@ from pathlib import Path
 
 KINDS = ("kill", "torn", "term", "full", "EIO")
 TIMED = ("times.parquet", "timing.json")
-VARYING = {"run": ("report.html",), "score": ("report.html",)}
+VARYING = {"run": ("report.html",), "reproduce": ("report.html",), "score": ("report.html",)}
 """Command -> files that tell how long something took."""
 
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND

@@ -1,10 +1,15 @@
 """Inputs of every command that writes, and a call of each: what tests of outputs and of crashes share."""
 
 import csv
+import sys
 from pathlib import Path
 
 import numpy as np
 from PIL import Image
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "datasets"))
+
+from trees import plant  # noqa: E402
 
 SPEC = """
 dataset = "{}"
@@ -22,6 +27,8 @@ TWO = ("scores.csv", "--replicates", "0", "--flag-rate", "0.2", "--out")
 SHIFT = ("shift", "--reference", "images", "--test", "others", "--laid", "split.safetensors", "--neighbour", "1")
 PAINTED = ("synthesize", "--painter", "rendered", "--levels", "3", "--each", "2", "--least", "1", "--neighbour", "1")
 PAINTED += ("--reference", "others", "--images", "images", "--laid", "split.safetensors")
+PAPERS = ("reproduce", "openworldauc", "--table", "7", "--learners", "CLIP, CoOp", "--data", "papers", "--quick", "50")
+PAPERS += ("--backbone", "embedded", "--seeds", "1", "--workers", "1")
 
 COMMANDS = {
     "fit": (*FIT, "--out", "fitted.safetensors"),
@@ -38,6 +45,7 @@ COMMANDS = {
     "check": ("check", "s1", "--require", "auroc >= 0.5", "--junit", "check.xml"),
     "predict": ("predict", "learned", "images", "--new", "a thing", "--out", "predicted.parquet"),
     "run": ("run", "spec.toml", "--out", "done", "--workers", "1"),
+    "reproduce": (*PAPERS, "--out", "tables"),
     "score": ("score", "p1.csv", "--out", "scored"),
     "report --out": ("report", "s1", "--out", "page.html"),
     "report --table": ("report", "s1", "--table", "csv", "--out", "table.csv"),
@@ -87,6 +95,7 @@ def prepare(folder: Path) -> None:
         for name in ("cat", "dog", "owl", "yak"):
             paint(folder / "four" / part / name, generator, [200] * count)
     (folder / "spec.toml").write_text(SPEC.format(folder.resolve() / "four"))
+    plant(folder / "papers", "dtd")
     keep_split_and_learner(folder)
     told(folder, *FIT, "--out", "w.safetensors")
     for number in (1, 2):

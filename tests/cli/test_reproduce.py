@@ -1,4 +1,4 @@
-"""`openworld reproduce`: plans that need no data, tiny trees in the papers' layouts, and a kill in the middle."""
+"""`openworld reproduce`: plans that need no data, and tiny trees in the papers' layouts."""
 
 import csv
 import json

@@ -1,4 +1,4 @@
-"""`openworld synthesize`: plans, images, going on after a stop or a kill, painters and screens of one's own."""
+"""`openworld synthesize`: plans, images, going on after a stop, painters and screens of one's own."""
 
 import json
 from dataclasses import replace

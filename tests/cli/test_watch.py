@@ -1,4 +1,4 @@
-"""`openworld estimate fit` and `watch`: from files to a number a day; exit codes; kills, and two calls at once."""
+"""`openworld estimate fit` and `watch`: from files to a number a day; exit codes, and two calls at once."""
 
 import json
 import sys
