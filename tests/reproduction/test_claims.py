@@ -58,6 +58,20 @@ def test_a_part_is_shown_refuted_or_neither(part, expected):
     assert state(part, numbers=numbers_of(CLEAR)) == expected
 
 
+def test_a_claim_of_which_nothing_is_shown_is_not_shown_in_part():
+    shown, contradicted, undecided = (
+        ClaimPart("higher", method=name, than=(other,)) for name, other in (("A", "B"), ("C", "B"), ("B", "D"))
+    )
+    for parts, expected in (
+        ((contradicted, undecided), "contradicted"),
+        ((shown, undecided), "in part"),
+        ((shown, contradicted), "in part"),
+    ):
+        assert state(*parts, numbers=numbers_of(CLEAR)) == expected
+    against = Claim("frap", "so it is", (undecided, contradicted)).judge(lambda number, metric: numbers_of(CLEAR))
+    assert (against.nearest.entity, against.nearest.other) == ("C", "B"), "what refutes it is told first"
+
+
 def test_settings_and_metrics_of_a_method_stand_beside_each_other():
     at = numbers_of(CLEAR, setting="one") + numbers_of({"A": (0.701, 0.712, 0.719)}, setting="two")
     assert state(ClaimPart("equal", method="A", setting="one", than_setting="two"), numbers=at) == "shown"

@@ -120,8 +120,9 @@ class Claim:
         families = [list(part.differences(numbers)) for part in self.parts]
         corrected = iter(correct_for_many(chain(*families)))
         tests = tuple(tuple(next(corrected) for _ in family) for family in families)
-        states = {part.judge(of_part) for part, of_part in zip(self.parts, tests, strict=True)}
-        return ClaimVerdict(self, tests, states.pop() if len(states) == 1 else PART if states else UNDECIDED)
+        states = {part.judge(of_part) for part, of_part in zip(self.parts, tests, strict=True)} or {UNDECIDED}
+        mixed = PART if states & {SHOWN, PART} else CONTRADICTED  # of contradicted and undecided ones nothing is shown
+        return ClaimVerdict(self, tests, mixed if len(states) > 1 else states.pop())
 
 
 @dataclass(frozen=True)
@@ -144,7 +145,8 @@ class ClaimVerdict:
         parts = [(part, tests) for part, tests in zip(self.claim.parts, self.tests, strict=True) if tests]
         if not parts:
             return None
-        part, tests = min(parts, key=lambda each: sum(each[0].holds(test) is True for test in each[1]) / len(each[1]))
+        worth = {True: 1, None: 0, False: -1}
+        part, tests = min(parts, key=lambda each: sum(worth[each[0].holds(test)] for test in each[1]) / len(each[1]))
         return part.nearest(tests)
 
     @property
@@ -243,10 +245,8 @@ def claims_report(plan: ReproductionPlan, verdicts: Sequence[ClaimVerdict]) -> R
             'One seed says nothing about other seeds, so that nothing is decided: give several (--seeds "1 2 3").',
         )
     verdict += (STAND_IN,) if plan.setup.embedded else ()
-    table, facts = (
-        claims_table(verdicts),
-        (f"backbone {plan.setup.backbone}", f"seeds {listed(tuple(map(str, plan.setup.seeds)))}"),
-    )
+    table = claims_table(verdicts)
+    facts = (f"backbone {plan.setup.backbone}", f"seeds {listed(tuple(map(str, plan.setup.seeds)))}")
     page = Page(
         f"What {PAPERS[plan.paper]} claims", facts, (*verdict, *plan.sentences), (Section("", tables=(table,)),)
     )
