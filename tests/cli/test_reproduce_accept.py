@@ -2,6 +2,7 @@
 
 import csv
 import json
+import shutil
 import sys
 from dataclasses import replace
 from functools import cache
@@ -26,14 +27,22 @@ CHECK = cache(stages.check_backbone)
 RUN = ("--data", "data", "--backbone", "embedded", "--accept", "--workers", "1", "--out", "run")
 
 
-@pytest.fixture
-def place(tmp_path, monkeypatch):
-    """A folder with the trees of two data sets."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("OPENWORLD_DATA", "nowhere")
+@pytest.fixture(scope="module")
+def planted(tmp_path_factory):
+    """A folder with the trees of two data sets; runs are kept there, for all tests."""
+    folder = tmp_path_factory.mktemp("accepted")
     for name in TITLES:
-        plant(tmp_path / "data", name)
-    return tmp_path
+        plant(folder / "data", name)
+    return folder
+
+
+@pytest.fixture
+def place(planted, monkeypatch):
+    """That folder, which is the current one."""
+    monkeypatch.chdir(planted)
+    monkeypatch.setenv("OPENWORLD_DATA", "nowhere")
+    monkeypatch.setattr(stages, "check_backbone", CHECK)
+    return planted
 
 
 @pytest.fixture
@@ -45,7 +54,6 @@ def as_printed(place, monkeypatch):
     ours = {f"{part} {name}": value for part in ("image", "text") for name, value in check[part].items()}
     ours |= {"parameters": check["parameters"], "logit scale": round(check["logit_scale"], 1)}
     monkeypatch.setattr(stages, "VIT_B_16", ours)
-    monkeypatch.setattr(stages, "check_backbone", CHECK)
     monkeypatch.setattr(stages, "PREPROCESS", backbones.load("embedded").preprocess)
     monkeypatch.setattr(stages, "listed_names", {"dtd": ClassNames("dtd", CLASSES)}.get)
 
@@ -112,7 +120,9 @@ BROKEN = {"images": break_images, "sentences": None}
 
 
 @pytest.mark.parametrize("stage", BROKEN)
-def test_the_stage_that_departs_is_named(place, as_printed, monkeypatch, stage):
+def test_the_stage_that_departs_is_named(place, as_printed, tmp_path, monkeypatch, stage):
+    shutil.copytree("data", tmp_path / "data")
+    monkeypatch.chdir(tmp_path)
     if BROKEN[stage]:
         BROKEN[stage](monkeypatch)
     settings = ("--settings", 'CLIP.templates = ["{}"]') if stage == "sentences" else ()
