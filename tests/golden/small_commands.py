@@ -6,6 +6,7 @@ A call is made in the folder of `small_worlds.draw`, with an empty folder for wh
 import csv
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import torch
@@ -244,7 +245,8 @@ def shift_of_embeddings(_: Path) -> Any:
     moved = generator.normal(size=(80, 8)).astype(np.float32) + 3 * np.eye(1, 8, 2, dtype=np.float32)
     names = generator.normal(size=(24, 6, 8)).astype(np.float32)
     reference = {"embeddings": known, "class_embeddings": names, "classnames": [f"thing {n}" for n in range(24)]}
-    return ow.shift(reference, {"embeddings": moved}, levels=4, least=2, neighbour=3, **QUIET)
+    with patch("openworld.own_data.shift.decomposition.STEPS", 100):  # images have the usual ones
+        return ow.shift(reference, {"embeddings": moved}, levels=4, least=2, neighbour=3, **QUIET)
 
 
 def _predictions(seed: int) -> dict[str, Any]:

@@ -47,12 +47,18 @@ REPORTS: dict[str, Callable[[Path], Any]] = {name: partial(_of_spec, name) for n
 
 
 def make(name: str, place: Path) -> Any:
-    """Return the report of a case, or several, made in a world of its own below an empty folder."""
-    world = place / "world"
-    world.mkdir(parents=True)
-    draw(world)
-    with chdir(world), threadpool_limits(1, "blas"):  # OpenBLAS sums float32 in another order with more threads
+    """Return the report of a case, or several, made in the world with an empty folder for what it keeps."""
+    place.mkdir(parents=True, exist_ok=True)
+    with chdir(_world().name), threadpool_limits(1, "blas"):  # OpenBLAS sums float32 in another order with more threads
         return REPORTS[name](place / name)
+
+
+@cache
+def _world() -> tempfile.TemporaryDirectory:
+    """Draw the world, once for all cases: what a case writes there none but itself reads."""
+    folder = tempfile.TemporaryDirectory(prefix="world-")
+    draw(Path(folder.name))
+    return folder
 
 
 def recorded(name: str, place: Path) -> dict[str, list]:
