@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import chdir, contextmanager, nullcontext
 from dataclasses import dataclass, field, fields, is_dataclass
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory, mkdtemp
 from typing import Any
@@ -51,6 +51,12 @@ class Call:
     like: Mapping[str, Any] = field(default_factory=dict)
     odd: bool = True
 
+    @cached_property
+    def answer(self) -> tuple[Any, str | None]:
+        """What comes of the good values, called once."""
+        argument = next(iter(self.given))
+        return _called(self, argument, _copied(self.given[argument]))
+
     def takes_none(self, argument: str) -> bool:
         """Whether None says something for this argument."""
         known = inspect.signature(self.function).parameters
@@ -68,8 +74,7 @@ class Outcome:
 
 def good(call: Call) -> bool:
     """Whether a call is answered with its good values."""
-    argument = next(iter(call.given))
-    found, fault = _called(call, argument, _copied(call.given[argument]))
+    found, fault = call.answer
     return fault is None and not isinstance(found, OpenworldError)
 
 
@@ -82,12 +87,17 @@ def outcomes(call: Call) -> Iterator[Outcome]:
             may_answer = wanted == JUDGED or (argument, kind) in call.allowed
             may_answer |= kind == "None" and call.takes_none(argument)
             yield _of_bad(call, argument, kind, make(value), may_answer)
-        plain = cache(lambda argument=argument, value=value: _called(call, argument, value))
+        plain = cache(lambda argument=argument, value=value: _plain(call, argument, value))
         for kind, make in odd(value).items() if call.odd else ():
             if (argument, kind) not in call.left_out:
                 odd_one, twin = make(value)
                 expected = plain() if twin is value else _called(call, argument, twin)
                 yield Outcome(argument, kind, _fault_of_odd(expected, _called(call, argument, odd_one)))
+
+
+def _plain(call: Call, argument: str, value: Any) -> tuple[Any, str | None]:
+    """What comes of a good value."""
+    return call.answer if value is call.given.get(argument) else _called(call, argument, value)
 
 
 def _of_bad(call: Call, argument: str, kind: str, value: Any, may_answer: bool) -> Outcome:
