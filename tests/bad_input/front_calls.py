@@ -3,6 +3,7 @@
 Calls that would compute for long end where their work begins (`until`): what is refused, is refused before.
 """
 
+import shutil
 from functools import wraps
 from pathlib import Path
 from unittest import mock
@@ -88,6 +89,13 @@ def cite(run):
 
 cite.__annotations__ = {"run": ow.Report | Path | str}
 
+
+@wraps(ow.label_plan)
+def plan_anew(**given):
+    shutil.rmtree(FOLDER / "new plan", ignore_errors=True)  # a second plan there is refused, whatever the values are
+    return ow.label_plan(**given)
+
+
 CALLS = {
     "Report.export": generated(RUN.export, {"form": "csv"}),
     "Report.save_report": front(RUN.save_report, {"path": FOLDER / "page.html"}),
@@ -111,7 +119,7 @@ CALLS = {
         free=("timestamps",),
     ),
     "hub_entries": generated(ow.hub_entries, {"run": RUN}),
-    "label_plan": front(ow.label_plan, {"stream": STREAM, "out": FOLDER / "new plan", "n": 40}),
+    "label_plan": front(plan_anew, {"stream": STREAM, "out": FOLDER / "new plan", "n": 40}),
     "label_read": front(ow.label_read, {"folder": FOLDER / "plan", "answers": FOLDER / "sheet.csv"}),
     "metrics_of": generated(ow.metrics_of, {"run": RUN}),
     "model_card": generated(ow.model_card, {"run": RUN}),
