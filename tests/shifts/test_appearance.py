@@ -49,6 +49,7 @@ def test_statistics_are_those_of_the_patches(clip):
 
 def test_it_encodes_image_sets_in_the_place_of_the_backbone_and_settings_are_in_its_fingerprint(clip, images, tmp_path):
     seeing = AppearanceEncoder(clip)
+    assert seeing.depths == (0, 1, 2)
     plain, wide = (encode(one, images, cache=tmp_path) for one in (clip, seeing))
     assert wide.embeddings.shape == (3, seeing.width) and plain.fingerprint != wide.fingerprint
     cosines = torch.cosine_similarity(*(torch.tensor(one.embeddings[:, :128]) for one in (plain, wide)))

@@ -56,6 +56,7 @@ def test_halves_are_those_of_whitened_features(faint, tmp_path):
     again = load_decomposition(tmp_path / "halves.safetensors")
     for one, two in zip(fitted.halves(faint[0]), again.halves(faint[0]), strict=True):
         assert torch.equal(one, two)
+    assert LAID(whitened=2, semantic_width=1, steps=1).fit(faint).about["width"] == 2
     for width in (1, 17):
         with pytest.raises(OpenworldError, match=f"whitened is {width}"):
             LAID(whitened=width, semantic_width=1, steps=1).fit(faint)
