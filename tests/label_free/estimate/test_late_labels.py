@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from simulated import outputs
 
-from openworld import OpenworldError
+from openworld import OpenworldError, labels
 from openworld.estimators.engine.temperature import confidences
 from openworld.label_free.estimate.command import estimate
 from openworld.label_free.estimate.late_labels import ImagesAtHand, LateLabels, period_labels
@@ -144,3 +144,23 @@ def test_labels_of_a_sample_of_a_period_hold_for_all_its_images():
             low, high = period_labels(images, late, known, 0, 300, sampled).interval
             held[sampled] += low <= right.mean() <= high
     assert held[True] >= 54 and held[False] <= 45
+
+
+def test_a_draw_of_fixed_size_is_told_by_its_count_too():
+    """Probabilities that are all alike and do not fit the number of labels are each image's own: a Poisson draw."""
+    images = ImagesAtHand(np.arange(600).astype(str), TARGET.predictions, confidences(TARGET.logits, 1.0))
+    stream, late = labels.closed_set_stream(images.expected), LateLabels("late", "id", *[np.array([])] * 3)
+    rows = drawn(60, 3)
+    for q, fixed in ((0.1, True), (0.2, False)):
+        said = period_labels(images, late, {row: (bool(RIGHT[row]), q) for row in rows.tolist()}, 0, 600)
+        plan = labels.plan_from_draw(stream, rows, None if fixed else np.full(600, q), of="overall_accuracy")
+        expected = labels.estimate(plan, labels.right_answers(RIGHT[rows])).of("overall_accuracy")
+        assert (said.accuracy, said.interval) == (expected.value, expected.interval(like_these=False))
+
+
+def test_labels_are_the_same_whatever_their_file_is_called():
+    ids, names = np.array(["a", "b"]), np.array(["ant", "bee"])
+    plain = LateLabels("one.csv", "id", ids, names, None)
+    assert plain.content == LateLabels("two.npz", "id", ids, names, None).content
+    others = (LateLabels("one.csv", "id", ids, names, np.array([q, 0.5])) for q in (0.5, 0.4))
+    assert len({plain.content, *(other.content for other in others), plain.take(np.array([0])).content}) == 4
