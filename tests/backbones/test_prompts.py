@@ -11,6 +11,7 @@ from openworld import backbones
 from openworld.backbones import blocks
 from openworld.backbones.blocks import run_blocks
 from openworld.backbones.packing import lengthen
+from openworld.backbones.prompts import common_prefix
 
 LAYOUTS = [
     {"fixed": "of a"},
@@ -165,3 +166,14 @@ def test_lengthened_sentences_make_fewer_buckets_for_few_rows(lengths, spare):
     assert all(before <= after for before, after in zip(lengths, longer, strict=True))
     buckets_less = len(set(lengths)) - len(set(longer))
     assert sum(longer) - sum(lengths) <= spare * buckets_less and lengthen(lengths, 0) == lengths
+
+
+def test_the_common_prefix_leaves_each_sentence_a_token_of_its_own_behind_the_start_token():
+    for sentences, shared in (
+        ([[0, 5, 6, 7, 9], [0, 5, 6, 8, 9]], 2),
+        ([[0, 5, 6, 9], [0, 5, 6, 9]], 2),
+        ([[0, 5, 9], [0, 6, 9]], 0),
+        ([[0, 5, 6, 7, 9], [0, 5, 9]], 1),
+        ([[0, 5, 6, 7, 9]], 3),
+    ):
+        assert common_prefix(sentences) == shared, sentences

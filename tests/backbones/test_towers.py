@@ -77,3 +77,15 @@ def test_causal_text_needs_no_rows_after_the_end_token():
 def test_the_first_end_token_is_pooled():
     tower = TextTower(TextConfig(16, 1, 2, 32, vocabulary=9, positions=6, end_token=5), 12)
     assert tower.pooled_position(torch.tensor([[7, 5, 8, 5], [7, 1, 1, 5]])).tolist() == [1, 3]
+
+
+def test_random_weights_are_scaled_by_the_width_and_residual_ones_by_the_depth_too():
+    torch.manual_seed(0)
+    image = ImageTower(ImageConfig(patch_size=16, width=256, layers=2, heads=4, mlp_width=1024), 64)
+    expected = {
+        "class_row": 1 / 16, "positions": 1 / 16, "projection.weight": 1 / 16,
+        "blocks.0.qkv.weight": 1 / 16, "blocks.0.out.weight": 1 / 32, "blocks.0.down.weight": 1 / 32,
+    }  # fmt: skip
+    found = dict(image.named_parameters())
+    for name, deviation in expected.items():
+        torch.testing.assert_close(found[name].std().item(), deviation, rtol=0.15, atol=0, msg=name)

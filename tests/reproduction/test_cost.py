@@ -71,6 +71,7 @@ def test_shapes_are_those_of_the_published_backbones(name):
 
     with torch.device("meta"):
         model = TwoTower(shape(name))
+    assert name.endswith(f"patch{shape(name).image.patch_size}")
     assert sum(one.numel() for one in model.parameters()) / 1e6 == pytest.approx(BACKBONES[name].parameters, abs=0.1)
 
 
