@@ -1,7 +1,8 @@
 """How many small faults in a room its tests see: mutants drawn at random, each tried on the tests that run its line.
 
 A mutant is one operator, comparison, constant or condition that says something else. Killed means that a test fails, or
-runs far longer than it should. Lines that no test of the room runs survive without a try.
+runs far longer than it should. Lines that no test of the room runs survive without a try. What a fixture of several
+tests runs is run by all of them, whichever came first.
 
     pip install coverage
     python tools/mutants.py metrics tests/metrics --count 50 --seed 0
@@ -18,6 +19,7 @@ import sys
 import tempfile
 import time
 from collections import defaultdict
+from contextlib import contextmanager
 from pathlib import Path
 
 REPOSITORY = Path(__file__).parent.parent
@@ -83,7 +85,7 @@ def mutated(text: str, number: int) -> str:
 
 
 def measure(copy: Path, room: str, tests: list[str]) -> tuple[dict, dict[str, float]]:
-    """Run all tests once: return file -> line -> tests, and the seconds of every test."""
+    """Run all tests once: return file -> line -> tests, and the seconds of every test, shared fixtures included."""
     facts = copy / "mutants.json"
     environment = os.environ | {
         "PYTHONPATH": f"{copy / 'src'}:{copy / 'tools'}",
@@ -103,25 +105,52 @@ if IN_CHILD in os.environ:  # as a plug-in of pytest
     import pytest
 
     _seconds: dict[str, float] = {}
+    _users: dict[str, list[str]] = {}  # the name of a shared fixture -> tests that need it
+    _contexts = [""]
     _traced = coverage.Coverage(
         data_file=None, source=[str(Path.cwd() / "src/openworld" / os.environ["MUTANTS_ROOM"])], config_file=False
     )
     _traced.start()
 
+    @contextmanager
+    def _context(name: str):
+        _contexts.append(name)
+        _traced.switch_context(name)
+        try:
+            yield
+        finally:
+            _contexts.pop()
+            _traced.switch_context(_contexts[-1])
+
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_protocol(item):
-        _traced.switch_context(item.nodeid)
+        for name in item.fixturenames:
+            _users.setdefault(f"fixture {name}", []).append(item.nodeid)
         began = time.perf_counter()
         try:
-            return (yield)
+            with _context(item.nodeid):
+                return (yield)
         finally:
             _seconds[item.nodeid] = time.perf_counter() - began
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_fixture_setup(fixturedef):
+        if fixturedef.scope == "function":
+            return (yield)
+        with _context(f"fixture {fixturedef.argname}"):
+            return (yield)
 
     def pytest_sessionfinish():
         _traced.stop()
         data = _traced.get_data()
         files = {str(Path(file).relative_to(Path.cwd())): file for file in data.measured_files()}
-        lines = {name: data.contexts_by_lineno(file) for name, file in files.items()}
+        lines = {
+            name: {
+                line: sorted({test for each in contexts for test in _users.get(each, [each.partition("fixture ")[0]])})
+                for line, contexts in data.contexts_by_lineno(file).items()
+            }
+            for name, file in files.items()
+        }
         Path(os.environ[IN_CHILD]).write_text(json.dumps({"lines": lines, "seconds": _seconds}))
 
 

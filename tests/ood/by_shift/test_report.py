@@ -101,5 +101,8 @@ def test_other_images_and_other_detectors_are_refused(make_run, one_detector):
     folder = one_detector.run_folder.folder
     with pytest.raises(OpenworldError, match="judges other images, or other cells, than"):
         compare_runs(folder, make_run(pool="another", models={"a": {"MSP": (0, 0)}}, seeds=(0,)))
+        compare_runs(folder, make_run(models={"a": {"MSP": (0, 0)}}, seeds=(0,), known=False, id_kept=False))
+    with pytest.raises(OpenworldError, match="judges other images, or other cells, than"):
+        compare_runs(folder, make_run(models={"a": {"MSP": (0, 0)}}, seeds=(0,), known=False, counts=[[20] * 3] * 2))
     with pytest.raises(OpenworldError, match="no detector of the same name"):
         compare_runs(folder, make_run(models={"old": {"MDS": (0, 0)}}, seeds=(0,)))
