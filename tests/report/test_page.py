@@ -1,11 +1,14 @@
 """Sections of any page: text, tables, figures, albums and folded parts, all of it escaped and whole by itself."""
 
+from dataclasses import replace
+
 import pytest
 
 from openworld.report.album import Album, AlbumImage, AlbumPart
 from openworld.report.charts import Line, LineChart, Quantity
 from openworld.report.figure import Figure
 from openworld.report.page import Page, Section, render, within_budget
+from openworld.report.report import Report
 from openworld.report.series_style import series_styles
 from openworld.report.table import Column, Row, Table
 from openworld.results import METRICS, Result, Results, Value
@@ -71,3 +74,11 @@ def test_what_is_folded_has_the_room_that_what_stands_open_leaves():
     assert len(shown[0].tables) == 3 and kept == [[1, 0], [0, 1], [1, 0]]
     assert shown[0].folded[1].text[0].startswith("2 numbers") and "results.parquet" in shown[0].folded[1].text[0]
     assert "t-1" in render(page(*shown), numbers()) and "t-2" not in render(page(*shown), numbers())
+
+
+def test_how_a_report_was_made_is_told_once_and_only_where_something_is_known():
+    known, nothing = page(Section("The numbers")), replace(page(Section("The numbers")), facts=())
+    for shown, made, times in ((known, {}, 1), (nothing, {"source": "a.npz"}, 1), (nothing, {}, 0)):
+        text = Report(numbers(), (), shown, made=made).html()
+        assert text.count("How it was made") == times and text.count("<h3></h3>") == 0
+        assert ("<dt>source</dt><dd>a.npz</dd>" in text) == bool(made)

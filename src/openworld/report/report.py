@@ -297,7 +297,8 @@ class Report:
             run = self.run_folder
             made, folder = parts_of(run.given, run.resolved, run.provenance, self.page.facts), run.folder
         else:
-            made = [ProvenancePart("How it was made", facts=(*self.made.items(), *self.page.facts))]
+            facts = (*self.made.items(), *self.page.facts)
+            made = [ProvenancePart("", facts=facts)] if facts else []
         return render(self.page, self.results, audits=read_audits(folder) if folder else (), made=made)
 
     def write(self, folder: Path | None = None) -> Path:
