@@ -238,6 +238,6 @@ def _holds(encoding: Mapping, files: Sequence[str]) -> str:
     checkpoints = sum(name.endswith("-weights.safetensors") and name[0] != "." for name in files)
     scores = sum(name.startswith("scores-") and name.endswith(".safetensors") for name in files)
     counts = [(answers, "answers of {} classifier"), (checkpoints, "{} checkpoint"), (scores, "{} score shard")]
-    counted = [words.format(count) + "s" * (count > 1) for count, words in counts if count]
+    counted = [words.format(count) if count == 1 else f"{words.format(count)}s" for count, words in counts if count]
     whole = [words for name, words in _WHOLE.items() if name in files]
     return ", ".join(filter(None, (views, *others, *counted, *whole)))

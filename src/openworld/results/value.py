@@ -174,7 +174,7 @@ class Metric:
         text = f"{scale * value:{form if form == ',' else ''}.{digits}f}"
         if not float(text.replace(",", "")):
             return text.removeprefix("-")
-        return f"{'+' * (form == '+' and value > 0)}{text}".replace("-", MINUS)
+        return (f"+{text}" if form == "+" and value > 0 else text).replace("-", MINUS)
 
     def write_interval(self, interval: Interval | None, extra: int = 0) -> str:
         """The two ends in brackets; empty where there is no interval.

@@ -51,7 +51,7 @@ def find(name: str, domain: str, part: str = TESTED) -> ListedSet:
         raise unknown_name(f"set of {name}", domain, benchmark.sets)
     parts = {TESTED: benchmark.sets[domain]} if domain else benchmark.listed
     if part not in parts:
-        raise unknown_name(f"part of {name}{'/' * bool(domain)}{domain}", part, parts)
+        raise unknown_name(f"part of {name}/{domain}" if domain else f"part of {name}", part, parts)
     return parts[part]
 
 

@@ -237,7 +237,7 @@ def _batch(frame: LabelFrame, drawn: LabelPlan, place: int) -> KeptBatch:
     joint = [stream.joint_name for stream in frame.streams if stream.joint_name is not None]
     whole = len(joint) == len(frame.streams)
     among_all = tuple(tuple(known[part[row]] for row in rows) for part in joint) if whole else None
-    mark = drawn.fingerprint[:8] + f"-{place + 1}" * bool(place)
+    mark = f"{drawn.fingerprint[:8]}-{place + 1}" if place else drawn.fingerprint[:8]
     return KeptBatch(mark, tuple(str(frame.ids[row]) for row in rows), tuple(map(frame.names, rows)), among_all)
 
 
