@@ -18,7 +18,10 @@ def test_a_run_is_told_in_every_form(shifts, one_detector):
     rows = [row.label for row in shifts.terminal_tables[0].rows]
     assert rows == ["MSP of resnet-8", "KNN of resnet-8", "<b>own</b> of resnet-8", "MSP of a CLIP", "MCM of a CLIP"]
     assert one_detector.terminal_tables[0].rows[0].label == "MSP"
-    assert "N/A" in shifts.html() and "AUROC in every cell: MCM of a CLIP" in shifts.export("markdown")
+    page = shifts.html()
+    assert "N/A" in page and "AUROC in every cell: MCM of a CLIP" in shifts.export("markdown")
+    otherwise = ['id="slopes-otherwise"', 'id="otherwise-by-level"']
+    assert all(part in page for part in otherwise), "also without the images of in-distribution classes"
 
 
 def test_sentences_on_shift_agree_with_slopes_and_tests(shifts, one_detector):

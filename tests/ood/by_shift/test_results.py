@@ -166,6 +166,16 @@ def test_without_scores_models_have_no_error_over_images(make_units, write_run):
     assert difference(*pair)[0].over().over == "seeds"
 
 
+def test_what_is_not_tested_says_why_and_what_is_tested_says_nothing(shifts, make_run, make_units, write_run):
+    units = [(facts, {"errors": tables["errors"]}, kept) for facts, tables, kept in make_units(models=TWO, seeds=(0,))]
+    stories = [shifts, read_report(make_run(counts=[[3] * 5] * 4, models=TWO)), read_report(write_run(units))]
+    tests = [test for story in stories for test in story.results.comparisons]
+    assert all((test.p is None) == bool(test.reason) for test in tests)
+    assert {"its error is not known"} < {test.reason for test in tests}
+    slopes = [test for test in stories[1].results.comparisons if test.metric.key == "auroc_slope"]
+    assert slopes and all("fewer than two" in test.reason for test in slopes)
+
+
 def test_the_lead_counts_all_comparisons(shifts):
     tests = [one for one in shifts.results.comparisons if one.metric.key == "auroc"]
     assert len(tests) == 4 and {one.entity for one in tests} == {"MCM of a CLIP"}
