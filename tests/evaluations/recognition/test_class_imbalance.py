@@ -105,3 +105,4 @@ def test_without_new_images_numbers_are_none():
 def test_no_ratio_no_sweep():
     assert mixes(made_up(), ratios=()).places("mix") == tuple(SHRUNK)
     assert "two ratios" in at(mixes(made_up(), ratios=(1.0,)), "auroc_variance", mix=ALL_RATIOS).reason
+    assert at(mixes(made_up(), ratios=(1.0, 2.0)), "auroc_variance", mix=ALL_RATIOS).value is not None
