@@ -2,6 +2,7 @@
 
 import json
 import os
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -46,6 +47,15 @@ def test_clearing_asks_unless_told_not_to(cache):
     assert sets(cache) == [FIRST, SECOND]
     done = openworld("cache", "--clear", "--yes", "--dataset", "pets", "--backbone", "embedded")
     assert done.exit_code == 0 and "Removed 1 set(s)" in done.output and sets(cache) == [SECOND]
+
+
+@pytest.mark.parametrize(("option", "left"), [(("--clear",), []), (("--limit", "30KB"), [FIRST])])
+def test_what_somebody_says_at_the_terminal_decides(option, left, cache, monkeypatch):
+    monkeypatch.setattr("openworld.api.caching.sys", SimpleNamespace(stdin=SimpleNamespace(isatty=lambda: True)))
+    for agreed, stays in ((False, [FIRST, SECOND]), (True, left)):
+        monkeypatch.setattr("rich.prompt.Confirm.ask", lambda *_, agreed=agreed, **__: agreed)
+        done = openworld("cache", *option)
+        assert done.exit_code == 0 and sets(cache) == stays and ("Removed" in done.output) == agreed
 
 
 def test_a_limit_removes_what_was_used_longest_ago(cache):
