@@ -5,6 +5,7 @@ Makes the records of which a run has the most, `Interval`, `Value` and `Result`,
 pydantic's with strict types. Prints processor microseconds per record, the median of repeats that take turns, and the
 ratio to the record without checks.
 
+    pip install pydantic
     python bench/checked.py [--records 20000] [--repeats 7]
 """
 
