@@ -92,6 +92,7 @@ def test_an_evaluation_does_not_know_another(repository):
     ("modules", "heavy"),
     [
         ("openworld", {"numpy", "torch", "cyclopts", "rich"}),
+        ("openworld.evaluations", {"numpy", "torch"}),
         ("openworld.metrics", {"torch", "PIL", "pyarrow", "scipy", "matplotlib"}),
         ("openworld.results", {"torch", "PIL", "pyarrow", "scipy", "rich"}),
         (

@@ -41,15 +41,6 @@ def small_results(small_run):
     return join(load(small_run))
 
 
-@pytest.fixture(scope="session")
-def many_run(make_run):
-    """Eight learners on three tasks, one seed."""
-    learners = {"zero-shot": FOUR["zero-shot"]}
-    learners |= {f"learner {n}": (1.0 + 0.1 * n, 0.3, 1.0 + 0.05 * n, 512 * n) for n in range(1, 8)}
-    names = [f"thing {number}" for number in range(8)]
-    return make_run(learners=learners, seeds=(1,), tasks=("one", "two", "three"), names=names, per_class=4)
-
-
 def write_run(
     folder,
     *,

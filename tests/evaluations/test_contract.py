@@ -3,21 +3,16 @@
 import json
 import shutil
 import subprocess
-import sys
 from collections.abc import Mapping
-from pathlib import Path
 from typing import ClassVar
 
 import pytest
+from small_specs import SMALL, draw
 from without_torch import without_torch
 
 import openworld as ow
 from openworld.evaluations import EVALUATIONS
 from openworld.testing import EVALUATION_CHECKS, EvaluationRun, _evaluations, check_evaluation, run_evaluation
-
-sys.path.insert(0, str(Path(__file__).parent))
-
-from small_specs import SMALL, draw  # noqa: E402
 
 KILLED = ("decomposed-zero-shot", "recognition-by-shift", "ood-benchmark")
 """The evaluations whose process is killed: one in the fast suite, and in the slow one those with most stages."""
@@ -81,14 +76,17 @@ def test_stages_are_told_and_kept(ran, name, stages, holds):
     assert not sets["foreign"] and {each: kept.count(each) for each in holds} == holds, kept
 
 
-def test_finished_runs_are_looked_at_without_torch(ran, tmp_path):
+def test_finished_runs_are_looked_at_and_specs_refused_without_torch(ran, tmp_path):
     runs = {name: ran(name) for name in EVALUATIONS}
     lines = [LOOK.format(check, runs[name].spec, runs[name].folder) for name in runs for check in LOOKS]
     words = ("report {0} --out page.html", "compare {0} {0}", "report {0} --table latex", "cite {0}")
     commands = [each.format(runs["recognition"].folder) for each in words]
-    done = without_torch(tmp_path, commands, lines)
+    (tmp_path / "misspelt.toml").write_text('protocol = "recogniton"')
+    refused = ("run missing.toml", "run misspelt.toml")
+    done = without_torch(tmp_path, [*commands, *refused], lines)
     assert {line: done[line] for line in lines if done[line][0]} == {}
     assert {command: done[command][2] for command in commands if done[command][0]} == {}
+    assert [done[command][0] for command in refused] == [2, 2]
 
 
 @pytest.mark.slow
@@ -125,7 +123,7 @@ class Broken(EvaluationRun):
     ("said", "check", "why"),
     [
         ({"list evaluations": "another-evaluation"}, "is_listed", "does not name"),
-        ({"--table csv": "a,b\n1,2,3"}, "is_exported_in_every_form", "not what is shown"),
+        ({"--table csv": ""}, "is_exported_in_every_form", "not the table of the report"),
         ({"--table text": "nothing to report"}, "is_exported_in_every_form", "text shows no number"),
         ({"--table text": KeyError("foo")}, "is_exported_in_every_form", "KeyError"),
         ({"decide": KeyError("foo")}, "answers_or_refuses_every_command", "KeyError"),

@@ -1,22 +1,18 @@
 """Which classes are base and which are new: by names, text files and folders, in every evaluation that cuts them."""
 
 import shutil
-import sys
 import tomllib
-from pathlib import Path
 
 import pytest
+from small_specs import SMALL, draw
 
 import openworld as ow
 from openworld import OpenworldError
 from openworld.cli.app import app
 from openworld.cli.in_process import invoke
 from openworld.evaluations import evaluation_of, read_protocol
+from openworld.evaluations.recognition_by_shift.spec import names_of
 from openworld.evaluations.running import class_lists
-from openworld.runs import to_json
-
-sys.path.insert(0, str(Path(__file__).parent))
-from small_specs import LEARNERS, SMALL, draw  # noqa: E402
 
 NAMES = ("blue square", "green square", "red square", "yellow square")
 ZERO_SHOT = ({"learner": "zero-shot"},)
@@ -39,17 +35,15 @@ def ran(**fields):
     return ow.run(recognition(**fields), "run", quiet=True, workers=1)
 
 
-def sides_of(run):
-    table = run.images.to_pydict()
-    return {
-        side: {name for name, own in zip(table["label_name"], table["side"], strict=True) if own == side}
-        for side in ("base", "new")
-    }
+def split_of(**fields):
+    return read_protocol(recognition(**fields)).tested.split
 
 
 def test_lists_cut_classes_into_sides_of_unequal_sizes_and_leave_the_others_out(place):
     run = ran(base=["yellow square"], new=["red_square", "Blue square"])
-    assert sides_of(run) == {"base": {"yellow square"}, "new": {"red square", "blue square"}}
+    table = run.images.to_pydict()
+    sides = {*zip(table["label_name"], table["side"], strict=True)}
+    assert sides == {("yellow square", "base"), ("red square", "new"), ("blue square", "new")}
     record = run.run_folder.records[0].metrics
     assert record["classnames"] == ["yellow square", "blue square", "red square"]
     assert (record["n_base_classes"], record["n_new_classes"], record["left_out"]) == (1, 2, ["green square"])
@@ -74,13 +68,13 @@ def test_two_folders_say_it_too(place):
         for name in NAMES[:3]:
             shutil.copytree(place / "squares" / part / name, place / "known" / part / name)
     shutil.copytree(place / "squares" / "test" / NAMES[3], place / "unknown" / NAMES[3])
-    run = ow.run(recognition(base="known", new="unknown") | {"dataset": "known"}, "run", quiet=True, workers=1)
-    assert sides_of(run) == {"base": set(NAMES[:3]), "new": {NAMES[3]}}
+    split = split_of(base="known", new="unknown", dataset="known")
+    assert (split.base_names, split.new_names) == (NAMES[:3], NAMES[3:])
     without = {name: value for name, value in recognition(base="known", new="unknown").items() if name != "dataset"}
-    assert read_protocol(without) == read_protocol(run.spec)
+    assert read_protocol(without) == read_protocol(without | {"dataset": "known"})
     shutil.copytree(place / "known" / "test" / NAMES[0], place / "clashing" / "Blue_square")
     with pytest.raises(OpenworldError, match="'blue square' is a class of 'known' and of clashing"):
-        ran(dataset="known", new="clashing")
+        split_of(dataset="known", new="clashing")
 
 
 @pytest.mark.parametrize(
@@ -122,36 +116,21 @@ def test_scenarios_of_classes_keep_the_sides_and_draw_their_order(place):
     splits = [task.split for task in evaluation_of(spec).tasks(spec)]
     assert {split.base_names for split in splits} == {("red square",)}
     assert {frozenset(split.new_names) for split in splits} == {frozenset({"blue square", "yellow square"})}
+    assert {task.tuned_on for task in spec.tasks()} == {"base classes"}
     assert "squares: 1 base + 2 new classes, 1 left out" in evaluation_of(spec).summary(spec)
-    run = ow.run(spec, "run", quiet=True, workers=1)
-    assert {record.metrics["tuned_on"] for record in run.run_folder.records} == {"base classes"}
-    assert "1 left out of squares" in run.page.subtitle
 
 
 def test_recognition_by_shift_leaves_other_classes_out_of_its_pool(place):
-    given = read_protocol(_toml("recognition-by-shift"))
-    rugs = [f"{name.split()[0]} rug" for name in NAMES[:3]]
-    more = {"pool": [*to_json(given)["pool"], {"dataset": "stripes"}], "estimators": [], "learners": ZERO_SHOT}
-    cut = to_json(given) | more | {"base": ["red square"], "new": ["blue square", *rugs]}
-    run = ow.run(cut, "run", quiet=True, workers=1)
-    (record,) = run.run_folder.records
-    assert record.metrics["classnames"] == ["red square", "blue square", *rugs]
-    assert [source["dataset"] for source in record.metrics["sources"]] == ["squares"]
-    assert "3 left out" in run.page.subtitle and len(record.metrics["left_out"]) == 3
-    assert record.metrics["n_base_classes"] == 1 and "1 base + 4 new classes, 3 left out" in _summary(cut)
+    given, rugs = tomllib.loads(SMALL["recognition-by-shift"]), tuple(f"{name.split()[0]} rug" for name in NAMES[:3])
+    pool = {"pool": [*given["pool"], {"dataset": "stripes"}]}
+    spec = read_protocol(given | pool | {"base": ["red square"], "new": ["blue square", *rugs]})
+    split = names_of(spec.ground)
+    assert (split.base_names, split.new_names) == (("red square",), ("blue square", *rugs))
+    assert len(spec.ground.left_out) == 3 and "1 base + 4 new classes, 3 left out" in spec.summary()
     with pytest.raises(OpenworldError, match="did you mean 'blue square'"):
-        _summary(to_json(given) | {"new": ["bleu square"]})
+        read_protocol(given | {"new": ["bleu square"]}).summary()
     with pytest.raises(OpenworldError, match="beside sources and pool"):
-        read_protocol(to_json(given) | {"sources": [{"dataset": "squares", "new": ["red square"]}]})
-
-
-def _summary(given):
-    spec = read_protocol(given)
-    return evaluation_of(spec).summary(spec)
-
-
-def _toml(name):
-    return tomllib.loads(SMALL[name].replace(LEARNERS, '\n[[learners]]\nlearner = "zero-shot"\n'))
+        read_protocol(given | {"sources": [{"dataset": "squares", "new": ["red square"]}]})
 
 
 def test_the_audit_reads_the_sides_and_not_the_order(place):
@@ -165,16 +144,12 @@ def test_the_audit_reads_the_sides_and_not_the_order(place):
 
 
 def test_a_pattern_of_file_names_makes_groups_that_intervals_know(place):
-    plain = ran()
     for file in (place / "squares").rglob("*.png"):
         file.rename(file.with_name(f"video{int(file.stem) // 2}_frame{file.stem}.png"))
-    framed = ow.run(recognition(group_pattern="(.+)_frame"), "framed", quiet=True, workers=1)
-    assert (plain.run_folder.records[0].metrics["classnames"]) == framed.run_folder.records[0].metrics["classnames"]
-    groups = [
-        run.results.value("", "groups", setting="squares", task="squares", shots=2).value for run in (plain, framed)
-    ]
-    assert groups == [16, 8] and "one group count together (8)" in framed.terminal_tables[0].caption
-    with pytest.raises(OpenworldError, match="finds nothing in 8 of 8 paths"):
-        ow.run(recognition(group_pattern="clip"), "other", quiet=True, workers=1)
+    framed = ran(group_pattern="(.+)_frame")
+    assert [row.value.value for row in framed.results.where(metric="groups")] == [8], "of 16 test images"
+    assert "one group count together (8)" in framed.terminal_tables[0].caption
+    with pytest.raises(OpenworldError, match="finds nothing in 16 of 16 paths"):
+        split_of(group_pattern="clip")
     with pytest.raises(OpenworldError, match="no regular expression"):
         read_protocol(recognition(group_pattern="("))

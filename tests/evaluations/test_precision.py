@@ -80,10 +80,10 @@ def test_logits_are_near_those_in_float32_and_what_is_learned_is_float32(ran, le
     assert told == [None, None if precision == "tf32" else precision]
 
 
-def test_products_are_rounded_where_the_run_says_so_and_nowhere_else(spec, cache):
-    planned(spec, "tf32", cache)["zero-shot, seed 1"].run()
+def test_products_are_rounded_where_the_run_says_so_and_nowhere_else():
+    Machine(precision="tf32").backbone("embedded")
     assert torch.get_float32_matmul_precision() == "high" and torch.backends.cudnn.allow_tf32
-    planned(spec, "float32", cache)["zero-shot, seed 1"].run()
+    Machine(precision="float32").backbone("embedded")
     assert torch.get_float32_matmul_precision() == "highest" and not torch.backends.cudnn.allow_tf32
 
 

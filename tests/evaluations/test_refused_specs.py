@@ -1,18 +1,14 @@
 """What specs are refused for before anything is read or run: a mistake, and the words that tell it."""
 
 import shutil
-import sys
-from pathlib import Path
 
 import pytest
+from small_specs import draw
 
 from openworld import OpenworldError
 from openworld.evaluations import evaluation_of, read_protocol
 from openworld.evaluations.recognition.operating_point import OperatingSpec
 from openworld.evaluations.runtime import Machine
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
-from small_specs import draw  # noqa: E402
 
 COOP = {"learner": "CoOp", "settings": {"context_length": 2, "schedule": {"epochs": 1}}}
 CHOICE = {"learners": [{"learner": "CoOp", "choose": {"context_length": [1, 2]}}]}

@@ -1,16 +1,13 @@
 """A finished run takes further learners and seeds, and computes nothing else."""
 
-import sys
 import tomllib
 from pathlib import Path
 
 import pytest
+from small_specs import SMALL, draw
 
 import openworld as ow
 from openworld.runs import RunStore
-
-sys.path.insert(0, str(Path(__file__).parent))
-from small_specs import SMALL, draw  # noqa: E402
 
 ZERO_SHOT, KGCOOP = {"learner": "zero-shot"}, {"learner": "KgCoOp", "settings": {"schedule": {"epochs": 1}}}
 

@@ -1,22 +1,19 @@
 """Several runs of one evaluation: means over their data sets, by the command, from Python and from one spec."""
 
 import json
-import sys
 from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy import stats
+from small_specs import SMALL, draw
 
 import openworld as ow
 from openworld.cli.app import app
 from openworld.cli.in_process import invoke
 from openworld.evaluations.finished_runs import SeveralRuns, expand
 from openworld.results import METRICS, Result, Results, Value
-
-sys.path.insert(0, str(Path(__file__).parent))
-from small_specs import SMALL, draw  # noqa: E402
 
 MODELS = {"good": 0.8, "fair": 1.0, "poor": 1.6}
 SETS = ("cars", "dogs", "food", "maps", "pets", "toys")

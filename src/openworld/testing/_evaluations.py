@@ -189,10 +189,9 @@ def is_exported_in_every_form(ran: EvaluationRun) -> None:
     rows = list(csv.reader(io.StringIO(texts["csv"])))
     assert len(rows) > 1 and len(set(map(len, rows))) == 1, "CSV has rows of several lengths, or none"
     assert _finite(texts["json"]), "JSON is empty"
-    on_screen = ran.ask("report", ran.folder, "--table", "csv")
     ran.ask("report", ran.folder, "--table", "csv", "--out", file)
-    assert file.read_text(encoding="utf-8").strip() == on_screen.strip(), "the file of csv is not what is shown"
-    assert on_screen.strip() == texts["csv"].strip(), "the command does not show the table of the report"
+    written = file.read_text(encoding="utf-8") if file.exists() else ""
+    assert written.strip() == texts["csv"].strip(), "the file of csv is not the table of the report"
     assert _refusal(ran, "report", ran.folder, "--table", "no such form"), "an unknown form is let through"
 
 

@@ -7,7 +7,6 @@ from made_units import dynamic_unit, find_comparison
 from openworld import OpenworldError
 from openworld.evaluations.dynamic.curves import NUMBERS, ScenarioCurves, ViewAnswers, image_errors, scenario_curves
 from openworld.evaluations.dynamic.report import LINEAR, Average, read_results, report
-from openworld.evaluations.finished_runs import compare_runs
 from openworld.metrics import area_test, friedman_ranks, seeds_test
 from openworld.report.layout.layout import REST
 from openworld.results import Results, RunFolder
@@ -66,10 +65,8 @@ def found(run):
 
 
 def test_seeds_are_averaged_first_and_compared_with_zero_shot(made):
-    results = made
-
     def of(metric, learner="CoOp"):
-        return results.result(learner, metric, **FIRST)
+        return made.result(learner, metric, **FIRST)
 
     assert of("positive_area", "zero-shot").value.value is None
     assert "no zero-shot curve" in of("delta_auc", "zero-shot").value.reason
@@ -80,37 +77,31 @@ def test_seeds_are_averaged_first_and_compared_with_zero_shot(made):
     assert of("positive_area").value.value == pytest.approx(0.05) == of("negative_area").value.value
     assert of("variation").value.value == pytest.approx(0.4) and of("variation").per_seed == pytest.approx((0.6, 0.2))
     assert first.over("images") is None
-    assert {test.reason for test in results.comparisons if test.where == FIRST} == {"the records keep no predictions"}
+    assert {test.reason for test in made.comparisons if test.where == FIRST} == {"the records keep no predictions"}
 
 
 def test_ranks_by_hand(made):
-    results = made
     # By level, zero-shot: 3, 2.5, 2; CoOp: 1, 2.5, 3; the other: 2, 1, 1.
-    ranks = [results.value(learner, "friedman_rank", **FIRST).value for learner in CURVES]
+    ranks = [made.value(learner, "friedman_rank", **FIRST).value for learner in CURVES]
     assert ranks == pytest.approx([(3 + 2.5 + 2) / 3, (1 + 2.5 + 3) / 3, (2 + 1 + 1) / 3])
-    assert [results.value(name, "final_rank", scenario="co-evolution").value for name in CURVES] == [3, 2, 1]
-    assert "needs at least 5" in results.value("", "friedman_p", scenario="co-evolution").reason
+    assert [made.value(name, "final_rank", scenario="co-evolution").value for name in CURVES] == [3, 2, 1]
+    assert "needs at least 5" in made.value("", "friedman_p", scenario="co-evolution").reason
 
 
 def test_with_data_sets_enough_ranks_are_tested_and_drawn(tmp_path):
-    run = write(tmp_path, datasets=[f"set {number}" for number in range(6)])
-    told = report(run)
-    check_report(told)
+    told = report(write(tmp_path, datasets=[f"set {number}" for number in range(5)]))
     assert told.results.value("", "friedman_p", scenario="co-evolution").value < 0.05
     assert told.results.value("", "critical_difference", scenario="co-evolution").value > 0
     pairs = [test for test in told.results.comparisons if test.metric.key == "area_rank"]
     assert len(pairs) == 2 * 3 and all(0 <= test.p <= 1 for test in pairs)
-    chart = told.figures["critical-difference"].charts[0]
-    assert chart.further["friedman_p"] in {row.value.value for row in told.results.where(metric="friedman_p")}
+    assert "critical-difference" in told.figures
 
 
-def test_every_number_has_a_place_of_its_own_and_a_run_equals_itself(run):
+def test_every_number_has_a_place_of_its_own(run):
     told = report(run)
     check_report(told)
     assert all(section.heading != REST for section in told.page.sections)
     assert "critical-difference" not in told.figures
-    changed = compare_runs(run.folder, run.folder)
-    assert changed.metric.key == "auc" and {pair.comparison.difference for pair in changed.pairs} == {0.0}
 
 
 def _tests(results, where):
@@ -141,14 +132,10 @@ def test_learners_that_lack_a_data_set_are_not_ranked(tmp_path):
     assert "emoji-concepts, twemoji" in str(refused.value) and "emoji-groups, twemoji" in str(refused.value)
 
 
-def test_stored_predictions_give_back_the_accuracy_of_the_rows(curves):
-    for run in curves:
-        errors, reason = Average((run,)).errors
-        assert errors.accuracy == pytest.approx(run.accuracy) and not reason
-
-
 def test_every_number_of_a_scenario_run_has_an_interval_over_images_that_holds_it(found, curves):
     for run in curves:
+        errors, reason = Average((run,)).errors
+        assert errors.accuracy == pytest.approx(run.accuracy) and not reason, "of the predictions, as of the rows"
         for learner in run.learners:
             for name in NUMBERS:
                 value = found.value(learner, name, **run.where)

@@ -149,9 +149,9 @@ def test_the_record_holds_what_the_tables_say(with_rule):
         np.testing.assert_array_equal(np.exp(images["score"]) < told["baseness_threshold"], flagged)
 
 
-def test_deciding_afterwards_is_deciding_in_the_run(run, with_rule):
-    afterwards = with_operating_points(load(run()[0].folder.parents[1]), OperatingSpec(hit_rate=0.3))
+def test_deciding_afterwards_is_deciding_in_the_run(with_rule):
     in_the_run = load(with_rule[0].folder.parents[1])
+    afterwards = with_operating_points(in_the_run, OperatingSpec(hit_rate=0.3))
     for one, other in zip(afterwards, in_the_run, strict=True):
         assert {row.key: row for row in one.rows} == {row.key: row for row in other.rows}
 

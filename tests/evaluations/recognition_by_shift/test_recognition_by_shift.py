@@ -31,6 +31,7 @@ from openworld.results import RunFolder
 from openworld.runs import RunStore, execute
 from openworld.testing import check_report
 
+DECOMPOSITION = {"settings": {"steps": 10}, "templates": ["a {}.", "a dark {}.", "a small {}.", "half a {}."]}
 COOP = {"learner": "CoOp", "settings": {"context_length": 2, "schedule": {"epochs": 1}}}
 
 
@@ -41,7 +42,7 @@ def given(root, **changed):
         "pool": [{"dataset": str(root)}, {"dataset": str(root), "corruption": "contrast", "severity": 5}],
         "learners": [{"learner": "zero-shot"}, COOP],
         "estimators": [{"estimator": name} for name in ("AC", "FRAP")],
-        "decomposition": {"settings": {"steps": 10, "semantic_width": 112}},
+        "decomposition": DECOMPOSITION,
         "quantiles": {"covariate": [0.1, 0.9]},
         "shots": 4,
         "views": 1,
@@ -82,8 +83,8 @@ def columns(record, name):
 
 def test_stages_do_what_is_missing_and_no_more(ran):
     spec, folder, made, records = ran
-    # Shots, 20 base, 8 validation and 80 pool images; shots once more, without views; 8 names in 80 sentences.
-    assert made == [16 + 20 + 8 + 80, 16, 8 * 80, 20 + 80]
+    # Shots, 20 base, 8 validation and 80 pool images; shots once more, without views; 8 names in 4 sentences.
+    assert made == [16 + 20 + 8 + 80, 16, 8 * 4, 20 + 80]
     again, same = run(spec, folder, folder / "cache")
     assert again == [0, 0, 0, 0] and [one.metrics for one in same] == [one.metrics for one in records]
 
@@ -276,7 +277,7 @@ def test_keys_change_with_what_a_result_depends_on(shapes, tmp_path):
 
     known = keys()
     changes = ({"least": 4}, {"levels": 4}, {"shots": 3}, {"k": 3}, {"images": 20}, {"estimators": []}, {"seeds": [3]})
-    for changed in (*changes, {"decomposition": {"settings": {"steps": 11, "semantic_width": 112}}}):
+    for changed in (*changes, {"decomposition": DECOMPOSITION | {"settings": {"steps": 11}}}):
         assert not set(known) & set(keys(**changed)), changed
     assert keys(learners=[COOP])[0] != known[0]
 

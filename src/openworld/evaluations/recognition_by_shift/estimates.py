@@ -7,7 +7,6 @@ and new images have moved away together; the first reference is zero-shot CLIP w
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 
 import numpy as np
 import torch
@@ -31,6 +30,7 @@ from openworld.evaluations.recognition_by_shift.results import (
 from openworld.evaluations.recognition_by_shift.spec import RecognitionByShiftSpec
 from openworld.evaluations.runtime import Machine, encoded
 from openworld.evaluations.shift_cells import DividedPool
+from openworld.learners import Answer
 from openworld.results import METRICS, Result, Value
 from openworld.results.value import value_or
 from openworld.shifts import ShiftGrid
@@ -41,21 +41,16 @@ TRUE, ESTIMATED = METRICS["accuracy"], METRICS["estimated_accuracy"]
 NO_IMAGE = "the level has no image"
 
 
-@dataclass(frozen=True, eq=False)
-class LearnerAnswers:
-    """Answers on n images."""
-
-    table: dict[str, np.ndarray]  # the columns of `image_table`, labels by all names
-    logits: np.ndarray  # float32[n, C]; float32[0, 0] where no estimator needs them
-    base_logits: np.ndarray | None = None  # of a learner that has others for base names
+Scored = tuple[dict[str, np.ndarray], Answer]
+"""What a learner says of n images: the columns of `image_table`, labels by all names, and what that was made of."""
 
 
 def estimate_cells(
-    task: RecognitionByShiftSpec, validation: LearnerAnswers, pool: LearnerAnswers, grid: ShiftGrid, similar: Mapping
+    task: RecognitionByShiftSpec, validation: Scored, pool: Scored, grid: ShiftGrid, similar: Mapping
 ) -> tuple[list[Result], dict[str, list[str]]]:
     """Return rows of true and estimated accuracy by cell, and {estimator: a warning for every cell where it warned}."""
     learner, at_home = task.learner.label, _right(validation)
-    fitted_on = _outputs(validation, np.arange(len(validation.logits)), similar["validation"], labelled=True)
+    fitted_on = _outputs(validation, np.arange(len(at_home)), similar["validation"], labelled=True)
     fits = fit_all(task.estimators, fitted_on, {})
     right, labels = _right(pool), [estimator.label for estimator in task.estimators]
     warnings: dict[str, list[str]] = {label: [] for label in labels}
@@ -91,27 +86,20 @@ def similarities_of(
     return similar
 
 
-def _outputs(
-    answers: LearnerAnswers, rows: np.ndarray, similar: Mapping[str, np.ndarray], *, labelled: bool = False
-) -> Answers:
-    labels = answers.table["label"][rows]
+def _outputs(scored: Scored, rows: np.ndarray, similar: Mapping[str, np.ndarray], *, labelled: bool = False) -> Answers:
+    labels, logits = scored[0]["label"][rows], scored[1].logits[rows]
     shown_labels = labels if labelled else None
-    outputs = {name: Outputs(answers.logits[rows], shown_labels, views[rows]) for name, views in similar.items()}
-    return Answers(rows, labels, outputs or {"": Outputs(answers.logits[rows], shown_labels)})
+    outputs = {name: Outputs(logits, shown_labels, views[rows]) for name, views in similar.items()}
+    return Answers(rows, labels, outputs or {"": Outputs(logits, shown_labels)})
 
 
-def _right(answers: LearnerAnswers) -> np.ndarray:
+def _right(scored: Scored) -> np.ndarray:
     """bool[n], which images were named right among all names."""
-    return answers.table["joint_prediction"] == answers.table["label"]
+    return scored[0]["joint_prediction"] == scored[0]["label"]
 
 
 def open_world_rows(
-    task: RecognitionByShiftSpec,
-    validation: LearnerAnswers,
-    pool: LearnerAnswers,
-    divided: DividedPool,
-    base: int,
-    similar: Mapping,
+    task: RecognitionByShiftSpec, validation: Scored, pool: Scored, divided: DividedPool, base: int, similar: Mapping
 ) -> Iterator[Result]:
     """Yield what open-world estimators say of the images of every level of appearance, and whether to trust them."""
     # Validation images are labelled ones of the `base` first names; those of the pool are in the order of `divided`.
@@ -135,16 +123,16 @@ def open_world_rows(
 
 
 def _open_world_outputs(
-    task: RecognitionByShiftSpec, answers: LearnerAnswers, rows, base: int, similar: Mapping, *, labelled: bool = False
+    task: RecognitionByShiftSpec, scored: Scored, rows, base: int, similar: Mapping, *, labelled: bool = False
 ) -> OpenWorldOutputs:
-    reference = next(iter(task.references), None)
+    (table, answer), reference = scored, next(iter(task.references), None)
     same_backbone = reference is not None and reference.backbone == task.backbone
     return OpenWorldOutputs(
-        answers.table["score"][rows],
-        base_logits=None if answers.base_logits is None else answers.base_logits[rows],
-        logits=answers.logits[rows],
+        table["score"][rows],
+        base_logits=None if answer.base_logits is None else answer.base_logits[rows],
+        logits=answer.logits[rows],
         n_base=base,
-        labels=answers.table["label"][rows] if labelled else None,
+        labels=table["label"][rows] if labelled else None,
         reference=None if reference is None else similar[reference.name][rows],
         reference_kind="zero-shot" if same_backbone else "independent",
     )

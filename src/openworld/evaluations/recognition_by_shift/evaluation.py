@@ -16,19 +16,19 @@ from openworld.datasets import ClassSplit
 from openworld.evaluations.evaluation import Evaluation
 from openworld.evaluations.learning import fit, training_facts
 from openworld.evaluations.recognition_by_shift.estimates import (
-    LearnerAnswers,
+    Scored,
     estimate_cells,
     open_world_rows,
     similarities_of,
 )
 from openworld.evaluations.recognition_by_shift.results import BASE, LEVEL_START, NEAR, NEW, PARTS, POOL, SAME, cell
 from openworld.evaluations.recognition_by_shift.spec import RecognitionByShiftSpec, names_of
-from openworld.evaluations.recognition_metrics import image_table, rows_of
+from openworld.evaluations.recognition_metrics import Table, image_table, rows_of
 from openworld.evaluations.rows import rows_of_unit, with_names
 from openworld.evaluations.runtime import Clock, Machine, encoded_part
 from openworld.evaluations.shift_cells import DividedPool, divide_pool
-from openworld.evaluations.views import numbers_among
-from openworld.learners import FittedLearner, TextBank
+from openworld.evaluations.views import joined_answers, numbers_among
+from openworld.learners import Answer, FittedLearner, TextBank
 from openworld.metrics import OpenworldAUC, openworld_auc, shift_trend
 from openworld.results import METRICS, Result, Value, interval_of
 from openworld.results.value import value_or
@@ -43,9 +43,9 @@ def answers_on(
     split: ClassSplit,
     machine: Machine,
     *parts: str,
-) -> LearnerAnswers:
+) -> Scored:
     """Return the answers among all names on some image sets of a task, one behind the other."""
-    tables, logits, base_logits, row, group = [], [], [], 0, 0  # ids and groups go on from one set to the next
+    tables, answers, row, group = [], [], 0, 0  # ids and groups go on from one set to the next
     for part in parts:
         features = encoded_part(task, part, machine)
         labels = numbers_among(split.names, features.classnames)[features.labels]
@@ -54,17 +54,11 @@ def answers_on(
         )
         answer = fitted.answer(features, bank)
         tables.append(image_table(answer, features, len(split.base)))
-        if task.estimators:
-            logits.append(np.asarray(answer.logits))
-            base_logits += [] if answer.base_logits is None else [np.asarray(answer.base_logits)]
+        answers.append(answer if task.estimators else Answer(np.zeros((0, 0)), None))  # logits that nobody reads
         images = task.image_sets[part].load()
         row, group = row + len(images), group + int(images.groups.max(initial=-1)) + 1
     table = {name: np.concatenate([table_of_part[name] for table_of_part in tables]) for name in tables[0]}
-    every = np.concatenate(logits) if logits else np.zeros((0, 0), np.float32)
-    return LearnerAnswers(table, every, np.concatenate(base_logits) if base_logits else None)
-
-
-Table = Mapping[str, np.ndarray]
+    return table, joined_answers(answers)
 
 
 def evaluate(task: RecognitionByShiftSpec, machine: Machine) -> UnitResult:
@@ -76,24 +70,24 @@ def evaluate(task: RecognitionByShiftSpec, machine: Machine) -> UnitResult:
     clock.stop("fit")
     bank = fitted.text_bank(split.base_names, split.new_names)
     answers = partial(answers_on, task, fitted, bank, split, machine)
-    base = answers("base")
+    base, _ = answers("base")
     pool = answers(*(part for part in task.image_sets if part.startswith("pool ")))
     clock.stop("score")
-    if not np.array_equal(pool.table["id"], divided.rows):
+    if not np.array_equal(pool[0]["id"], divided.rows):
         raise OpenworldError(
-            f"{len(pool.table['id'])} images of the pool were answered and {len(divided.rows)} measured; an image can "
+            f"{len(pool[0]['id'])} images of the pool were answered and {len(divided.rows)} measured; an image can "
             "be read by one model and not by the other. Start the run again with an empty cache."
         )
     facts = training_facts(task, fitted, shots) | described(task, split, base, divided)
-    shared = [*pool_rows(base.table, divided)]
-    rows = [*shift_rows(task.learner.label, base.table, pool.table, divided, task.least)]
+    shared = [*pool_rows(base, divided)]
+    rows = [*shift_rows(task.learner.label, base, pool[0], divided, task.least)]
     if task.estimators:
         found, of_pool, facts["estimation"] = _estimation(task, answers("validation"), pool, divided, split, machine)
         rows, shared = rows + found, shared + of_pool
     measured = {"style": divided.pool.style[divided.rows].astype(np.int16)}
     for half, degrees in (divided.degrees or {}).items():
         measured |= {half: degrees, f"{half}_level": divided.levels[half].astype(np.int16)}
-    tables = {"base": (base.table, task.image_sets["base"].load()), "pool": (pool.table, divided.pool.images)}
+    tables = {"base": (base, task.image_sets["base"].load()), "pool": (pool[0], divided.pool.images)}
     named = {side: with_names(table, split.names, images.path_of) for side, (table, images) in tables.items()}
     return UnitResult(
         outputs={"base": named["base"], "pool": named["pool"] | measured},
@@ -105,8 +99,8 @@ def evaluate(task: RecognitionByShiftSpec, machine: Machine) -> UnitResult:
 
 def _estimation(
     task: RecognitionByShiftSpec,
-    validation: LearnerAnswers,
-    pool: LearnerAnswers,
+    validation: Scored,
+    pool: Scored,
     divided: DividedPool,
     split: ClassSplit,
     machine: Machine,
@@ -120,17 +114,15 @@ def _estimation(
     images = METRICS["images"]
     counts = [Result(POOL, images, Value(int(count)), cell(*place)) for place, count in np.ndenumerate(grid.counts)]
     warned = {label: {"cells": len(each), "first": each[0]} for label, each in warnings.items() if each}
-    return rows, counts, {"validation_images": len(validation.logits), "warnings": warned}
+    return rows, counts, {"validation_images": len(validation[0]["id"]), "warnings": warned}
 
 
-def described(
-    task: RecognitionByShiftSpec, split: ClassSplit, base: LearnerAnswers, divided: DividedPool
-) -> dict[str, Any]:
+def described(task: RecognitionByShiftSpec, split: ClassSplit, base: Table, divided: DividedPool) -> dict[str, Any]:
     """Return the facts of a record that say what was tuned on what, and what it met."""
     return {
         "sources": list(map(to_json, task.ground.sources)),
         "training": len(task.ground.training.load()),
-        "n_base_images": len(base.table["id"]),
+        "n_base_images": len(base["id"]),
         "n_base_classes": len(split.base),
         "n_new_classes": len(split.new),
         "left_out": task.ground.left_out,

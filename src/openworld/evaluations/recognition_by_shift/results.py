@@ -14,13 +14,13 @@ from typing import Any
 
 import numpy as np
 
+from openworld.evaluations.recognition_metrics import Table
 from openworld.evaluations.rows import rows_of_run
 from openworld.metrics import OpenworldAUC, SeedAverage, average, openworld_auc, paired_test
 from openworld.results import METRICS, Metric, Result, Results, RunFolder, join_seeds
 from openworld.results.comparison import Comparison, comparison_of, correct_for_many
 from openworld.results.join import mean
 from openworld.results.value import Interval, Value, interval_of
-from openworld.runs import Record
 
 NEAR, SAME = "training appearance", "appearance of the new images"
 """The place "view": in which appearance base images are shown."""
@@ -80,11 +80,13 @@ def baseline_of(run: RunFolder) -> str:
 
 
 def read_results(run: RunFolder) -> Results:
-    by_learner: dict[str, list[Record]] = {}
-    for record in sorted(run.records, key=lambda record: record.metrics["seed"]):
-        by_learner.setdefault(record.metrics["learner"], []).append(record)
     learners = [*dict.fromkeys(record.metrics["learner"] for record in run.records)]
-    areas = _Areas({name: [_Images.read(record) for record in by_learner[name]] for name in learners})
+    images: dict[str, list[list[Table]]] = {name: [] for name in learners}
+    for record in sorted(run.records, key=lambda record: record.metrics["seed"]):
+        tables = (record.table(name) for name in ("base", "pool"))
+        arrays = [{key: np.asarray(column) for key, column in table.items()} for table in tables]
+        images[record.metrics["learner"]].append(arrays)
+    areas = _Areas(images)
 
     rows = []
     for row in join_seeds(rows_of_run(run), areas.over_images):
@@ -114,45 +116,33 @@ def _tests(areas: "_Areas", pairs, places: Sequence[Mapping]) -> Sequence[Compar
     )
 
 
-@dataclass(frozen=True, eq=False)
-class _Images:
-    """The images of one record: base test images, and the pool's, by column."""
-
-    base: Mapping[str, np.ndarray]
-    pool: Mapping[str, np.ndarray]
-
-    @classmethod
-    def read(cls, record: Record) -> "_Images":
-        tables = (record.table(name) for name in ("base", "pool"))
-        return cls(*({key: np.asarray(column) for key, column in table.items()} for table in tables))
-
-    def score(self, where: Mapping) -> OpenworldAUC:
-        """The new images of a place against all base test images, or against base images of the pool there."""
-        new = self.pool["side"] == "new"
-        members = self.pool[f"{where['axis']}_level"] == where["level"] if "axis" in where else np.ones_like(new)
-        chosen = {name: self.pool[name][members & new] for name in ("score", "correct", "group")}
-        if where["view"] == SAME:
-            beside = {name: self.pool[name][members & ~new] for name in chosen}
-        else:
-            beside = self.base
-            # Groups are numbered in each image set: without moving them, strangers would count as one group.
-            chosen["group"] = chosen["group"] + int(beside["group"].max(initial=-1)) + 1
-        groups = {"base_groups": beside["group"], "new_groups": chosen["group"]}
-        return openworld_auc(beside["score"], beside["correct"], chosen["score"], chosen["correct"], **groups)
+def _area(base: Table, pool: Table, where: Mapping) -> OpenworldAUC:
+    """The new images of a place against all base test images, or against base images of the pool there."""
+    new = pool["side"] == "new"
+    members = pool[f"{where['axis']}_level"] == where["level"] if "axis" in where else np.ones_like(new)
+    chosen = {name: pool[name][members & new] for name in ("score", "correct", "group")}
+    if where["view"] == SAME:
+        beside = {name: pool[name][members & ~new] for name in chosen}
+    else:
+        beside = base
+        # Groups are numbered in each image set: without moving them, strangers would count as one group.
+        chosen["group"] = chosen["group"] + int(beside["group"].max(initial=-1)) + 1
+    groups = {"base_groups": beside["group"], "new_groups": chosen["group"]}
+    return openworld_auc(beside["score"], beside["correct"], chosen["score"], chosen["correct"], **groups)
 
 
 @dataclass(frozen=True, eq=False)
 class _Areas:
     """OpenworldAUC of learners from their images, seeds in increasing order: means over the seeds."""
 
-    images: Mapping[str, Sequence[_Images]]
+    images: Mapping[str, Sequence[Sequence[Table]]]  # by learner and seed the base test images, and the pool's
     made: dict[tuple, SeedAverage] = field(default_factory=dict)
 
     def at(self, learner: str, where: Mapping) -> SeedAverage:
         """The mean over the seeds at a place, made once."""
         key = learner, tuple(where.items())
         if key not in self.made:
-            self.made[key] = average([seed.score(where) for seed in self.images[learner]])
+            self.made[key] = average([_area(*tables, where) for tables in self.images[learner]])
         return self.made[key]
 
     def over_images(self, row: Result) -> tuple[Interval, ...] | None:
