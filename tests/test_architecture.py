@@ -9,8 +9,6 @@ import sys
 from collections import Counter
 from functools import cache
 
-import pytest
-
 FLOORS = (
     {"core"},
     {"tables"},
@@ -88,9 +86,10 @@ def test_an_evaluation_does_not_know_another(repository):
     assert {(one, other) for one, other in known if one != other} == SLICES_STILL
 
 
-@pytest.mark.parametrize(
-    ("modules", "heavy"),
-    [
+def test_importing_a_room_imports_nothing_heavy():
+    """One after the other in one process; commands that read scores are tried in tests/cli/test_light.py."""
+    lines = ["import sys, openworld", "assert 'openworld.api' not in sys.modules and 'score' in dir(openworld)"]
+    for modules, heavy in (
         ("openworld", {"numpy", "torch", "cyclopts", "rich"}),
         ("openworld.evaluations", {"numpy", "torch"}),
         ("openworld.metrics", {"torch", "PIL", "pyarrow", "scipy", "matplotlib"}),
@@ -99,44 +98,9 @@ def test_an_evaluation_does_not_know_another(repository):
             "openworld.tables.stream, openworld.tables.embeddings, openworld.tables.probabilities",
             {"torch", "PIL", "pyarrow", "scipy", "pandas"},
         ),
-    ],
-)
-def test_importing_a_room_imports_nothing_heavy(modules, heavy):
-    code = f"import sys, {modules}; assert not {heavy} & set(sys.modules), sys.modules.keys()"
-    assert subprocess.run([sys.executable, "-c", code]).returncode == 0
-
-
-def test_scoring_saved_predictions_and_estimating_from_saved_scores_need_no_torch(tmp_path):
-    """The page included: what is scored was computed elsewhere."""
-    rows = "a,2,0.5\na,1,-1\nb,-0.5,1.5\nb,1.5,0\n" * 5
-    (tmp_path / "scores.csv").write_text(f"label,logits:a,logits:b\n{rows}")
-    (tmp_path / "mine.csv").write_text("side,score,correct\n" + "base,0.9,1\nbase,0.2,0\nnew,0.1,1\nnew,0.3,0\n" * 3)
-    code = (
-        "import sys; from openworld.cli.in_process import invoke; from openworld.cli.app import app; "
-        "estimate = ['estimate', '--source', 'scores.csv', '--target', 'scores.csv', '--estimator', 'AC']; "
-        "score = ['score', 'mine.csv']; "
-        "fit = ['estimate', 'fit', '--source', 'scores.csv', '--images', '20', '--out', 'watch']; "
-        "done = [invoke(app, [*words, '--out', words[0]]) for words in (score, estimate)]; "
-        "done += [invoke(app, words) for words in (fit, ['estimate', 'watch', 'watch', 'scores.csv'])]; "
-        "assert not {one.exit_code for one in done} - {0, 4}, done; assert 'torch' not in sys.modules"
-    )
-    assert subprocess.run([sys.executable, "-c", code], cwd=tmp_path).returncode == 0
-
-
-def test_scores_of_detectors_are_compared_without_torch_and_with_few_classes(tmp_path):
-    """As for predictions above; how many of our files define classes is printed, and may not grow."""
-    (tmp_path / "scores.csv").write_text("group,MSP\n" + "id,0.9\nid,0.6\nfar,0.7\nfar,0.2\n" * 5)
-    code = (
-        "import ast, sys, openworld; openworld.detect(scores='scores.csv', replicates=0, quiet=True); "
-        "assert 'torch' not in sys.modules; "
-        "ours = [module.__file__ for name, module in sys.modules.items() if name.split('.')[0] == 'openworld']; "
-        "trees = [ast.parse(open(path, encoding='utf-8').read()) for path in ours]; "
-        "print(sum(any(isinstance(node, ast.ClassDef) for node in tree.body) for tree in trees))"
-    )
-    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    print(f"files with classes: {done.stdout.strip()}")
-    assert int(done.stdout) <= 81
+    ):
+        lines.append(f"import {modules}; assert not {heavy} & set(sys.modules), {modules!r}")
+    assert subprocess.run([sys.executable, "-c", "\n".join(lines)]).returncode == 0
 
 
 def test_run_time_needs_no_other_model_library(repository):

@@ -1,8 +1,6 @@
 """`import openworld as ow`: the commands as functions, which share names, defaults and refusals with them."""
 
 import json
-import subprocess
-import sys
 from itertools import product
 
 import numpy as np
@@ -12,11 +10,6 @@ from PIL import Image
 import openworld as ow
 
 PREDICTIONS = {"side": ["base", "base", "new", "new"], "score": [3.0, 2.0, 1.0, 2.5], "correct": [1, 1, 1, 0]}
-
-
-def test_importing_the_package_imports_none_of_it():
-    code = "import sys, openworld as ow; assert 'openworld.api' not in sys.modules; assert 'score' in dir(ow)"
-    assert subprocess.run([sys.executable, "-c", code]).returncode == 0
 
 
 def test_scored_columns_are_a_run_with_results_tables_figures_and_images():
@@ -50,20 +43,6 @@ def test_a_kept_run_is_opened_and_compared(tmp_path):
     assert (tmp_path / "run" / "report.html").exists()
     found = ow.compare(first, ow.open_run(tmp_path / "run"))
     assert [pair.comparison.difference for pair in found.found.pairs] == [0.0]
-
-
-def test_days_are_watched_from_arrays(tmp_path):
-    generator = np.random.default_rng(0)
-    labels = generator.integers(0, 3, 700)
-    logits = generator.normal(size=(700, 3)) + 2 * np.eye(3)[labels]
-    days = np.datetime64("2024-01-01") + np.arange(300) // 100
-    columns, file = {"logits": logits[:400], "labels": labels[:400]}, tmp_path / "watch.safetensors"
-    fitted = ow.fit_watch(columns, file, timestamps="day", period="1d", images=[100], quiet=True)
-    assert "Fitted on source (400 labelled images" in repr(fitted)
-    answer = ow.watch(file, {"logits": logits[400:], "day": days}, close=True, quiet=True)
-    assert [record.label for record in answer.found.new] == ["2024-01-01", "2024-01-02", "2024-01-03"]
-    again = ow.watch(file, quiet=True)
-    assert again.results == answer.results and not again.found.new and "2024-01-03" in repr(again)
 
 
 @pytest.mark.parametrize("command", ["estimate", "watch"])

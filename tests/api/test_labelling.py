@@ -34,13 +34,9 @@ def test_base_names_may_be_names(tmp_path):
     given = {name: column for name, column in columns().items() if name != "n_base"}
     report = ow.label_plan(given, tmp_path / "plan", n=20, base_names=["class 4", "class 5"], quiet=True)
     assert report.found.kept.base_names == ("class 4", "class 5") and not report.found.kept.closed
-    assert ow.label_plan(given, tmp_path / "closed", n=20, quiet=True).found.kept.closed
-
-
-@pytest.mark.parametrize("kind", ["logits", "probabilities"])
-def test_a_table_of_predictions_is_planned_in_one_call(tmp_path, kind):
-    logits = columns()["logits"]
-    shares = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
-    planned = ow.label_plan({kind: logits if kind == "logits" else shares}, tmp_path / "plan", n=40, quiet=True).found
-    assert planned.plan.of == "overall_accuracy" and planned.kept.closed and planned.file("worksheet.csv").is_file()
-    assert planned.promised.at_best < planned.promised.at_worst
+    shares = np.exp(given["logits"]) / np.exp(given["logits"]).sum(axis=1, keepdims=True)
+    closed = [{"logits": given["logits"]}, {"probabilities": shares}]
+    plans = [ow.label_plan(table, tmp_path / f"{at}", n=40, quiet=True).found for at, table in enumerate(closed)]
+    assert all(planned.kept.closed and planned.plan.of == "overall_accuracy" for planned in plans)
+    best, as_shares = (planned.promised.at_best for planned in plans)
+    assert best == pytest.approx(as_shares) and best < plans[0].promised.at_worst

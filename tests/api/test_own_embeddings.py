@@ -87,19 +87,6 @@ def test_detect(images, files):
     assert numbers(by_file) == numbers(by_rows) == numbers(seen) and len(numbers(seen)) > 3
 
 
-def test_estimate(images, files):
-    options = {"estimator": ("DoC", "ATC-MC", "COT"), "quiet": True}
-    model = {"model": "embedded", "template": SENTENCE}
-    seen = ow.estimate(images["mine"], images["other"], **model, **options)
-    by_rows = ow.estimate(columns(files["mine"]), {"embeddings": columns(files["other"])["embeddings"]}, **options)
-    for method in options["estimator"]:
-        assert value(by_rows, method) == pytest.approx(value(seen, method), abs=0.005)
-
-
-def value(report, method):
-    return next(iter(report.results.where(entity=method, metric="estimated_accuracy", images="target"))).value.value
-
-
 def test_predict(clip, images, files, tmp_path, shared_cache):
     names = images["mine"].classnames
     base, new = names[:60], names[60:]

@@ -8,14 +8,13 @@ import torch
 from openworld import OpenworldError
 from openworld.detectors.engine.texts import mine_negatives
 from openworld.estimators import FRAP
-from openworld.labels import curve_stream
 from openworld.metrics import shift_trend
 from openworld.metrics._robustness import seed_spread
 from openworld.shifts.degrees import farthest
 from openworld.shifts.grid import Levels, equal_width_levels
 from openworld.shifts.matrices import deviation
 
-BIG, ROWS = 1e308, [[1, 0], [0, 1], [1, 0], [1, 0]]
+BIG = 1e308
 PAIRS = {
     "tensor": torch.tensor([0.0, 1.0]),
     "series": pandas.Series([0.0, 1.0]),
@@ -23,16 +22,6 @@ PAIRS = {
     "array": np.array([0.0, 1.0]),
 }
 HIDDEN = np.ma.array([0.0, 1.0], mask=[True, False])
-LOGITS = {
-    "text": [["a", "b"]] * 4,
-    "bytes": b"abcd",
-    "ragged": [[1, 2], [1]] * 2,
-    "objects": [[object(), 1]] * 4,
-    "complex": np.ones((4, 2)) * 1j,
-    "400 digits": [[10**400, 1]] * 4,
-    "too wide": np.full((4, 2), np.longdouble("1e4000")),
-    "masked": np.ma.array(np.ones((4, 2)), mask=[[True, False]] * 4),
-}
 REFUSED = {
     "limits masked": (lambda: seed_spread([0.5, 0.6], limits=HIDDEN), "limits"),
     "cuts masked": (lambda: Levels(HIDDEN), "cuts"),
@@ -43,9 +32,6 @@ REFUSED = {
     "matrix": (lambda: deviation(torch.full((2, 2), 1e100, dtype=torch.float64)), "the matrix holds a number above"),
     "tau": (lambda: FRAP(tau=5e-324), "tau: 5e-324"),
 }
-for kind, own in LOGITS.items():
-    REFUSED[f"logits: {kind}"] = (lambda own=own: curve_stream([0, 0, 1, 1], own), "logits")
-    REFUSED[f"zero-shot: {kind}"] = (lambda own=own: curve_stream([0, 0, 1, 1], ROWS, own), "zero_shot")
 
 
 @pytest.mark.parametrize("call", REFUSED)

@@ -24,7 +24,7 @@ def place(tmp_path_factory, foreign_folder):
     """A folder with drawings, and two folders of images of two classes."""
     folder = tmp_path_factory.mktemp("foreign")
     draw(folder)
-    foreign_folder("altclip")
+    foreign_folder("align")
     from foreign_models import make_image
 
     for part, seed in (("reference", 0), ("new", 100)):
@@ -52,17 +52,10 @@ def test_a_run_of_learners_of_names_alone_is_kept_and_names_other_images(place, 
     assert len(found["images"]) == 1 and found["new_names"] == ["sea otter"]
 
 
-def test_a_learner_that_needs_a_prompted_tower_is_refused_before_anything_is_encoded(place, foreign_folder):
-    spec = NAMES_ALONE.format(backbone=f"transformers:{foreign_folder('altclip')}")
-    (place / "coop.toml").write_text(spec + '[[learners]]\nlearner = "CoOp"\n')
-    refused("CoOp cannot run on", "run", "coop.toml", "--workers", 1, "--out", "coop", cwd=place)
-    assert not (place / "coop").exists()
-
-
 def test_shift_is_measured_in_its_features(place, foreign_folder, monkeypatch):
     monkeypatch.setattr("openworld.own_data.shift.decomposition.STEPS", 5)
     asked = ("--reference", "reference", "--test", "new", "--classnames", "names.txt", "--templates", "few.txt")
-    asked += ("--backbone", f"transformers:{foreign_folder('altclip')}")
+    asked += ("--backbone", f"transformers:{foreign_folder('align')}")
     told(place, "shift", *asked, "--out", "shift")
     assert (place / "shift" / "degrees.csv").is_file()
     refused("image tower", "shift", *asked, "--taught-by", "images", cwd=place)

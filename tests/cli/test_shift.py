@@ -84,12 +84,9 @@ def test_degrees_cells_groups_and_a_page(folders, usual, tmp_path):
     for names in (found, found["examples"][0], {row["metric"] for row in found["results"]}, places - apart):
         assert [name for name in names if f"`{name}`" not in docs] == [], "the page explains every name"
 
+    clip = backbones.load("embedded")
 
-def test_degrees_are_those_of_the_images_by_brute_force(folders, usual, tmp_path):
-    shift(*usual, "--test", folders / "new", "--out", tmp_path)
-    table, clip = degrees(tmp_path), backbones.load("embedded")
-
-    def halves(paths):
+    def halves(paths):  # a brute-force twin
         rows = torch.stack([clip.preprocess(Image.open(path).convert("RGB")) for path in paths])
         with torch.no_grad():
             rows = clip.encode_image(rows).double()

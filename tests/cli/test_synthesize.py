@@ -74,12 +74,13 @@ def test_a_plan_tells_cells_and_degrees_and_makes_nothing(usual, given, tmp_path
         assert rows[f"{half}_degree"][6] == pytest.approx(float((1 - cosine).sort().values[1]), abs=1e-4)
 
 
-def test_images_a_manifest_and_every_prompts_degrees(usual, tmp_path):
-    shown = synthesize(*usual, "--out", tmp_path / "set")
+def test_images_a_manifest_what_a_screen_refused_and_every_prompts_degrees(usual, tmp_path):
+    shown = synthesize(*usual, "--screen", "own_painters:bright", "--out", tmp_path / "set")
     found = read_generated(tmp_path / "set")
     report = found.about["report"]
-    assert f"{len(found)} images in {tmp_path / 'set'}." in shown
-    assert len(found) == report["images"] == 3 * int((np.array(report["unique"]) > 0).sum())
+    assert f"{len(found)} images in {tmp_path / 'set'}; the screen refused {found.refused} more." in shown
+    assert len(found) + found.refused == report["images"] == 3 * int((np.array(report["unique"]) > 0).sum())
+    assert all(found.images.image(row).getpixel((0, 0))[0] >= 128 for row in range(len(found)))
     assert found.images.classnames == ("cat", "sea lion", "kettle", "owl", "train")
     assert found.about["origin"]["neighbour"] == 2 and found.about["origin"]["reference_images"] == 24
     rows = pyarrow.parquet.read_table(tmp_path / "set" / "division" / "prompts.parquet").to_pydict()
@@ -105,15 +106,6 @@ def test_a_half_that_does_not_do_what_it_should_is_told(usual, given, tmp_path):
     for _ in range(2):  # measured, and read again
         shown = synthesize(*usual, "--laid", tmp_path / "poor", "--plan", "--out", tmp_path / "set")
         assert "the half for appearance puts 10 % in the right order" in shown and "half for meaning" not in shown
-
-
-def test_a_screen_of_ones_own_and_what_it_refused(usual, tmp_path):
-    shown = synthesize(*usual, "--screen", "own_painters:bright", "--out", tmp_path / "set", "--json")
-    told, found = json.loads(shown), read_generated(tmp_path / "set")
-    assert told["made"]["images"] == len(found) and told["made"]["refused"] == found.refused
-    (planned,) = (row["value"] for row in told["results"] if row["metric"] == "planned_images")
-    assert len(found) + found.refused == planned
-    assert all(found.images.image(row).getpixel((0, 0))[0] >= 128 for row in range(len(found)))
 
 
 def test_refusals(usual, given, tmp_path):

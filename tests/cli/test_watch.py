@@ -56,6 +56,7 @@ def test_days_one_after_the_other(files, tmp_path):
     np.testing.assert_array_equal(values, [line["accuracy"] for line in lines])
     again = openworld(*WATCH, f"{DAYS - 1:02}.npz", *kept, "--close", cwd=files)
     assert again.exit_code == 3 and "had been counted before" in again.stdout
+    assert json.loads(openworld(*WATCH, *kept, "--json", cwd=files).stdout)["new"] == []  # no file: a look again
 
 
 def test_what_cannot_be_told_is_exit_code_4_and_json_has_all(files, tmp_path):

@@ -75,17 +75,14 @@ def test_beside_a_model_that_names_new_images_each_has_what_is_defined():
     assert all(test.p is None for test in run.comparisons)
 
 
-@pytest.mark.parametrize(
-    "lines",
-    [
-        ["side,score,correct", "base,0.9,true", "base,0.2,false", "new,0.4,", "new,0.1,"],
-        ["side,score,label,prediction", "base,9,cat,cat", "base,2,cat,dog", "new,4,owl,", "new,1,owl,"],
-    ],
-)
-def test_a_csv_file_leaves_the_entries_empty(tmp_path, lines):
-    (tmp_path / "mine.csv").write_text("\n".join(lines) + "\n")
-    found = values(ow.score(tmp_path / "mine.csv"), "model")
-    assert found["base_accuracy"].value == 0.5 and found["auroc"].value == 0.75
+def test_a_csv_file_leaves_the_entries_empty_and_so_does_the_example_of_the_docs(repository, tmp_path):
+    page = (repository / "docs" / "own-predictions.md").read_text(encoding="utf-8")
+    lines = ("side,score,label,prediction", "base,9,cat,cat", "base,2,cat,dog", "new,4,owl,", "new,1,owl,")
+    for text in (page.split("```csv\n")[1].split("```")[0], "\n".join(lines)):
+        (tmp_path / "mine.csv").write_text(text)
+        found = values(ow.score(tmp_path / "mine.csv"), "model")
+        assert found["base_accuracy"].value == 0.5 and found["auroc"].value == 0.75
+        assert CLOSED_SET in found["openworld_auc"].reason
 
 
 @pytest.mark.parametrize("row", [0, IMAGES])
@@ -94,10 +91,3 @@ def test_entries_that_are_empty_here_and_there_are_refused(row):
     rows["correct"][row] = None
     with pytest.raises(OpenworldError, match="or leave it empty for all new images and no other"):
         ow.score(rows)
-
-
-def test_the_example_of_the_docs_is_scored(repository, tmp_path):
-    page = (repository / "docs" / "own-predictions.md").read_text(encoding="utf-8")
-    (tmp_path / "example.csv").write_text(page.split("```csv\n")[1].split("```")[0])
-    found = values(ow.score(tmp_path / "example.csv"), "model")
-    assert found["base_accuracy"].value == 0.5 and CLOSED_SET in found["openworld_auc"].reason

@@ -8,7 +8,7 @@ import re
 
 import numpy as np
 import pytest
-from made_up_stream import answer, code_of
+from made_up_stream import code_of
 from PIL import Image
 
 from openworld import OpenworldError
@@ -112,11 +112,13 @@ def test_paths_of_scores_lie_in_the_folder_that_these_name(tmp_path, photographs
 
 @pytest.fixture
 def stream(world, photographs):
-    columns = world.columns | {"image": np.array([photographs[row % 4] for row in range(400)])}
+    columns = world.columns | {"image": np.array([photographs[1 + row % 3] for row in range(400)])}
     return scores_of(columns, "mine.npz")
 
 
-def test_answers_as_the_page_writes_them_are_read_back(tmp_path, world, stream):
+def test_answers_as_the_page_writes_them_are_read_back_and_a_second_batch_has_its_own(
+    tmp_path, world, stream, monkeypatch
+):
     """The page's own data and the lines that its download has."""
     plan_labels(stream, tmp_path / "plan", n=60)
     asked = content((tmp_path / "plan" / "label.html").read_text(encoding="utf-8"))
@@ -131,15 +133,9 @@ def test_answers_as_the_page_writes_them_are_read_back(tmp_path, world, stream):
     (tmp_path / "plan" / f"answers-{asked['plan']}.csv").write_text("\n".join(lines) + "\n")
     report = read_labels(tmp_path / "plan")
     assert report.found.counts[0] == 60
-
-
-def test_a_second_batch_beside_its_page_has_a_folder_of_its_own(tmp_path, world, stream, monkeypatch):
     monkeypatch.setattr("openworld.own_data.label.page.PAGE_BYTES", 1000)
-    plan_labels(stream, tmp_path / "plan", n=60)
-    answer(tmp_path / "plan", world.truth)
     plan_labels(stream, add=tmp_path / "plan", n=12)
-    for page, folder, count in (("label.html", "images", 60), ("label-2.html", "images-2", 12)):
-        asked = content((tmp_path / "plan" / page).read_text(encoding="utf-8"))
-        assert len(asked["images"]) == count
-        assert all((tmp_path / "plan" / own["image"]).is_file() for own in asked["images"])
-        assert asked["images"][0]["image"].startswith(f"{folder}/")
+    asked = content((tmp_path / "plan" / "label-2.html").read_text(encoding="utf-8"))
+    places = [own["image"] for own in asked["images"]]
+    assert len(places) == 12 and all((tmp_path / "plan" / place).is_file() for place in places)
+    assert places[0] == "images-2/01.jpg"

@@ -60,7 +60,7 @@ def test_with_every_image_labelled_the_numbers_are_those_of_openworld_auc(tmp_pa
     assert "OpenworldAUC on 400 images" in report.verdict[0]
 
 
-@pytest.mark.parametrize("design", ["stratified", "random", "poisson"])
+@pytest.mark.parametrize("design", ["stratified", "poisson"])
 def test_a_few_labels_give_intervals_that_hold_the_truth(tmp_path, world, design):
     report = answered(tmp_path / "few", world, {"design": design, "n": 120})
     found = value(report, "openworld_auc")
@@ -85,12 +85,11 @@ def test_a_plan_says_how_many_labels_each_number_needs_at_best_and_at_worst(tmp_
 
 
 def test_nothing_is_promised_at_best_of_names_of_which_the_stream_says_nothing(tmp_path, world):
-    report = plan(tmp_path / "few", world)
+    report = plan_labels(world.stream(), tmp_path / "few", within=12.0)
     labels = [row.label for row in report.terminal_tables[0].rows]
     assert "AUROC, at best" in labels and not {"OpenworldAUC, at best", "new accuracy, at best"} & set(labels)
     assert report.found.promised.at_best is None and "At best is not known" in said(report)
-    wide = plan_labels(world.stream(), tmp_path / "wide", within=12.0).found.promised
-    assert wide.at_worst == pytest.approx(0.12, abs=0.002)
+    assert report.found.promised.at_worst == pytest.approx(0.12, abs=0.002)
 
 
 def test_the_design_is_plain_until_answers_say_otherwise_and_says_so(tmp_path, world):
@@ -252,16 +251,13 @@ def test_folders_that_will_not_do_are_refused(tmp_path, world):
         plan(tmp_path, world)
 
 
-@pytest.mark.parametrize(
-    ("design", "rows", "words"),
-    [
-        ("stratified", 3, r"97 of 100 images have no answer, and only the first 3 .* strata has enough"),
-        ("poisson", 60, "the poisson design needs all of them"),
-    ],
-)
-def test_a_worksheet_that_is_hardly_begun_says_how_many_are_needed(tmp_path, world, design, rows, words):
-    with pytest.raises(OpenworldError, match=words):
-        answered(tmp_path / "part", world, {"n": 100, "design": design}, rows=range(rows))
+def test_a_worksheet_that_is_hardly_begun_says_how_many_are_needed(tmp_path, world):
+    for design, words in (
+        ("stratified", r"97 of 100 images have no answer, and only the first 3 .* strata has enough"),
+        ("poisson", "the poisson design needs all of them"),
+    ):
+        with pytest.raises(OpenworldError, match=words):
+            answered(tmp_path / design, world, {"n": 100, "design": design}, rows=range(3))
 
 
 def test_streams_of_other_images_are_not_compared(tmp_path, world, other):
