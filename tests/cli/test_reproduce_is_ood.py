@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from in_process import openworld
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "ood" / "by_shift"))
-sys.path.insert(0, str(Path(__file__).parents[1] / "classifiers"))
+TESTS = Path(__file__).parents[1]
+sys.path[:0] = [str(TESTS / part) for part in ("ood", "ood/by_shift", "classifiers")]
 
 from released_cells import plant  # noqa: E402
 

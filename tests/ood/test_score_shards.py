@@ -7,10 +7,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import torch
-from PIL import Image
+from small_images import draw, save_network
 
-from openworld import OpenworldError, classifiers, detectors
-from openworld.backbones.preprocess import Preprocess
+from openworld import OpenworldError, detectors
 from openworld.datasets.formats import folder as folder_format
 from openworld.evaluations.artifacts import MANIFEST, Crew, Stage
 from openworld.evaluations.classifiers import in_folder
@@ -36,14 +35,8 @@ def home(tmp_path_factory):
     root, luck = tmp_path_factory.mktemp("tiny"), np.random.default_rng(0)
     for part, count in COUNTS.items():
         for label, name in enumerate(NAMES):
-            (root / "images" / part / name).mkdir(parents=True)
-            for number in range(count):
-                pixels = luck.integers(40 * label, 256, (8, 8, 3), dtype=np.uint8)
-                Image.fromarray(pixels).save(root / "images" / part / name / f"{number}.png")
-    torch.manual_seed(0)
-    preprocess = Preprocess(8, 8, "squash", (0.5,) * 3, (0.25,) * 3)
-    module = classifiers.build("convnet", len(NAMES), 8)
-    classifiers.save(classifiers.Classifier(module, NAMES, preprocess, "convnet"), root / "network")
+            draw(root / "images" / part / name, count, luck, side=8, low=40 * label, high=256)
+    save_network(root / "network", NAMES, side=8, architecture="convnet", resize="squash")
     return root
 
 

@@ -3,11 +3,8 @@
 from pathlib import Path
 
 import numpy as np
-import torch
 from PIL import Image
-
-from openworld.backbones.preprocess import Preprocess
-from openworld.classifiers import Classifier, build, save
+from small_images import save_network
 
 IDS = {"n01440764": "tench", "n01443537": "goldfish", "n01484850": "great white shark", "n01491361": "tiger shark"}
 OTHERS = ("n01819313", "n02099712")
@@ -29,10 +26,7 @@ def plant(root: Path) -> Path:
             _list(root, f"imagenet21k/{part}", cell, paths, generator)
         made = [f"./cov_{cell[0]}_sem_{cell[1]}/{number}_{17 + cell[1]}_{number % 3}.png" for number in range(10)]
         _list(root, "SynIS", cell, made, generator)
-    torch.manual_seed(0)
-    preprocess = Preprocess(16, 16, "shortest", (0.5,) * 3, (0.25,) * 3)
-    classifier = Classifier(build("convnet", len(IDS), 16), tuple(IDS.values()), preprocess, "convnet")
-    save(classifier, root / "resnet50_imagenet1k_v1")
+    save_network(root / "resnet50_imagenet1k_v1", tuple(IDS.values()), side=16, architecture="convnet")
     return root
 
 

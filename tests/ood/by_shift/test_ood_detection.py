@@ -15,7 +15,6 @@ from openworld.evaluations.runtime import Machine
 from openworld.evaluations.shift_levels import PoolLevels
 from openworld.ood.by_shift.evaluation import EVALUATION, summary
 from openworld.ood.by_shift.measurement import ScoredPool, measure
-from openworld.ood.model_entries import TWO_TOWER, JudgedSpec
 from openworld.runs import RunStore, execute
 
 NETWORK = {"architecture": "convnet", "recipe": {"epochs": 1, "side": 16}}
@@ -81,7 +80,6 @@ def test_stages_do_what_is_missing_and_no_more(ran, tmp_path):
     ("kept", "stage"),
     [
         ("*-weights.safetensors", 0),
-        ("*-classifier.json", 0),
         ("shard-*.safetensors", 1),
         ("decomposition.safetensors", 2),
         ("degrees.safetensors", 3),
@@ -270,26 +268,25 @@ def test_all_images_of_given_cells_must_be_readable(shapes, lists, ran, tmp_path
             EVALUATION(unit.arguments["task"], unit.resources["machine"], unit.inputs)
 
 
+@pytest.fixture
+def one_class(shapes, tmp_path):
+    for part in ("train", "validation"):
+        copytree(shapes / part / "red circle", tmp_path / "one" / part / "red circle")
+    return {"sources": [{"dataset": str(tmp_path / "one")}], "classes": "all"}
+
+
 @pytest.mark.parametrize(
     ("changed", "said"),
     [
         ({"k": 25}, "distances to training image number 25, and there are 24"),
         ({"models": [NETWORK | {"detectors": [{"detector": "KNN"}]}]}, "KNN asks for 50 .* holds 24 of 24 training"),
         ({"models": [NETWORK | {"profile": "is-ood"}]}, "RankFeat: maps are needed, and the model .* no last stage"),
+        (None, "1 class is in distribution, expected 2 or more"),
     ],
 )
-def test_what_would_fail_late_is_refused_at_once(shapes, changed, said):
+def test_what_would_fail_late_is_refused_at_once(shapes, one_class, changed, said):
     with pytest.raises(OpenworldError, match=said):
-        EVALUATION.units(read_protocol(given(shapes, **changed)), Machine())
-
-
-def test_one_class_is_no_closed_world(shapes, tmp_path):
-    for part in ("train", "validation", "test"):
-        copytree(shapes / part / "red circle", tmp_path / "one" / part / "red circle")
-    with pytest.raises(OpenworldError, match="1 class is in distribution, expected 2 or more"):
-        EVALUATION.units(
-            read_protocol(given(tmp_path / "one", pool=[{"dataset": str(shapes)}], classes="all")), Machine()
-        )
+        EVALUATION.units(read_protocol(given(shapes, **(changed or one_class))), Machine())
 
 
 # --- specs ----------------------------------------------------------------------------------------------------
@@ -306,24 +303,6 @@ def test_one_class_is_no_closed_world(shapes, tmp_path):
         ({"id_part": "train"}, "test on images that nothing learned from"),
         ({"cells": {"lists": ["x"]}, "pool": []}, "lists and the folder of their images"),
         ({"quantiles": {"looks": [0.1, 0.9]}}, "looks"),
-        ({"models": [{}]}, "give one"),
-        ({"models": [{"backbone": "embedded", "architecture": "convnet"}]}, "as it is"),
-        ({"models": [{"architecture": "convnet", "template": "a {}."}]}, "two-tower"),
-        ({"models": [{"weights": "here", "recipe": {"epochs": 1}}]}, "not trained"),
-        ({"models": [{"architecture": "convnet", "profile": "is-odd"}]}, "is-ood"),
-        ({"models": [{"architecture": "convnet", "profile": "two-tower"}]}, "texts"),
-        ({"models": [{"backbone": "embedded", "profile": "is-ood"}]}, "gradient"),
-        ({"models": [{"backbone": "embedded", "detectors": [{"detector": "NegLabel"}]}]}, "negatives"),
-        ({"models": [{"backbone": "embedded", "detectors": [{"detector": "AdaNeg"}]}]}, "negatives"),
-        (
-            {"models": [{"backbone": "embedded", "negatives": "nouns.txt", "detectors": [{"detector": "CSP"}]}]},
-            "needs adjectives beside the nouns of nouns.txt",
-        ),
-        (
-            {"models": [{"backbone": "embedded", "detectors": [{"detector": "MSP"}] * 2}]},
-            "labels of detectors of embedded must be distinct",
-        ),
-        ({"models": [NETWORK | {"detectors": [{"detector": "KNN", "settings": {"neighbours": 3}}]}]}, "neighbours"),
         ({"decomposition": {"method": "ICA"}}, "LAID"),
         ({"decomposition": {"settings": {"stepz": 3}}}, "steps"),
         ({"levels": 2}, "levels"),
@@ -355,15 +334,3 @@ def test_a_model_without_seeds_is_one_unit(shapes):
     assert [one.name for one in spec.tasks] == ["convnet, seed 0", "convnet, seed 1", "embedded"]
     assert summary(spec)[1:] == ["2 model(s)", "5 detector(s)"]
     assert set(EVALUATION.fingerprints(spec)) == {"training", "in-distribution test", "pool"}
-
-
-def test_the_profile_of_the_paper_is_the_usual_one():
-    eight = [one.label for one in JudgedSpec("resnet-8").detectors]
-    assert [one.label for one in JudgedSpec(backbone="embedded").detectors] == list(TWO_TOWER)
-    assert eight == ["MSP", "ODIN", "MDS", "GradNorm", "KNN", "DICE", "RankFeat", "ASH"]
-
-
-def test_the_example_is_a_spec(repository):
-    spec = read_protocol(repository / "examples" / "ood-detection-embedded.toml")
-    assert len(spec.pool) == 16 and len(spec.ground.names) == 50
-    assert [one.is_two_tower for one in spec.models] == [False, True]

@@ -8,87 +8,48 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from PIL import Image
+from small_images import draw, network, save_network
 
 import openworld as ow
 from openworld import classifiers, detectors
 from openworld.detectors import KNN, MSP, Activations, Head
-from openworld.ood.detect.places import images_at, known_images, named_sets
+from openworld.ood.detect.places import images_at, known_images
 from openworld.ood.thresholds import SavedModel, SavedThresholds, read_saved_thresholds, write_saved
 from openworld.runs.sealed import seal, unseal
 
 NAMES = ("blue", "green", "red")
-SIDE = 32
 COUNTS = {"train": 8, "validation": 20, "test": 6}
 
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory):
     """Class folders in three parts, others without classes, and a list of these as OpenOOD writes it."""
-    place, generator = tmp_path_factory.mktemp("images"), np.random.default_rng(0)
-
-    def draw(path, channel):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        pixels = generator.integers(0, 60, (SIDE, SIDE, 3))
-        if channel is not None:
-            pixels[..., channel] += 150
-        Image.fromarray(pixels.astype(np.uint8)).save(path)
-
+    place, dice = tmp_path_factory.mktemp("images"), np.random.default_rng(0)
     for part, count in COUNTS.items():
         for channel, name in enumerate(reversed(NAMES)):
-            for number in range(count):
-                draw(place / "mine" / part / name / f"{number}.png", channel)
-    for number in range(7):
-        draw(place / "others" / f"{number}.png", None)
+            draw(place / "mine" / part / name, count, dice, channel=channel)
+    draw(place / "others", 7, dice)
     (place / "others.txt").write_text("".join(f"others/{number}.png -1\n" for number in range(5)))
     return place
 
 
 @pytest.fixture(scope="module")
 def saved(place):
-    torch.manual_seed(0)
-    preprocess = classifiers.Preprocess(SIDE, SIDE, "shortest", (0.5,) * 3, (0.25,) * 3)
-    module = classifiers.build("resnet-8", len(NAMES), SIDE)
-    folder = place / "classifier"
-    classifiers.save(classifiers.Classifier(module, NAMES, preprocess, "resnet-8"), folder)
-    return str(folder)
+    return save_network(place / "classifier", NAMES)
 
 
-def test_scores_of_a_classifier_are_those_of_its_detectors_on_the_same_images(place, saved):
-    report = ow.detect(
-        model=saved,
-        id=place / "mine",
-        ood={"near": place / "others", "far:listed": place / "others.txt"},
-        detector=["MSP", "KNN:k=3"],
-        replicates=0,
-        quiet=True,
-    )
-    sets = report.found
-    assert [(each.name, each.group, len(each)) for each in sets.all] == [
-        ("test", "id", 18),
-        ("validation", "id", 60),
-        ("others", "near", 7),
-        ("listed", "far", 5),
-    ]
-    images = images_at(str(place / "others"))
-    logits = torch.from_numpy(classifiers.load(saved).logits(images))
+def test_a_classifier_scores_as_its_detectors_do_and_kept_thresholds_flag_the_share_that_was_wanted(
+    place, saved, tmp_path
+):
+    out, sets = tmp_path / "out", {"near": place / "others", "far:listed": place / "others.txt"}
+    how = {"detector": ["MSP", "KNN:k=3"], "flag_rate": 0.1, "replicates": 0}
+    report = ow.detect(model=saved, id=place / "mine", ood=sets, **how, out=out, quiet=True)
+    sets = [(each.name, each.group, len(each)) for each in report.found.all]
+    assert sets == [("test", "id", 18), ("validation", "id", 60), ("others", "near", 7), ("listed", "far", 5)]
+    logits = torch.from_numpy(classifiers.load(saved).logits(images_at(str(place / "others"))))
     wanted = MSP().fit().score(Activations(outputs=logits))
-    assert sets.others[0].scores["MSP"] == pytest.approx(wanted.double().numpy(), abs=1e-5)
-    assert "KNN:k=3" in report.results.entities
+    assert report.found.others[0].scores["MSP"] == pytest.approx(wanted.double().numpy(), abs=1e-5)
 
-
-def test_images_are_flagged_by_kept_thresholds_with_the_share_that_was_wanted(place, saved, tmp_path):
-    out = tmp_path / "out"
-    report = ow.detect(
-        model=saved,
-        id=place / "mine",
-        ood=[f"near={place / 'others'}"],
-        detector=["MSP", "KNN:k=3"],
-        flag_rate=0.1,
-        replicates=0,
-        out=out,
-        quiet=True,
-    )
     validation = report.found.validation.scores["KNN:k=3"]
     threshold = json.loads((out / "thresholds.json").read_text())["thresholds"]["KNN:k=3"]
     assert threshold == np.sort(validation)[5] and (validation < threshold).mean() <= 0.1
@@ -116,30 +77,15 @@ def features(tmp_path):
 
 
 def test_features_and_a_head_are_enough(features):
-    report = ow.detect(
-        model=str(features / "head.npz"),
-        id=features / "mine.npz",
-        ood={"far": features / "others.npz"},
-        flag_rate=0.1,
-        out=features / "out",
-        quiet=True,
-    )
+    shared = {"model": str(features / "head.npz"), "id": features / "mine.npz", "quiet": True}
+    shared |= {"ood": {"far": features / "others.npz"}, "replicates": 0}
+    report = ow.detect(**shared, flag_rate=0.1, out=features / "out")
     assert {"MSP", "Energy", "MDS", "RMDS"} <= set(report.results.entities)
-    table = dict(np.load(features / "mine.npz"))
-    train, others = (
-        torch.from_numpy(own) for own in (table["features"][:40], np.load(features / "others.npz")["features"])
-    )
-    detector = KNN(k=5).fit(train)
-    again = ow.detect(
-        model=str(features / "head.npz"),
-        id=features / "mine.npz",
-        ood={"far": features / "others.npz"},
-        detector=["KNN:k=5"],
-        replicates=0,
-        quiet=True,
-    )
-    assert again.found.others[0].scores["KNN:k=5"] == pytest.approx(detector.score(others).double().numpy(), abs=1e-5)
-    wanted = MSP().fit().score(Activations(others, Head(torch.eye(3, 5))))
+    train, others = (np.load(features / f"{name}.npz")["features"] for name in ("mine", "others"))
+    detector = KNN(k=5).fit(torch.from_numpy(train[:40]))
+    again = ow.detect(**shared, detector=["KNN:k=5"]).found.others[0].scores["KNN:k=5"]
+    assert again == pytest.approx(detector.score(torch.from_numpy(others)).double().numpy(), abs=1e-5)
+    wanted = MSP().fit().score(Activations(torch.from_numpy(others), Head(torch.eye(3, 5))))
     assert report.found.others[0].scores["MSP"] == pytest.approx(wanted.double().numpy(), abs=1e-5)
     flagged = ow.detect(features / "others.npz", apply=features / "out", detector=["MDS"], quiet=True).found
     assert flagged.flagged.mean() > 0.5
@@ -220,24 +166,13 @@ def test_parts_of_a_place_are_found_by_their_names(place):
         ({"detector": ["MCM"]}, "MCM needs"),
         ({"detector": ["MSB"]}, "did you mean"),
         ({"model": ""}, "images need a model"),
+        ({"detector": ["MSP"], "flag_rate": 0.01}, "60 validation images are too few to flag 1 %: give 100"),
     ],
 )
 def test_what_cannot_work_is_refused(place, saved, how, said):
     given = {"model": saved, "id": str(place / "mine"), "ood": [f"near={place / 'others'}"]}
     with pytest.raises(ow.OpenworldError, match=said):
         ow.detect(**given | how, quiet=True)
-
-
-def test_too_few_validation_images_for_a_rate_are_refused(place, saved):
-    given = {"id": str(place / "mine"), "ood": [f"near={place / 'others'}"], "detector": ["MSP"]}
-    with pytest.raises(ow.OpenworldError, match="60 validation images are too few to flag 1 %: give 100"):
-        ow.detect(model=saved, **given, flag_rate=0.01, quiet=True)
-
-
-def test_files_that_a_list_names_and_that_are_not_there_are_counted(tmp_path):
-    (tmp_path / "list.txt").write_text("a b.png 3\nc.png 1\n")
-    with pytest.raises(ow.OpenworldError, match="2 of 2 images"):
-        named_sets([f"far={tmp_path / 'list.txt'}"])
 
 
 def test_all_leaves_out_what_the_model_cannot_serve_and_what_cannot_learn_says_so(place, saved, monkeypatch):
@@ -251,25 +186,18 @@ def test_all_leaves_out_what_the_model_cannot_serve_and_what_cannot_learn_says_s
 
 
 def test_members_and_dropout_serve_the_detectors_that_sample_and_all_says_what_is_left_out(place, saved, tmp_path):
-    torch.manual_seed(1)
-    preprocess = classifiers.Preprocess(SIDE, SIDE, "shortest", (0.5,) * 3, (0.25,) * 3)
-    dropping = classifiers.build("convnet", len(NAMES), SIDE)
-    other = classifiers.Classifier(classifiers.build("resnet-8", len(NAMES), SIDE), NAMES, preprocess, "resnet-8")
-    classifiers.save(other, tmp_path / "other")
-    classifiers.save(classifiers.Classifier(dropping, NAMES, preprocess, "convnet"), tmp_path / "dropping")
+    other = save_network(tmp_path / "other", NAMES, seed=1)
+    dropping = save_network(tmp_path / "dropping", NAMES, architecture="convnet")
     of_images = {"id": place / "mine", "ood": {"near": place / "others"}, "replicates": 0, "quiet": True}
-    report = ow.detect(model=saved, member=[str(tmp_path / "other")], detector=["DeepEnsemble", "MSP"], **of_images)
+    report = ow.detect(model=saved, member=[other], detector=["DeepEnsemble", "MSP"], **of_images)
     images = images_at(str(place / "others"))
-    both = [classifiers.load(folder).logits(images) for folder in (saved, tmp_path / "other")]
+    both = [classifiers.load(folder).logits(images) for folder in (saved, other)]
     mean = sum(torch.as_tensor(logits).double().softmax(1) for logits in both) / 2
     (others,) = report.found.others
     assert np.allclose(others.scores["DeepEnsemble"], mean.amax(1).numpy(), atol=1e-6)
-    assert (
-        "MCDropout" in ow.detect(model=str(tmp_path / "dropping"), detector=["MCDropout"], **of_images).found.detectors
-    )
+    assert ow.detect(model=dropping, detector=["MCDropout"], **of_images).found.detectors == ("MCDropout",)
     for detector, said in {"MCDropout": "no layer that drops", "DeepEnsemble": "--member"}.items():
         with pytest.raises(ow.OpenworldError, match=said):
             ow.detect(model=saved, detector=[detector], **of_images)
-    strange = classifiers.Classifier(other.module, NAMES[::-1], preprocess, "resnet-8")
     with pytest.raises(ow.OpenworldError, match="another order"):
-        ow.detect(model=saved, member=[strange], detector=["MSP"], **of_images)
+        ow.detect(model=saved, member=[network(NAMES[::-1])], detector=["MSP"], **of_images)

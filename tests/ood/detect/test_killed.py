@@ -6,8 +6,7 @@ import time
 
 import numpy as np
 import pytest
-import torch
-from PIL import Image
+from small_images import draw, save_network
 
 import openworld as ow
 from openworld import classifiers
@@ -25,13 +24,8 @@ def place(tmp_path_factory):
     place, dice, names = tmp_path_factory.mktemp("images"), np.random.default_rng(0), ("blue", "green", "red")
     folders = {f"mine/{part}/{name}": count for part, count in COUNTS.items() for name in names}
     for folder, count in (folders | {"near": 4, "far": 4}).items():
-        (place / folder).mkdir(parents=True)
-        for number in range(count):
-            Image.fromarray(dice.integers(0, 256, (32, 32, 3)).astype(np.uint8)).save(place / folder / f"{number}.png")
-    torch.manual_seed(0)
-    preprocess = classifiers.Preprocess(32, 32, "shortest", (0.5,) * 3, (0.25,) * 3)
-    module = classifiers.build("resnet-8", len(names), 32)
-    classifiers.save(classifiers.Classifier(module, names, preprocess, "resnet-8"), place / "classifier")
+        draw(place / folder, count, dice)
+    save_network(place / "classifier", names)
     return place
 
 

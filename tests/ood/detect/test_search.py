@@ -5,6 +5,7 @@ from collections import Counter
 import numpy as np
 import pytest
 import torch
+from small_images import draw, save_network
 
 import openworld as ow
 from openworld import classifiers
@@ -129,19 +130,11 @@ def test_a_search_wants_in_distribution_validation_images(place, tmp_path):
 @pytest.fixture(scope="module")
 def images(tmp_path_factory):
     """Colours in three parts, noise twice, and a small network that nobody trained."""
-    from PIL import Image
-
     place, dice = tmp_path_factory.mktemp("images"), np.random.default_rng(0)
     counts = {"mine/train/red": 6, "mine/train/green": 6, "mine/validation/red": 8, "mine/test/red": 5}
     for folder, count in (counts | {"near": 7, "noise": 9}).items():
-        (place / folder).mkdir(parents=True)
-        for number in range(count):
-            pixels = dice.integers(0, 200, (32, 32, 3)).astype(np.uint8)
-            Image.fromarray(pixels).save(place / folder / f"{number}.png")
-    torch.manual_seed(0)
-    preprocess = classifiers.Preprocess(32, 32, "shortest", (0.5,) * 3, (0.25,) * 3)
-    module = classifiers.build("resnet-8", 2, 32)
-    classifiers.save(classifiers.Classifier(module, ("green", "red"), preprocess, "resnet-8"), place / "classifier")
+        draw(place / folder, count, dice)
+    save_network(place / "classifier", ("green", "red"))
     return place
 
 
