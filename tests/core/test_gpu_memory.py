@@ -30,22 +30,17 @@ def test_every_row_is_done_once_and_in_order_with_as_many_as_fit(caplog):
     assert room.tried[-2:] == [2, 2]  # remembered: what did not fit is not tried again
 
 
-def test_with_room_enough_nothing_is_said(caplog):
+def test_with_room_enough_nothing_is_said_and_no_row_is_asked_for_once(caplog):
     room = Room(8)
     assert len(BatchSize(8, "encoding images").parts(room, 20)) == 3
     assert room.tried == [8, 8, 4] and not caplog.text
-
-
-def test_no_row_is_asked_for_once():
     assert BatchSize(8, "answering").parts(Room(8), 0) == [[]]
 
 
-def test_one_row_that_does_not_fit_is_refused_with_what_to_do():
+def test_one_row_that_does_not_fit_is_refused_with_what_to_do_and_other_errors_pass():
     with pytest.raises(OpenworldError, match="answering with GMoP.*--workers.*--device cpu"):
         BatchSize(4, "answering with GMoP").parts(Room(0), 4)
 
-
-def test_other_errors_pass():
     def broken(rows):
         raise RuntimeError("a shape is wrong")
 

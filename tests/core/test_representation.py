@@ -6,12 +6,10 @@ import re
 from dataclasses import fields, is_dataclass
 
 import numpy as np
-import pytest
 
 import openworld
 from openworld import datasets
 from openworld.core.representation import short_repr
-from openworld.estimators import COTT, Outputs
 from openworld.features import Features
 
 ROOMS = ("metrics", "estimators", "labels", "detectors", "datasets", "features", "learners", "shifts", "classifiers")
@@ -38,12 +36,3 @@ def test_an_image_set_and_encoded_images():
     rows = np.arange(50_000)
     features = Features(np.zeros((50_000, 4), np.float32), rows, rows, rows, tuple(map(str, rows)), "a" * 64)
     assert "float32[50000, 4]" in repr(features) and "50000 in all" in repr(features) and len(repr(features)) < 600
-
-
-@pytest.mark.filterwarnings("ignore::UserWarning")
-def test_an_estimate_of_many_classes():
-    logits = np.random.default_rng(0).normal(size=(400, 40))
-    outputs = Outputs(logits, labels=np.arange(400) % 40)
-    estimate = COTT().fit(outputs).estimate(outputs)
-    assert "accuracy=" in repr(estimate) and len(repr(estimate)) < 2000
-    assert "logits=float64[400, 40]" in repr(outputs)

@@ -85,7 +85,7 @@ def test_a_sequence_of_numbers_may_be_an_array_a_tensor_or_a_column(make):
     ("given", "sentence"),
     [
         ({"top": 0}, "top is 0, expected 1 or more"),
-        ({"share": 1.5}, "share is 1.5, expected a number from 0 to 1"),
+        ({"part": 1.5}, "part is 1.5, expected a number from 0 to 1"),
         ({"device": "gpu"}, "unknown device 'gpu'; expected auto, cpu"),
         ({"out": ""}, "out: '' came .str., expected a path or text or nothing"),
         ({"out": b"x"}, "out: b'x' came"),
@@ -93,14 +93,11 @@ def test_a_sequence_of_numbers_may_be_an_array_a_tensor_or_a_column(make):
     ],
 )
 def test_ranges_devices_paths_and_open_arguments_are_checked(given, sentence):
+    share = Annotated[float, Range(0, 1)]
+
     @checked
     def called(
-        *parts: int,
-        top: Positive = 1,
-        share: Annotated[float, Range(0, 1)] = 0.5,
-        device="cpu",
-        out: Path | str | None = None,
-        **x: str,
+        *parts: int, top: Positive = 1, part: share = 0.5, device="cpu", out: Path | str | None = None, **x: str
     ):
         return parts, out, x
 
@@ -127,14 +124,7 @@ def test_what_a_function_is_called_with_is_checked_and_its_signature_stays():
     assert called(**good)[1] == ["a"] and called(*good.values())[2] == {"a": 1}
     assert list(inspect.signature(called).parameters) == list(good)
     assert list(inspect.signature(Settings).parameters)[:2] == ["rate", "steps"]
-    for name, wrong in (
-        ("own", 3),
-        ("many", "text"),
-        ("many", [1]),
-        ("many", 3),
-        ("table", []),
-        ("table", {"a": "b"}),
-        ("parts", 3),
-    ):
+    wrong_of = {"own": [3], "many": ["text", [1], 3], "table": [[], {"a": "b"}], "parts": [3]}
+    for name, wrong in ((name, wrong) for name, every in wrong_of.items() for wrong in every):
         with pytest.raises(OpenworldError, match=f"^{name}"):
             called(**good | {name: wrong})

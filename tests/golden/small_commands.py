@@ -70,7 +70,7 @@ def estimate_with_known_shifts(_: Path) -> Any:
 
 
 def estimate_over_time(_: Path) -> Any:
-    source, target = scored(400, 0), scored(600, 2, sure=1.4, days=5)
+    source, target = scored(300, 0), scored(360, 2, sure=1.4, days=3)
     how = {"timestamps": "time", "period": "1d", "alert": 0.7, "estimator": ["AC", "DoC", "FRAP"]}
     labelled = ow.estimate(source, unlabelled(target), **how, labels=late_labels(target, 0.3), **QUIET)
     return ow.estimate(source, unlabelled(target), **how, by_class=True, classnames=NAMES, **QUIET), labelled
@@ -257,20 +257,12 @@ def _predictions(seed: int) -> dict[str, Any]:
             new = np.arange(120) % 2 == 1
             label = np.where(new, 4, 0) + np.arange(120) % 8 // 2
             right = generator.random(120) < 0.4 + 0.3 * skill / 1.3
-            parts.append(
-                {
-                    "model": np.full(120, model),
-                    "seed": np.full(120, number),
-                    "id": np.arange(120),
-                    "group": np.arange(120) // 2,
-                    "part": np.where(np.arange(120) < 40, "validation", "test"),
-                    "side": np.where(new, "new", "base"),
-                    "label": np.char.add("c", label.astype(str)),
-                    "prediction": np.char.add("c", np.where(right, label, (label + 1) % 8).astype(str)),
-                    "score": generator.normal(size=120) - skill * new,
-                    "confidence": generator.random(120),
-                }
-            )
+            part = {"model": np.full(120, model), "seed": np.full(120, number), "id": np.arange(120)}
+            part |= {"group": np.arange(120) // 2, "part": np.where(np.arange(120) < 40, "validation", "test")}
+            part |= {"side": np.where(new, "new", "base"), "label": np.char.add("c", label.astype(str))}
+            part["prediction"] = np.char.add("c", np.where(right, label, (label + 1) % 8).astype(str))
+            scores = {"score": generator.normal(size=120) - skill * new, "confidence": generator.random(120)}
+            parts.append(part | scores)
     return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
 
@@ -308,28 +300,13 @@ def predict(out: Path) -> Any:
 
 
 COMMANDS = {
-    "estimate": estimate,
-    "estimate-against-truth": estimate_against_truth,
-    "estimate-with-partners": estimate_with_partners,
-    "estimate-with-known-shifts": estimate_with_known_shifts,
-    "estimate-over-time": estimate_over_time,
-    "estimate-by-chunks": estimate_by_chunks,
-    "estimate-with-labels": estimate_with_labels,
-    "estimate-by-level": estimate_by_level,
-    "estimate-open-world": estimate_open_world,
-    "estimate-on-images": estimate_on_images,
-    "watch": watch,
-    "detect-from-scores": detect_from_scores,
-    "detect-by-shift": detect_by_shift,
-    "detect-on-images": detect_on_images,
-    "detect-with-a-search": detect_with_a_search,
-    "label": label,
-    "label-of-two-models": label_of_two_models,
-    "label-of-a-classifier": label_of_a_classifier,
-    "shift-of-images": shift_of_images,
-    "shift-of-embeddings": shift_of_embeddings,
-    "synthesize": synthesize,
-    "score-and-what-follows": score_and_what_follows,
-    "predict": predict,
+    call.__name__.replace("_", "-"): call
+    for call in (
+        *(estimate, estimate_against_truth, estimate_with_partners, estimate_with_known_shifts, estimate_over_time),
+        *(estimate_by_chunks, estimate_with_labels, estimate_by_level, estimate_open_world, estimate_on_images, watch),
+        *(detect_from_scores, detect_by_shift, detect_on_images, detect_with_a_search),
+        *(label, label_of_two_models, label_of_a_classifier, shift_of_images, shift_of_embeddings),
+        *(synthesize, score_and_what_follows, predict),
+    )
 }
 """Name of a case -> a call that returns a report, or several, and texts or mappings of numbers beside them."""

@@ -77,12 +77,8 @@ def rounding() -> str:
     parts = [part.numpy() for part in parts]
     with threadpool_limits(1, "blas"):
         for rows in (parts[1], parts[1].astype(np.float64)):  # NumPy has libraries of its own
-            parts += [
-                rows @ rows.T,
-                np.exp(np.minimum(rows, 1)),
-                np.einsum("ij,ij->i", rows, rows),
-                np.linalg.svd(rows)[1],
-            ]
+            parts += [rows @ rows.T, np.exp(np.minimum(rows, 1)), np.einsum("ij,ij->i", rows, rows)]
+            parts.append(np.linalg.svd(rows)[1])
     return sha256(b"".join(part.tobytes() for part in parts)).hexdigest()[:16]
 
 

@@ -1,5 +1,3 @@
-import builtins
-import functools
 import os
 import threading
 
@@ -50,13 +48,10 @@ def test_an_end_between_the_two_renames_puts_the_old_folder_back(tmp_path, monke
     assert [path.name for path in tmp_path.iterdir()] == ["goal"] and (goal / "a").read_bytes() == b"1"
 
 
-def open_full(opened, path, mode):
-    return opened("/dev/full", mode)
-
-
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
 def test_a_full_disk_is_told_with_the_name_of_the_file(tmp_path, monkeypatch):
-    monkeypatch.setattr(builtins, "open", functools.partial(open_full, open))
+    opened = open
+    monkeypatch.setattr("builtins.open", lambda path, mode: opened("/dev/full", mode))
     with pytest.raises(OSError, match=r"No space left on device.*table\.parquet"):
         write_folder(tmp_path / "unit", {"table.parquet": b"x"}, tmp_path / "scratch")
     assert not list(tmp_path.iterdir())

@@ -36,9 +36,6 @@ def test_known_digest():
     # printf '{"a":[1,0.1],"b":"é"}' | sha256sum
     assert canonical_json({"b": "é", "a": (1, 0.1)}) == '{"a":[1,0.1],"b":"é"}'
     assert digest({"b": "é", "a": (1, 0.1)}) == "38fe0f4522fbad135142287885d3973f81c4b4a35804d2d11c734e8469391da3"
-
-
-def test_one_and_one_point_zero_and_true_differ():
     assert len({digest(1), digest(1.0), digest(True)}) == 3
 
 

@@ -14,13 +14,6 @@ from openworld.runs import RunStore, Unit
 posix_only = pytest.mark.skipif(os.name == "nt", reason="needs SIGKILL and fork")
 
 
-@pytest.fixture(scope="module")
-def whole(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("whole")
-    finish("run", folder, 1, 0)
-    return folder
-
-
 @posix_only
 @pytest.mark.parametrize(
     ("mode", "number"),

@@ -1,3 +1,5 @@
+import re
+
 import pytest
 from example_units import draws
 
@@ -43,11 +45,15 @@ def test_the_first_failure_stops_and_names_its_unit_and_keeps_the_rest(tmp_path)
 
 @pytest.mark.parametrize("workers", [1, 2])
 def test_finish_does_the_others_and_lists_all_failures_in_order(tmp_path, workers):
-    store, units = RunStore(tmp_path), draws(2)
-    with pytest.raises(OpenworldError, match="2 units failed; the others are kept.\n.*no bad.*\n.*no worse") as caught:
-        execute([failing(pause=0.3), failing("worse"), *units], store, workers=workers, on_failure="finish")
-    assert "unit 'bad'" in str(caught.value)
-    assert all(map(store.has, units))
+    """With several workers also that of a unit which kills whoever begins it."""
+    store, units = RunStore(tmp_path / "run"), draws(2)
+    deadly = [Unit("example_units:die", {"times": 99}, name="deadly", resources={"folder": str(tmp_path)})]
+    bad = [failing(pause=0.3), failing("worse"), *deadly * (workers > 1)]
+    sentences = ["no bad", "no worse", r"'deadly': its process died 3 times \(exit code -9\)"][: len(bad)]
+    with pytest.raises(OpenworldError, match=f"{len(bad)} units failed; the others are kept.\n.*unit 'bad'") as caught:
+        execute([*bad, *units], store, workers=workers, on_failure="finish")
+    assert re.search(".*\n.*".join(sentences), str(caught.value))
+    assert all(map(store.has, units)) and len(list(tmp_path.glob("death-*"))) == 3 * (workers > 1)
 
 
 def test_what_cannot_be_run_is_refused(tmp_path):

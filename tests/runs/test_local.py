@@ -6,20 +6,7 @@ from pathlib import Path
 import pytest
 from example_units import draws
 
-from openworld.core.errors import OpenworldError
 from openworld.runs import RunStore, Unit, execute
-
-
-def deadly(folder, times):
-    return Unit("example_units:die", {"times": times}, name="deadly", resources={"folder": str(folder)})
-
-
-def test_a_unit_that_always_kills_its_worker_fails_and_the_others_are_kept(tmp_path):
-    store, units = RunStore(tmp_path / "run"), draws(2)
-    with pytest.raises(OpenworldError, match=r"unit 'deadly': its process died 3 times \(exit code -9\)"):
-        execute([deadly(tmp_path, 99), *units], store, workers=2, on_failure="finish")
-    assert all(map(store.has, units))
-    assert len(list(tmp_path.glob("death-*"))) == 3
 
 
 def test_a_plain_script_runs_in_several_processes_and_is_run_once(tmp_path):
@@ -54,9 +41,8 @@ def test_workers_stay_on_a_device_and_the_successor_of_a_dead_one_takes_its_devi
         for n in range(4)
     ]
     events = []
-    records = execute(
-        units, RunStore(tmp_path / "run"), workers=2, devices=["cuda:0", "cuda:1"], progress=events.append
-    )
+    how = {"workers": 2, "devices": ["cuda:0", "cuda:1"], "progress": events.append}
+    records = execute(units, RunStore(tmp_path / "run"), **how)
     (lost,) = (event for event in events if event.state == "lost")
     assert "exit code -9" in lost.detail and sum(event.state == "finished" for event in events) == events[-1].done == 4
     timings = [record.timing for record in records]

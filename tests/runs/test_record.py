@@ -34,16 +34,12 @@ def test_equal_results_give_equal_bytes_and_timing_is_not_among_them(written):
     assert pack(unit, later) == pack(unit, result)
 
 
-def test_unknown_tables_and_attachments_are_named(written):
+def test_unknown_tables_and_a_file_changed_after_loading_are_named(written):
     record = written[2]
     with pytest.raises(OpenworldError, match="unknown table .* 'score'; did you mean 'scores'"):
         record.table("score")
     with pytest.raises(OpenworldError, match="unknown attachment"):
         record.attachment("b.png")
-
-
-def test_a_file_changed_after_loading_is_noticed_when_read(written):
-    record = written[2]
     path = record.folder / "attachments" / "a.png"
     path.write_bytes(path.read_bytes()[:-1] + b"!")
     with pytest.raises(OpenworldError, match=r"a\.png is not the file that was written"):
@@ -73,22 +69,18 @@ def test_a_timing_file_that_makes_no_sense_does_no_harm(written, content, second
 @pytest.mark.parametrize(
     "change",
     [
-        (b'"mean": 0', b'"mean": 1'),
-        (b"\n ", b"\n  "),
         (b'"format": 1', b'"format": 2'),
         (b'"seed": 7', b'"seed": 8'),
+        (b"\n ", b"\n  "),
         (b"{", b"["),
-        (b'"seal"', b'"sael"'),
+        (b"seal", b"sael"),
     ],
 )
 def test_a_changed_record_is_refused(written, change):
     path = written[2].folder / "record.json"
     data = path.read_bytes()
-    changed = data.replace(*change)
-    if changed == data:  # the sign of the mean is a matter of the seed
-        changed = data.replace(b'"mean": -0', b'"mean": -1')
-    assert changed != data
-    path.write_bytes(changed)
+    assert data.replace(*change) != data
+    path.write_bytes(data.replace(*change))
     with pytest.raises(OpenworldError, match="is not a record as it was written"):
         load_record(written[2].folder)
 

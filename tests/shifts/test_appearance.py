@@ -55,13 +55,8 @@ def test_it_encodes_image_sets_in_the_place_of_the_backbone_and_settings_are_in_
     cosines = torch.cosine_similarity(*(torch.tensor(one.embeddings[:, :128]) for one in (plain, wide)))
     torch.testing.assert_close(cosines, torch.ones(3))
     other = SimpleNamespace(name="", config=clip.config, preprocess=None, fingerprint="of another")
-    made = [
-        seeing,
-        AppearanceEncoder(clip, depths=(0, 1)),
-        AppearanceEncoder(clip, share=0.5),
-        AppearanceEncoder(other),
-    ]
-    assert len({one.fingerprint for one in made} | {clip.fingerprint}) == 5
+    others = (AppearanceEncoder(clip, depths=(0, 1)), AppearanceEncoder(clip, share=0.5), AppearanceEncoder(other))
+    assert len({one.fingerprint for one in (clip, seeing, *others)}) == 5
 
 
 def test_a_grid_has_a_column_for_each_look(clip, images, tmp_path):

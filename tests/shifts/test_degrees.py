@@ -106,7 +106,6 @@ def test_farthest():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: Levels((0.2, 0.1)), "strictly increase"),
         (lambda: Levels((0.2, 0.2)), "strictly increase"),
         (lambda: equal_width_levels([1, 2], (0.9, 0.1)), "low < high"),
         (lambda: equal_width_levels([1, 2], (0.1, 0.9), 2), "from 3 to"),

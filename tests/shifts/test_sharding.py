@@ -50,7 +50,7 @@ def test_a_row_has_the_same_halves_in_any_company(halves, files):
             assert torch.equal(one, together) and one.dtype == torch.float32
 
 
-@pytest.mark.parametrize(("reference", "images"), [(1000, 1000), (64, 50), (9, 23)])
+@pytest.mark.parametrize(("reference", "images"), [(1000, 1000), (64, 50), (29, 23)])
 def test_the_bytes_do_not_depend_on_the_cut(halves, files, whole, tmp_path, reference, images):
     shards = Shards(reference, images)
     assert content(sharded_degrees(halves, *files, tmp_path, shards=shards)) == whole
@@ -102,13 +102,14 @@ def test_another_decomposition_is_not_mistaken_for_the_first(halves, files, tmp_
 
 def test_refusals(halves, files, tmp_path):
     images, reference = files
-    with pytest.raises(OpenworldError, match=r"is no \.npy file of features"):
-        sharded_degrees(halves, tmp_path / "none.npy", reference, tmp_path)
-    np.save(tmp_path / "flat.npy", np.ones(3))
-    with pytest.raises(OpenworldError, match=r"shape \[3\], expected \[N, D\]"):
-        sharded_degrees(halves, tmp_path / "flat.npy", reference, tmp_path)
-    np.save(tmp_path / "empty.npy", np.ones((0, 24)))
-    with pytest.raises(OpenworldError, match="reference_images is 0"):
-        sharded_degrees(halves, images, tmp_path / "empty.npy", tmp_path)
-    with pytest.raises(OpenworldError, match="did you mean 'local'"):
-        sharded_degrees(halves, images, reference, tmp_path, shards=Shards(engine="lokal"))
+    none, flat, empty = (tmp_path / name for name in ("none.npy", "flat.npy", "empty.npy"))
+    np.save(flat, np.ones(3))
+    np.save(empty, np.ones((0, 24)))
+    for words, some, known, engine in (
+        (r"is no \.npy file of features", none, reference, "local"),
+        (r"shape \[3\], expected \[N, D\]", flat, reference, "local"),
+        ("reference_images is 0", images, empty, "local"),
+        ("did you mean 'local'", images, reference, "lokal"),
+    ):
+        with pytest.raises(OpenworldError, match=words):
+            sharded_degrees(halves, some, known, tmp_path, shards=Shards(engine=engine))

@@ -1,15 +1,13 @@
 """Grids of cells and clouds of dots, which have no series: every cell and dot in its place, on both renderers."""
 
-import base64
-import io
 import re
 import xml.etree.ElementTree as ElementTree
 
 import pytest
+from example_charts import image
 from matplotlib.figure import Figure as Sheet
-from PIL import Image
 
-from openworld.report.charts import CellChart, CellImage, ChartCell, Dots, DotsChart, Quantity
+from openworld.report.charts import CellChart, ChartCell, Dots, DotsChart, Quantity
 from openworld.report.charts.dots import dots_key
 
 CELLS = {
@@ -31,12 +29,6 @@ def test_every_cell_is_drawn_as_what_it_is():
     assert ElementTree.fromstring(svg).get("aria-label") and "<b>" not in svg
 
 
-def test_the_lowest_of_both_lies_at_the_lower_left():
-    rects = list(ElementTree.fromstring(cell_chart(side=50.0).svg({})).iter("rect"))
-    (first,) = (rect for rect in rects if rect.get("class") == "cell")
-    assert [float(first.get("x")), float(first.get("y"))] == [44.0, 8.0 + 50.0]
-
-
 def test_a_darker_shade_is_more_opaque():
     def opacity(shade):
         svg = CellChart("", "", "", ("0",), ("0",), {(0, 0): ChartCell("1", shade)}).svg({})
@@ -45,8 +37,10 @@ def test_a_darker_shade_is_more_opaque():
     assert opacity(0.0) < opacity(0.5) == opacity(-0.5) < opacity(1.0) < 1
 
 
-def test_bounds_lie_where_they_belong():
+def test_the_lowest_of_both_lies_at_the_lower_left_and_bounds_where_they_belong():
     root = ElementTree.fromstring(cell_chart(side=50.0, bounds=(0.5, 1.5)).svg({}))
+    (first,) = (rect for rect in root.iter("rect") if rect.get("class") == "cell")
+    assert [float(first.get("x")), float(first.get("y"))] == [44.0, 8.0 + 50.0]
     upright, level = (node for node in root.iter("line") if node.get("class") == "bound")
     assert float(upright.get("x1")) == 44 + 75 and float(level.get("y1")) == 8 + 100 - 25
 
@@ -55,19 +49,12 @@ def test_rows_of_cells_are_their_data():
     assert list(cell_chart().rows())[1] == {"covariate": 0, "semantic": 1, "auroc": 0.4}
 
 
-def with_images(count):
-    content = io.BytesIO()
-    Image.new("RGB", (4, 4), "teal").save(content, "PNG")
-    address = "data:image/png;base64," + base64.b64encode(content.getvalue()).decode()
-    images = tuple(CellImage(address, f"image {place}") for place in range(count))
-    return CellChart("", "", "", ("0",), ("0",), {(0, 0): ChartCell(images=images, faint=True)}, side=50.0)
-
-
 @pytest.mark.parametrize(("count", "width"), [(1, 48.0), (3, 23.0)])
 def test_images_fill_their_cell(count, width):
-    chart = with_images(count)
+    cell = ChartCell(images=tuple(image(f"image {place}") for place in range(count)), faint=True)
+    chart = CellChart("", "", "", ("0",), ("0",), {(0, 0): cell}, side=50.0)
     images = list(ElementTree.fromstring(chart.svg({})).iter("image"))
-    assert len(images) == count and {float(image.get("width")) for image in images} == {width}
+    assert len(images) == count and {float(each.get("width")) for each in images} == {width}
     assert "cell-rare" in chart.svg({}) and [row["image"] for row in chart.rows()][-1] == f"image {count - 1}"
     axes = Sheet().subplots()
     chart.draw(axes, {})

@@ -2,7 +2,7 @@
 
 import pytest
 
-from openworld.report.charts import Line, LineChart, Quantity, RankChart
+from openworld.report.charts import Quantity, RankChart
 from openworld.report.charts.cells import count_cell
 from openworld.report.charts.drawing.axes import LogAxis
 from openworld.report.charts.drawing.lettering import staggered, text_width, thinned, wrapped
@@ -26,9 +26,5 @@ def test_what_axes_and_cells_say():
     assert [count_cell(count).text for count in (0, 9876, 12345)] == ["", "9,876", "12k"]
 
 
-def test_which_series_stand_in_front_and_which_ranks_share_a_bar():
-    level = Quantity("level", "level")
-    line = Line((0,), (1,))
-    few, many = (LineChart("", level, level, dict.fromkeys(names, line), ("a",)) for names in ("ab", "abcdefgh"))
-    assert few.front == {"a", "b"} and many.front == {"a"}
+def test_which_ranks_share_a_bar():
     assert RankChart("", dict(zip("abcd", (1.0, 1.5, 3.0, 3.2), strict=True)), 2.1).bars == [(1.0, 3.0), (1.5, 3.2)]

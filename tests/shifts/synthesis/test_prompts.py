@@ -66,26 +66,25 @@ def test_a_table_of_ones_own(tmp_path):
 
 
 def test_what_is_no_table_is_refused(tmp_path):
-    for name, text, words in (
-        *(("mine.toml", text, "is no table of styles") for text in ("", "[[style]]\nname = 'x'", "no toml")),
-        *(("mine.json", text, "is no list of SDXL's styles") for text in ("", '["a"]', '[{"name": "x", "prompt": 3}]')),
-    ):
-        (tmp_path / name).write_text(text, encoding="utf-8")
-        with pytest.raises(OpenworldError, match=words):
-            prompt_styles(tmp_path / name)
+    tables = ("mine.toml", "is no table of styles", ("", "[[style]]\nname = 'x'", "no toml"))
+    lists = ("mine.json", "is no list of SDXL's styles", ("", '["a"]', '[{"name": "x", "prompt": 3}]'))
+    for name, words, texts in (tables, lists):
+        for text in texts:
+            (tmp_path / name).write_text(text, encoding="utf-8")
+            with pytest.raises(OpenworldError, match=words):
+                prompt_styles(tmp_path / name)
 
 
 def test_wrong_names_are_refused(prompts):
     styles = prompts.styles
-    wrong = ((("cat", "Cat"), "comes twice"), ((), "no label name"), (("cat", " "), "an empty label"))
-    for labels, words in (*wrong, (("Cat", "cat"), "comes twice")):
+    for call, words in (
+        (lambda: Prompts(("cat", "Cat"), styles), "the label 'Cat' comes twice"),
+        (lambda: Prompts((), styles), "no label name"),
+        (lambda: Prompts(("cat", " "), styles), "an empty label"),
+        (lambda: Prompts(("cat",), (styles[0], styles[0])), "the style 'art nouveau' comes twice"),
+        (lambda: PromptStyle("bare", "no place"), "must hold {} once"),
+        (lambda: PromptStyle("a/b", "{}"), "without '/'"),
+        (lambda: prompts.text(12), "there is no prompt 12"),
+    ):
         with pytest.raises(OpenworldError, match=words):
-            Prompts(labels, styles)
-    with pytest.raises(OpenworldError, match="the style 'art nouveau' comes twice"):
-        Prompts(("cat",), (styles[0], styles[0]))
-    with pytest.raises(OpenworldError, match="must hold {} once"):
-        PromptStyle("bare", "no place")
-    with pytest.raises(OpenworldError, match="without '/'"):
-        PromptStyle("a/b", "{}")
-    with pytest.raises(OpenworldError, match="there is no prompt 12"):
-        prompts.text(12)
+            call()

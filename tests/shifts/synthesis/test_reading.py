@@ -19,14 +19,11 @@ def folder(plan, painter, tmp_path):
 
 def test_labels_styles_levels_and_groups_are_the_plans(plan, folder):
     found = read_generated(folder)
-    assert found.images.name == "set"
-    assert found.images.classnames == plan.prompts.labels
-    assert np.array_equal(found.images.labels, plan.prompt // 4)
-    assert np.array_equal(found.style, plan.prompt % 4)
-    assert np.array_equal(found.images.groups, plan.prompt)
+    assert (found.images.name, found.images.classnames) == ("set", plan.prompts.labels)
     assert found.styles == tuple(style.name for style in plan.prompts.styles)
-    assert np.array_equal(found.grid.semantic, plan.semantic)
-    assert np.array_equal(found.grid.covariate, plan.covariate)
+    columns = (found.images.labels, found.style, found.images.groups, found.grid.semantic, found.grid.covariate)
+    plans = (plan.prompt // 4, plan.prompt % 4, plan.prompt, plan.semantic, plan.covariate)
+    assert all(map(np.array_equal, columns, plans))
     assert found.images.image(6).getpixel((0, 0)) == tuple(plan.commission(6).seed.to_bytes(8, "big")[:3])
 
 
@@ -59,15 +56,14 @@ def test_changed_files_are_refused_by_name(plan, folder):
 def test_a_changed_manifest_or_table_is_refused(folder):
     manifest = folder / "manifest.json"
     about = json.loads(manifest.read_text())
-    manifest.write_text(json.dumps(about | {"version": 99}))
-    with pytest.raises(OpenworldError, match="has version 99, expected 1"):
-        read_generated(folder)
-    manifest.write_text("{")
-    with pytest.raises(OpenworldError, match="is of no generated set"):
-        read_generated(folder)
-    manifest.write_text(json.dumps(about | {"table_sha256": "0"}))
-    with pytest.raises(OpenworldError, match="is not the one its manifest was written for"):
-        read_generated(folder)
+    for text, words in (
+        (json.dumps(about | {"version": 99}), "has version 99, expected 1"),
+        ("{", "is of no generated set"),
+        (json.dumps(about | {"table_sha256": "0"}), "is not the one its manifest was written for"),
+    ):
+        manifest.write_text(text)
+        with pytest.raises(OpenworldError, match=words):
+            read_generated(folder)
     (folder / "images.parquet").unlink()
     with pytest.raises(OpenworldError, match="cannot be read"):
         read_generated(folder)

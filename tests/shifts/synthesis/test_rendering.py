@@ -64,9 +64,10 @@ def test_what_it_cannot_paint_is_said(images):
         return [plan.commission(0)]
 
     style, name = rendered_styles()[0], images.classnames[0]
-    with pytest.raises(OpenworldError, match="unknown class 'no such thing'"):
-        RenderedPainter(images).paint(order("no such thing", style))
-    with pytest.raises(OpenworldError, match="unknown style 'art nouveau'"):
-        RenderedPainter(images).paint(order(name, prompt_styles()[0]))
-    with pytest.raises(OpenworldError, match="has no image of"):
-        RenderedPainter(images.subset([])).paint(order(name, style))
+    for words, some, wanted in (
+        ("unknown class 'no such thing'", images, order("no such thing", style)),
+        ("unknown style 'art nouveau'", images, order(name, prompt_styles()[0])),
+        ("has no image of", images.subset([]), order(name, style)),
+    ):
+        with pytest.raises(OpenworldError, match=words):
+            RenderedPainter(some).paint(wanted)
