@@ -37,7 +37,7 @@ def timed(run: Callable) -> tuple[object, float, float]:
 def models(count: int) -> list[tuple[str, float, float, float]]:
     import pandas
 
-    from openworld.api.finished_run import open_run
+    from openworld.api.finished_runs import open_run
     from openworld.own_data import score
 
     generator = np.random.default_rng(0)

@@ -155,7 +155,7 @@ WRITERS = {
     "features/cache.py",  # the mark of a set in use, which is locked
     "shifts/synthesis/generating.py",  # appends to a journal
     "label_free/watch/exports.py",  # appends lines
-    "api/checking.py",  # appends to the summary of a workflow
+    "api/finished_runs.py",  # appends to the summary of a workflow
     "core/plugins.py",  # standard streams
     "runs/scratch.py",  # an example
 }

@@ -21,12 +21,12 @@ LINES = {
     "datasets": 5_900,
     "ood": 5_650,
     "report": 5_550,
-    "own_data": 4_335,
+    "own_data": 4_320,
     "metrics": 4_450,
     "learners": 4_350,
     "backbones": 4_000,
     "reproduction": 4_200,
-    "api": 3_465,
+    "api": 3_410,
     "shifts": 3_100,
     "runs": 2_230,
     "core": 2_160,
@@ -36,17 +36,17 @@ LINES = {
     "testing": 1_750,
     "classifiers": 1_700,
     "features": 1_400,
-    "cli": 585,
+    "cli": 580,
     "papers": 550,
-    "top": 150,
+    "top": 105,
 }
 """Room -> the most lines of Python that it may have."""
 MOST = {
-    "files": 646,
-    "classes": 760,
+    "files": 639,
+    "classes": 758,
     "small files of one user": 8,
-    "short functions called once": 156,
-    "participles as names": 610,
+    "short functions called once": 155,
+    "participles as names": 609,
     "names that say picture": 0,
 }
 """What is counted in the whole house -> the most of it."""

@@ -55,21 +55,17 @@ if TYPE_CHECKING:
     from openworld import (
         testing as testing,
     )
-    from openworld.api.averaging import average
-    from openworld.api.checking import check
     from openworld.api.citing import cite
-    from openworld.api.deciding import decide
     from openworld.api.detecting import detect
-    from openworld.api.estimating import estimate
+    from openworld.api.estimating import estimate, fit_watch, watch
     from openworld.api.exchange import hub_entries, metrics_of, model_card
-    from openworld.api.finished_run import open_run
+    from openworld.api.finished_runs import average, check, compare, decide, open_run
     from openworld.api.labelling import label_plan, label_read
     from openworld.api.predicting import predict
-    from openworld.api.predictions import compare, score
     from openworld.api.reproducing import reproduce
     from openworld.api.running import run
+    from openworld.api.scoring import score
     from openworld.api.shifting import shift
-    from openworld.api.watching import fit_watch, watch
     from openworld.report.report import Report
 
 __version__ = "0.2.0"

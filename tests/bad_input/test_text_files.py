@@ -16,7 +16,7 @@ from openworld.label_free.estimate.reading import open_table
 from openworld.ood.detect.choosing import names_of as detect_names
 from openworld.ood.scored_sets import read_scores
 from openworld.own_data.label.question import Names, read_answers
-from openworld.own_data.predictions import read_predictions
+from openworld.own_data.score import read_predictions
 from openworld.own_data.shift.decomposition import lines_of
 from openworld.runs.spec import read_given
 from openworld.shifts.synthesis.prompts import prompt_styles

@@ -11,8 +11,7 @@ from made_units import numbers
 import openworld
 from openworld import OpenworldError, metrics
 from openworld.own_data import score
-from openworld.own_data.predictions import read_predictions
-from openworld.own_data.score import units
+from openworld.own_data.score import read_predictions, units
 from openworld.runs import RunStore
 from openworld.tables import files as score_files
 

@@ -2,6 +2,8 @@
 
 A type says what a function takes in Python. `OnCommandLine` beside it says which type text becomes where a person types
 it, since an object can only be given in Python. What cannot be checked by type is checked by what reads the value.
+
+Images, scores and embeddings that people have in Python become what rooms read (`as_input`); none is copied to disk.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -74,8 +76,6 @@ class Input:
         """Return text, an `ImageSet` or a `ScoreFile`, or several of these."""
         if isinstance(value, str) and not self.several:
             return value
-        from openworld.api.inputs import as_input
-
         if self.by_name and isinstance(value, Mapping):
             return {title: as_input(each, title, images=self.images) for title, each in value.items()}
         if not self.several:
@@ -85,6 +85,70 @@ class Input:
             raise OpenworldError(f"{name} is an empty list; give one or more.")
         titles = [name if len(entries) == 1 else f"{name} {place}" for place in range(1, len(entries) + 1)]
         return [as_input(each, title, images=self.images) for each, title in zip(entries, titles, strict=True)]
+
+
+EXPECTED = (
+    'columns such as {"logits": array, "labels": array}, {"embeddings": array}, or {"path": list, "label": list}; a '
+    "table of pandas, polars or pyarrow, a datasets.Dataset, an ImageSet, or paths"
+)
+
+
+def as_input(value: Any, name: str, *, images: bool = True) -> Any:
+    """Return a place as text, an `ImageSet`, or a `ScoreFile` of columns; a report stands for the scores it keeps."""
+    if isinstance(value, str | Path) and str(value):
+        return str(value)
+    from openworld.datasets import ImageSet, hub
+    from openworld.report.report import Report as FinishedReport
+    from openworld.tables.entries import column_names, is_table
+    from openworld.tables.files import scores_of
+
+    if isinstance(value, FinishedReport):
+        if len(value.scores) == 1:
+            return value.scores[0]
+        if value.scores:
+            raise OpenworldError(f"{name} is a report of {len(value.scores)} files; give the columns of all images.")
+        raise OpenworldError(
+            f"the report that came as {name} keeps no scores; give what `openworld.estimate` returned (of images with "
+            "`out`, which keeps their scores)."
+        )
+    if images:
+        features = getattr(value, "features", None)
+        if isinstance(value, ImageSet):
+            return value
+        if isinstance(features, Mapping) and any(type(kind).__name__ == "Image" for kind in features.values()):
+            return hub.from_dataset(value, name)
+        if is_table(value) and "path" in column_names(value):
+            return _images_of_paths(value, name)
+    if not is_table(value):
+        raise OpenworldError(f"{name} came as {type(value).__name__}, expected {EXPECTED}.")
+    return scores_of(value, name)
+
+
+def _images_of_paths(table: Any, name: str) -> "ImageSet":
+    """Return the images of a column `path`, with the classes of a column `label` where there is one."""
+    import numpy as np
+
+    from openworld.datasets.formats import files
+    from openworld.datasets.formats.folder import find_images, images_of_paths
+    from openworld.datasets.formats.split_files import ImageRows
+    from openworld.tables.entries import as_column, column_names, require_filled
+
+    def filled(column: str) -> Any:
+        entries = as_column(table[column], f"column {column} of {name}")
+        require_filled(entries, f"column {column} of {name}")
+        return entries
+
+    names = column_names(table)
+    paths = [str(path) for path in filled("path").tolist()]
+    labels = next((column for column in ("label", "labels") if column in names), None)
+    if labels is None:
+        return images_of_paths(find_images(list(map(Path, paths))), name)
+    classes = filled(labels)
+    if classes.dtype.kind in "iuf":
+        raise OpenworldError(f"the {name} has numbers in its column {labels}; give the names of the classes.")
+    classnames, places = np.unique(classes.astype(str), return_inverse=True)
+    groups = np.unique(filled("group").astype(str), return_inverse=True)[1] if "group" in names else None
+    return files.image_set(name, Path(), classnames.tolist(), ImageRows(tuple(paths), places.ravel(), groups))
 
 
 def _flat(values: Iterable[Any]) -> list[Any]:

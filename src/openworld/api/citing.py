@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from importlib import import_module
 
 from openworld.api.arguments import Report, Run
-from openworld.api.finished_run import as_run
+from openworld.api.finished_runs import as_run
 from openworld.core.errors import OpenworldError, unknown_name
 from openworld.core.plugins import Plugins
 from openworld.core.types import checked

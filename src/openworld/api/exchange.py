@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from openworld import __version__
 from openworld.api.citing import cite
-from openworld.api.finished_run import as_run
+from openworld.api.finished_runs import as_run
 from openworld.core.errors import unknown_name
 from openworld.core.types import checked
 from openworld.papers.bibliography import names_used

@@ -4,7 +4,7 @@ import io
 from pathlib import Path
 
 from openworld.api.arguments import OutputFile
-from openworld.api.finished_run import plain_records
+from openworld.api.finished_runs import plain_records
 from openworld.core.console import observing
 from openworld.core.errors import OpenworldError, unknown_name
 from openworld.core.types import checked

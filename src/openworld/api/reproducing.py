@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 from openworld.api.answers import TextReport
 from openworld.api.arguments import Listed, Numbers, OutputFolder, Report, Views
-from openworld.api.finished_run import open_run
+from openworld.api.finished_runs import open_run
 from openworld.api.work import made_by
 from openworld.core.console import ALERTED, Ending, observing
 from openworld.core.errors import OpenworldError, failing

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from openworld.api.answers import TextReport
 from openworld.api.arguments import EVERY, OutputFolder, Spec
-from openworld.api.finished_run import plain_records
+from openworld.api.finished_runs import plain_records
 from openworld.api.work import made_by
 from openworld.core.console import Ending, observing
 from openworld.core.errors import OpenworldError, failing

@@ -55,7 +55,7 @@ GROUPS: Mapping[str, Mapping[str, Command | tuple[str, Mapping[str, Command]]]] 
         ),
     },
     "Your own data": {
-        "score": Command("predictions:score", ("predictions",)),
+        "score": Command("scoring:score", ("predictions",)),
         "predict": Command(
             "predicting:predict",
             ("model", "images"),
@@ -97,7 +97,7 @@ GROUPS: Mapping[str, Mapping[str, Command | tuple[str, Mapping[str, Command]]]] 
             },
         ),
         "synthesize": Command(
-            "synthesizing:synthesize",
+            "shifting:synthesize",
             groups={
                 "How degrees are measured": "backbone laid templates neighbour levels least seed",
                 "The painter": "weights side steps guidance screen batch",
@@ -106,11 +106,11 @@ GROUPS: Mapping[str, Mapping[str, Command | tuple[str, Mapping[str, Command]]]] 
     },
     "Results": {
         "report": Command("reporting:report", ("folder",)),
-        "compare": Command("predictions:compare", ("first", "second"), {"metric": ("--of",)}),
-        "average": Command("averaging:average", ("runs",)),
-        "check": Command("checking:check", ("run",)),
+        "compare": Command("finished_runs:compare", ("first", "second"), {"metric": ("--of",)}),
+        "average": Command("finished_runs:average", ("runs",)),
+        "check": Command("finished_runs:check", ("run",)),
         "cite": Command("citing:cite", ("runs",)),
-        "decide": Command("deciding:decide", ("run",)),
+        "decide": Command("finished_runs:decide", ("run",)),
     },
     "Look around": {
         "list": Command("listing:list_kinds", ("kinds",)),
@@ -130,7 +130,7 @@ GROUPS: Mapping[str, Mapping[str, Command | tuple[str, Mapping[str, Command]]]] 
 }
 """Group of the help -> name -> command, or what several commands under one name are for, and these."""
 
-PARTS = {"estimate": {"fit": Command("watching:fit_watch"), "watch": Command("watching:watch", ("fitted", "new"))}}
+PARTS = {"estimate": {"fit": Command("estimating:fit_watch"), "watch": Command("estimating:watch", ("fitted", "new"))}}
 """Commands beside a command: where its first word is the name of a part, that part works in its place."""
 
 commands = App(

@@ -204,7 +204,7 @@ def keeps_its_results_as_rows(ran: EvaluationRun) -> None:
 
 def is_compared_with_itself(ran: EvaluationRun) -> None:
     """Two runs of it are compared, in words and as JSON."""
-    from openworld.api.predictions import compare
+    from openworld.api.finished_runs import compare
 
     report = compare(ran.folder, ran.folder)
     assert "second − first" in repr(report), "no difference is shown"

@@ -1,4 +1,4 @@
-"""Predictions of one's own, scored, and two finished runs side by side: `openworld score` and `openworld compare`."""
+"""Predictions of one's own, scored: `openworld score`."""
 
 import os
 import weakref
@@ -6,8 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
-from openworld.api.arguments import OutputFolder, Report, Run, Scores
-from openworld.api.finished_run import folder_of
+from openworld.api.arguments import OutputFolder, Report, Scores
 from openworld.api.work import made_by
 from openworld.core.console import Ending
 from openworld.core.errors import OpenworldError, failing
@@ -81,7 +80,7 @@ def score(
             file = Path(predictions)
         else:  # columns are written into a file, of a matrix a column of lists
             file = scratch / TABLE
-            columns: Any = predictions  # of `api.inputs`
+            columns: Any = predictions  # of `as_input`
             write_file(file, table_bytes(".parquet", columns.table()))
         title = "predictions" if file.parent == scratch else file.name
         scoring.score_file(file, folder, made_by("score"), title, name or "model", all_pairs=all_pairs)
@@ -96,38 +95,3 @@ def score(
         raise
     weakref.finalize(run, held.cleanup)
     return run
-
-
-@checked
-def compare(first: Run, second: Run, metric: str = "") -> Report:
-    """Compare two runs on the same test images, and say for each learner or detector whether it got better.
-
-    Change one thing between the runs, such as the backbone or the number of training images: that is what is compared.
-    Whatever else differs, such as the settings of a learner, is listed above the table. Runs on other test images are
-    refused, because part of their difference would come from the images.
-
-    Every row is a paired test, and the p-values of the table are corrected for their number (Holm). Runs of learners,
-    and predictions that were scored, are paired image by image; runs of OOD detection cell by cell; runs of other
-    evaluations number by number, over the seeds that both runs have.
-
-    Args:
-        first: a run, or its folder.
-        second: another run on the same test images.
-        metric: what is compared: openworld_auc (default), auroc, base_accuracy, new_accuracy, harmonic_mean, ...; of
-            runs of OOD detection auroc (default), auroc_slope, fpr_out_positive, aupr_in, ...
-
-    Returns:
-        A report: `.found.pairs` has each pair of numbers and its test, `.found.changes` what was asked differently.
-
-    Raises:
-        OpenworldError: runs of two evaluations, on other data, without a number in common; an unknown metric.
-    """
-    from openworld.evaluations.finished_runs import compare_runs
-    from openworld.report.run_comparison import comparison_report
-
-    folders = [folder_of(run) for run in (first, second)]
-    here, there = (
-        str(folder) if isinstance(run, str | Path) else str(getattr(run, "title", "") or folder)
-        for run, folder in zip((first, second), folders, strict=True)
-    )
-    return comparison_report(compare_runs(*folders, metric, (here, there)))
