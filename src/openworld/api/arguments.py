@@ -163,11 +163,6 @@ def _flat(values: Iterable[Any]) -> list[Any]:
     return flat
 
 
-def _listed(text: str) -> tuple[str, ...]:
-    """Names with commas between them."""
-    return tuple(filter(None, map(str.strip, text.split(","))))
-
-
 def _numbers(text: str) -> tuple[int, ...]:
     """Whole numbers in a text, with commas or without.
 
@@ -246,7 +241,9 @@ else:
     SeveralImages = Annotated[object, _several, Input(several=True)]
     ScoresOrImages = Annotated[object, _several, Input(several=True, least=1)]
     NamedImages = Annotated[Sequence[str] | Mapping[str, object], _several, Input(several=True, by_name=True)]
-    Listed = Annotated[Sequence[str], OnCommandLine(str, _listed)]
+    Listed = Annotated[
+        Sequence[str], OnCommandLine(str, lambda text: tuple(filter(None, map(str.strip, text.split(",")))))
+    ]
     Numbers = Annotated[Sequence[int], OnCommandLine(str, _numbers)]
     Views = Annotated[int | str, OnCommandLine(str, _views)]
     Places = Annotated[Mapping[str, str | int | float], OnCommandLine(list[str], _places)]
