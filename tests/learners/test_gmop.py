@@ -125,7 +125,7 @@ def test_a_batch_without_pseudo_new_images_trains_the_classifier_alone():
 )
 def test_ablations_fit_and_answer(clip, shots, settings):
     learner = GMoP(detector_context=4, **settings)
-    learner = replace(learner, schedule=replace(learner.schedule, epochs=4))
+    learner = replace(learner, schedule=replace(learner.schedule, epochs=2))
     fitted = learner.fit(clip, shots, seed=1)
     bank = fitted.text_bank(shots.classnames, ("sea turtle", "violin"))
     assert fitted.logits(shots, bank, "all").shape == (len(shots), len(shots.classnames) + 2)

@@ -64,13 +64,6 @@ def test_temperature_by_hand(clip, shots):
     assert torch.equal(terms["total"], terms["cross_entropy"])
 
 
-def test_a_context_that_starts_from_the_sentence_is_zero_shot(clip, shots):
-    learner, names = ProGrad(context_length=4), NameSets(shots.classnames)
-    parameters = learner.start(clip, shots.classnames, torch.Generator())
-    ours, theirs = (one.text_bank(clip, parameters, names).text for one in (learner, ZeroShot()))
-    torch.testing.assert_close(ours, theirs)
-
-
 @pytest.mark.parametrize("dataset", ["oxford_pets", "eurosat", "dtd", "ucf101", "imagenet"])
 def test_starts_with_zeros_then_the_words_and_a_comma_leaves_the_last_word_fixed(clip, dataset):
     learner = ProGrad.published(dataset)

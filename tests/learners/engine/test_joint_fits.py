@@ -10,8 +10,8 @@ from small import SMALL
 from openworld import OpenworldError
 from openworld.learners import LEARNERS, CoOp, Schedule, fit_together
 
-# The contract suite fits all; here draws, stages and patches see sets in different orders.
-TRAINED = ("DeCoOp", "GalLoP", "2SFS")
+# The contract suite fits all on one set; those that share a pass see sets in different orders here.
+TRAINED = ("GMoP", "LoCoOp")
 
 
 @pytest.mark.parametrize("name", TRAINED)

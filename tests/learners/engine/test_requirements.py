@@ -1,11 +1,13 @@
 """Learners on backbones that lack something: tried before an image is encoded, and refused by name."""
 
 import pytest
+import torch
 
-from openworld import backbones
-from openworld.backbones.published_files import EMBEDDED
+from openworld.backbones import ImageConfig, Preprocess, TextConfig, TwoTower, TwoTowerConfig
+from openworld.backbones.foreign.of_objects import encoder_of
 from openworld.core.errors import OpenworldError
 from openworld.learners import LEARNERS
+from openworld.learners.engine.parameter_counts import WordTokenizer
 from openworld.learners.engine.requirements import lacking, offers_everything, require_able
 from openworld.testing import small_world
 
@@ -14,7 +16,19 @@ NAMES_ALONE = {"zero-shot", "zero-shot-ensemble"}
 
 @pytest.fixture(scope="module")
 def foreign():
-    return backbones.load(f"transformers:{EMBEDDED}")
+    """An encoder whose towers are not ours: somebody's object."""
+    clip = small_world().clip
+
+    class Theirs:
+        logit_scale = 100.0
+
+        def encode_image(self, images):
+            return clip.encode_image(torch.stack([clip.preprocess(image) for image in images]))
+
+        def encode_text(self, texts):
+            return clip.encode_text(texts)
+
+    return encoder_of(Theirs())
 
 
 def test_nothing_is_missing_in_clip_and_a_foreign_encoder_runs_learners_of_names_alone(foreign):
@@ -42,8 +56,6 @@ def test_a_learner_of_embeddings_alone_runs_whatever_it_trains(foreign):
         name, consumes = "probe", "views"
 
         def start(self, clip, classnames, generator):
-            import torch
-
             return {"weight": torch.zeros(len(classnames), clip.config.joint_dimension)}
 
         def prepare(self, clip, classnames):
@@ -54,11 +66,6 @@ def test_a_learner_of_embeddings_alone_runs_whatever_it_trains(foreign):
 
 def test_siglip_runs_learners_of_names_alone():
     """Its text tower is not causal, its image tower has no class token."""
-    import torch
-
-    from openworld.backbones import ImageConfig, Preprocess, TextConfig, TwoTower, TwoTowerConfig
-    from openworld.learners.engine.parameter_counts import WordTokenizer
-
     text = TextConfig(width=16, layers=2, heads=2, mlp_width=24, vocabulary=512, causal=False, pool="last")
     image = ImageConfig(16, 8, 16, 2, 2, 24, class_token=False, pre_norm=False, patch_bias=True, pool="attention")
     torch.manual_seed(0)

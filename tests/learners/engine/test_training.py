@@ -63,37 +63,38 @@ def descend(schedule, loop=NOTHING, loss=lambda weight: weight * weight):
     return float(learned["weight"]), history
 
 
-def test_a_step_of_plain_descent():
-    # 2 - 0.1 * 2 * 2
-    weight, history = descend(Schedule(epochs=1, learning_rate=0.1, momentum=0, weight_decay=0, warmup=False))
-    assert weight == pytest.approx(1.6)
-    assert history == ({"total": 4.0},)
-
-
-def test_weight_decay_acts_on_prompts_and_momentum_keeps_going():
+PLAIN = {"epochs": 1, "learning_rate": 0.1, "momentum": 0, "weight_decay": 0, "warmup": False}
+OF_ITS_OWN = Loop(gradient=lambda terms, parameters: {"weight": torch.tensor(1.0)})
+FASTER = Loop(rate_factors={"weight": 5.0})
+STEPS = [  # what is said of the schedule, the loop, and what is left of the weight, whose gradient is twice itself
+    ({}, NOTHING, 1.6),
     # Gradient 4 + 0.5 * 2 = 5, weight 1.5; then 3 + 0.75 + 0.9 * 5 = 8.25 at half the rate.
-    settings = {"learning_rate": 0.1, "momentum": 0.9, "weight_decay": 0.5, "warmup": False}
-    assert descend(Schedule(epochs=2, **settings))[0] == pytest.approx(1.5 - 0.05 * 8.25)
+    ({"epochs": 2, "momentum": 0.9, "weight_decay": 0.5}, NOTHING, 1.5 - 0.05 * 8.25),
+    ({}, OF_ITS_OWN, 1.9),
+    ({}, FASTER, 2 - 5 * 0.1 * 4),
+    ({"warmup": True}, FASTER, 2 - 1e-5 * 4),
+    ({"warmup": True}, Loop(warmup_rate=1e-3), 2 - 1e-3 * 4),
+    # Half of 0.1 and half of the floor: 2 - 0.1 * 4 = 1.6, then 1.6 - 0.07 * 3.2.
+    ({"epochs": 2}, Loop(floor=0.04), 1.6 - 0.07 * 3.2),
+    # 1.6 after the first epoch; then the rate is halved: 1.6 - 0.05 * 3.2.
+    ({"epochs": 2}, Loop(epoch_weights=(0.25, 0.75)), 0.25 * 1.6 + 0.75 * 1.44),
+    # AdamW: a step of the rate against the gradient's sign, and rate * decay of the weight.
+    ({"optimizer": "AdamW", "weight_decay": 0.5}, NOTHING, 2 - 0.1 * 0.5 * 2 - 0.1),
+    ({"optimizer": "Adam"}, NOTHING, 1.9),
+    ({"optimizer": "Adam", "adam_epsilon": 4.0}, NOTHING, 1.95),  # gradient 4: 0.1 * 4 / (4 + 4)
+]
+
+
+@pytest.mark.parametrize(("settings", "loop", "left"), STEPS)
+def test_steps_by_hand(settings, loop, left):
+    weight, history = descend(Schedule(**PLAIN | settings), loop)
+    assert weight == pytest.approx(left, abs=1e-5 if "optimizer" in settings else 1e-9, rel=1e-6)
+    assert history[0] == {"total": 4.0}
 
 
 def test_a_loss_that_is_not_finite_is_told():
     with pytest.raises(OpenworldError, match="diverged"):
-        descend(Schedule(epochs=3, learning_rate=1e30, momentum=0, weight_decay=0, warmup=False))
-
-
-PLAIN = {"learning_rate": 0.1, "momentum": 0, "weight_decay": 0, "warmup": False}
-
-
-def test_a_learner_may_bring_its_own_gradient():
-    loop = Loop(gradient=lambda terms, parameters: {"weight": torch.tensor(1.0)})
-    assert descend(Schedule(epochs=1, **PLAIN), loop)[0] == pytest.approx(1.9)
-
-
-def test_a_factor_acts_on_the_rate_but_not_in_the_warm_up_epoch():
-    loop = Loop(rate_factors={"weight": 5.0})
-    assert descend(Schedule(epochs=1, **PLAIN), loop)[0] == pytest.approx(2 - 5 * 0.1 * 4)
-    warm = Schedule(epochs=1, **PLAIN | {"warmup": True})
-    assert descend(warm, loop)[0] == pytest.approx(2 - 1e-5 * 4)
+        descend(Schedule(**PLAIN | {"epochs": 3, "learning_rate": 1e30}))
 
 
 def test_a_factor_acts_on_all_weights_of_a_part():
@@ -102,42 +103,16 @@ def test_a_factor_acts_on_all_weights_of_a_part():
         {name: torch.tensor(2.0) for name in ("image.a", "image.b", "text.a")},
         lambda weights, images, labels: {"total": sum(weights.values())},
         lambda epoch: iter([(None, None)]),
-        Schedule(epochs=1, **PLAIN),
+        Schedule(**PLAIN),
         loop,
     )
     assert [round(2 - float(weight), 6) for weight in learned.values()] == [0.5, 0.2, 0.1]
-
-
-def test_a_warm_up_rate_of_its_own_and_a_cosine_that_ends_above_zero():
-    warm = Schedule(epochs=1, **PLAIN | {"warmup": True})
-    assert descend(warm, Loop(warmup_rate=1e-3))[0] == pytest.approx(2 - 1e-3 * 4)
-    # Half of 0.1 and half of the floor: 2 - 0.1 * 4 = 1.6, then 1.6 - 0.07 * 3.2.
-    assert descend(Schedule(epochs=2, **PLAIN), Loop(floor=0.04))[0] == pytest.approx(1.6 - 0.07 * 3.2)
-
-
-def test_a_weighted_sum_of_the_epochs():
-    # 1.6 after the first epoch; then the rate is halved: 1.6 - 0.05 * 3.2.
-    loop = Loop(epoch_weights=(0.25, 0.75))
-    assert descend(Schedule(epochs=2, **PLAIN), loop)[0] == pytest.approx(0.25 * 1.6 + 0.75 * 1.44)
 
 
 def test_rates_per_step_and_constant_ones():
     per_step = Schedule(epochs=9, learning_rate=1.0, warmup=False, decay="per step", cosine_epochs=4)
     assert [round(per_step.rate(0, step), 4) for step in (0, 2, 4, 8)] == [1.0, 0.5, 0.0, 1.0]
     assert Schedule(epochs=9, learning_rate=0.3, warmup=False, decay="none").rate(8) == 0.3
-
-
-def test_adamw_takes_weight_decay_off_the_weight():
-    # A step of the rate against the gradient's sign, and rate * decay of the weight.
-    settings = PLAIN | {"optimizer": "AdamW", "weight_decay": 0.5}
-    assert descend(Schedule(epochs=1, **settings))[0] == pytest.approx(2 - 0.1 * 0.5 * 2 - 0.1, abs=1e-5)
-
-
-def test_adams_first_step_is_the_rate_where_epsilon_is_small():
-    settings = PLAIN | {"optimizer": "Adam"}
-    assert descend(Schedule(epochs=1, **settings))[0] == pytest.approx(1.9, abs=1e-5)
-    # gradient 4: 0.1 * 4 / (4 + 4)
-    assert descend(Schedule(epochs=1, adam_epsilon=4.0, **settings))[0] == pytest.approx(1.95, abs=1e-5)
 
 
 def test_a_step_that_does_not_fit_in_memory_is_refused_and_the_batch_is_not_made_smaller():
