@@ -21,7 +21,7 @@ LINES = {
     "datasets": 5_900,
     "ood": 5_650,
     "report": 5_550,
-    "own_data": 4_320,
+    "own_data": 4_305,
     "metrics": 4_450,
     "learners": 4_350,
     "backbones": 4_000,
@@ -36,17 +36,17 @@ LINES = {
     "testing": 1_750,
     "classifiers": 1_700,
     "features": 1_400,
-    "cli": 580,
+    "cli": 555,
     "papers": 550,
-    "top": 105,
+    "top": 90,
 }
 """Room -> the most lines of Python that it may have."""
 MOST = {
     "files": 639,
     "classes": 758,
     "small files of one user": 8,
-    "short functions called once": 155,
-    "participles as names": 609,
+    "short functions called once": 154,
+    "participles as names": 608,
     "names that say picture": 0,
 }
 """What is counted in the whole house -> the most of it."""

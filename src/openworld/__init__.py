@@ -25,35 +25,17 @@ from openworld.core.errors import OpenworldError
 from openworld.core.lazy import lazily
 
 if TYPE_CHECKING:
-    from openworld import (
-        backbones as backbones,
-    )
-    from openworld import (
-        datasets as datasets,
-    )
-    from openworld import (
-        detectors as detectors,
-    )
-    from openworld import (
-        estimators as estimators,
-    )
-    from openworld import (
-        labels as labels,
-    )
-    from openworld import (
-        learners as learners,
-    )
-    from openworld import (
-        metrics as metrics,
-    )
-    from openworld import (
-        results as results,
-    )
-    from openworld import (
-        shifts as shifts,
-    )
-    from openworld import (
-        testing as testing,
+    from openworld import (  # noqa: F401  names of the package, which `import *` need not bring
+        backbones,
+        datasets,
+        detectors,
+        estimators,
+        labels,
+        learners,
+        metrics,
+        results,
+        shifts,
+        testing,
     )
     from openworld.api.citing import cite
     from openworld.api.detecting import detect

@@ -125,6 +125,7 @@ def test_every_command_is_in_a_group_and_new_names_every_kind():
     assert all(group in front for group in GROUPS)
     assert {name for name in commands if name[0] != "-"} == {name for group in GROUPS.values() for name in group}
     assert all(kind in of_new for kind in (*EXAMPLES, *EVALUATIONS) if ":" not in kind)
+    assert "--out PATH" in of_new and "--test TEXT..." in of_new
 
 
 @pytest.mark.parametrize("command", ["estimate", "detect"])

@@ -1,7 +1,5 @@
 """`openworld predict`: what a saved learner says about images, and what it refuses."""
 
-import csv
-import io
 import json
 import math
 import sys
@@ -112,19 +110,10 @@ def test_json_holds_what_the_learner_says(coop, images, clip, tmp_path):
     assert [each["baseness"] for each in by_place] == sorted((each["baseness"] for each in by_place), reverse=True)
 
 
-def test_csv_has_a_line_per_image(coop, images):
-    done = predict(coop[1], images / "image-0.png", images / "image-1.png", "--csv", "--top", "2")
-    rows = list(csv.DictReader(io.StringIO(done.output)))
-    assert [row["image"].rpartition("/")[2] for row in rows] == ["image-0.png", "image-1.png"]
-    assert rows[0]["side"] == "base" and rows[0]["name_2"] and rows[0]["looks"] == ""
-    assert float(rows[0]["probability"]) > float(rows[0]["probability_2"])
-
-
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
         (["{empty}", "{images}"], "holds no learner.json and no run.json"),
-        (["{folder}", "{images}", "--json", "--csv"], "choose one"),
         (["{folder}", "{images}", "--run-names"], "is not the folder of a run"),
         (["{folder}", "{images}", "--unit", "CoOp, seed 1"], "holds a single learner"),
         (["{folder}", "{images}", "--out", "{empty}/stream.npz"], "needs new names"),

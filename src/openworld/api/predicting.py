@@ -45,8 +45,6 @@ def predict(
     `openworld decide RUN` chooses a threshold and says what it misses and hits; it holds for the run's own new names
     (`--run-names`), since every further name takes its share of baseness.
 
-    In CSV a name that a spreadsheet would compute, since it begins with =, +, - or @, has an apostrophe in front.
-
     Images are encoded anew and nothing is kept on disk. In Python: `openworld.learners.load` and `predict`.
 
     **To be judged without labels**: `--out` writes a stream, with a row per image, for `openworld estimate
@@ -70,10 +68,10 @@ def predict(
         device: auto: a GPU where there is one; cpu, cuda, cuda:1, mps.
         out: file that keeps scores, logits and names: .parquet, .csv, .npz, .safetensors.
         labelled: beside `out`: images lie in folders named after their classes, and are kept with these labels.
-        quiet: show no progress; on the command line, print the predictions alone.
+        quiet: show no progress; on the command line, print nothing but errors.
 
     Returns:
-        A report: `.found.rows` is a dict per image, `.found.to_csv()` a table.
+        A report: `.found.rows` is a dict per image.
 
     Raises:
         OpenworldError: no learner there, names that will not do, images that cannot be read.

@@ -26,20 +26,6 @@ three minutes on two cores.
 """
 
 
-def _show_predictions(report, *, csv: bool, json: bool, quiet: bool) -> None:
-    """Show predictions: as CSV too, and where it is quiet the table alone."""
-    from openworld.report.render import terminal_table
-
-    if csv and json:
-        raise OpenworldError("--json and --csv came together; choose one.")
-    if csv:
-        console.write(report.found.to_csv())
-    elif quiet and not json and not report.ending.place:
-        console.output().print(terminal_table(report.tables["predictions"].table))
-    else:
-        console.show(report, json=json, quiet=quiet)
-
-
 GROUPS: Mapping[str, Mapping[str, Command | tuple[str, Mapping[str, Command]]]] = {
     "Evaluate": {
         "demo": Command("running:demo"),
@@ -56,12 +42,7 @@ GROUPS: Mapping[str, Mapping[str, Command | tuple[str, Mapping[str, Command]]]] 
     },
     "Your own data": {
         "score": Command("scoring:score", ("predictions",)),
-        "predict": Command(
-            "predicting:predict",
-            ("model", "images"),
-            show=_show_predictions,
-            options={"csv": "print CSV instead."},
-        ),
+        "predict": Command("predicting:predict", ("model", "images")),
         "estimate": Command(
             "estimating:estimate",
             groups={
@@ -106,7 +87,7 @@ GROUPS: Mapping[str, Mapping[str, Command | tuple[str, Mapping[str, Command]]]] 
     },
     "Results": {
         "report": Command("reporting:report", ("folder",)),
-        "compare": Command("finished_runs:compare", ("first", "second"), {"metric": ("--of",)}),
+        "compare": Command("finished_runs:compare", ("first", "second"), {"metric": "--of"}),
         "average": Command("finished_runs:average", ("runs",)),
         "check": Command("finished_runs:check", ("run",)),
         "cite": Command("citing:cite", ("runs",)),

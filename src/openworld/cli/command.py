@@ -22,8 +22,13 @@ from openworld.core.types import hints_of
 MACHINE = ("device", "workers", "engine", "cache", "cache_limit", "allow_corrupt", "root")
 OPTIONS, ON_MACHINE = Group("Options", sort_key=1), Group("Machine and storage", sort_key=98)
 ARGUMENTS = Group("Arguments", sort_key=0)
-JSON = "print JSON instead."
-
+JSON = inspect.Parameter(
+    "_json",
+    inspect.Parameter.KEYWORD_ONLY,
+    default=False,
+    annotation=Annotated[bool, Parameter(name="--json", help="print JSON instead.", group=OPTIONS)],
+)
+"""The option that says how an answer is shown; the API does not know it."""
 
 # No --no-flag; of an option that is given twice the last one counts, as where an alias of a shell is overruled.
 _PARAMETER = Parameter(negative=(), show_default=lambda value: str(value) if value else None, allow_repeating=True)
@@ -36,18 +41,14 @@ class Command:
     Args:
         function: module of `openworld.api` and name of the function.
         arguments: parameters that are given by their place; all others are options.
-        names: parameter -> option, where they are not called alike; the first is shown, others still work.
+        names: parameter -> option, where they are not called alike.
         groups: title -> parameters, in a panel of help below the options that most people need.
-        show: prints what the function returned, in place of `console.show`; takes it and the options.
-        options: further options, by name, that only say how it is shown -> their help.
     """
 
     function: str
     arguments: tuple[str, ...] = ()
-    names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    names: Mapping[str, str] = field(default_factory=dict)
     groups: Mapping[str, str] = field(default_factory=dict)
-    show: Callable | None = None
-    options: Mapping[str, str] = field(default_factory=dict)
 
     def load(self) -> FunctionType:
         """Return the function; what it needs is imported when it is called."""
@@ -73,24 +74,21 @@ class Command:
 
     def option(self, name: str) -> str:
         """Return what people type for a parameter."""
-        if name in self.arguments:
-            return name.upper()
-        return self.names.get(name, (f"--{name.replace('_', '-')}",))[0]
+        return name.upper() if name in self.arguments else self.names.get(name, f"--{name.replace('_', '-')}")
 
     def _callable(self, function: FunctionType) -> Callable:
         """Return a function that has the signature of the command, and calls the one of the API."""
         parameters, hints = inspect.signature(function).parameters, hints_of(function)
         kinds = {name: on_command_line(hints[name]) for name in parameters}
         several = [name for name, each in parameters.items() if each.kind is each.VAR_POSITIONAL]
-        flags = dict(self.options) | ({"json": JSON} if makes_answer(function) else {})
+        has_json = makes_answer(function)
 
         def run(*by_place: Any, **values: Any) -> None:
             values |= dict(zip(self.arguments, by_place, strict=False))
             values = {name: value for name, value in values.items() if value is not None}  # not given
-            shown = {name: values.pop(f"_{name}", False) for name in flags}
+            json, quiet = values.pop("_json", False), values.get("quiet", False)
             if "quiet" in parameters:
-                shown["quiet"] = values.get("quiet", False)
-                values["quiet"] = any(shown.values())
+                values["quiet"] = json or quiet
             try:
                 for name in values.keys() & kinds.keys():
                     if (read := kinds[name][1]) is not None:
@@ -100,10 +98,10 @@ class Command:
             except OpenworldError as error:
                 error.args = (self._with_options(str(error), parameters),)
                 raise
-            (self.show or console.show)(answer, **shown)
+            console.show(answer, json=json, quiet=quiet)
 
         run.__name__, run.__doc__ = function.__name__, self._spoken(function, parameters)
-        signature = inspect.Signature([*self._typed(parameters, hints), *map(_flag, flags, flags.values())])
+        signature = inspect.Signature([*self._typed(parameters, hints), *([JSON] if has_json else [])])
         run.__signature__ = signature  # ty: ignore[missing-attribute]: what `inspect.signature` asks first
         return run
 
@@ -122,7 +120,7 @@ class Command:
                 about["metavar"] = ("PATH" if "Path" in str(hints[name]) else "TEXT") + (
                     "..." if kind == list[str] else ""
                 )
-            about["name"] = () if by_place else self.names.get(name, (self.option(name),))
+            about["name"] = () if by_place else self.option(name)
             about["group"] = ARGUMENTS if by_place else groups.get(name, OPTIONS)
             kind = GenericAlias(list, kind) if parameters[name].kind is inspect.Parameter.VAR_POSITIONAL else kind
             default = parameters[name].default
@@ -153,12 +151,6 @@ _FOR_PYTHON = re.compile(
     re.DOTALL,
 )
 """What the Args of a function say of Python alone, and that something is of the command line."""
-
-
-def _flag(name: str, text: str) -> inspect.Parameter:
-    """Return an option that says how an answer is shown; the API does not know it."""
-    about = Annotated[bool, Parameter(name=f"--{name}", help=text, group=OPTIONS)]
-    return inspect.Parameter(f"_{name}", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=about)
 
 
 def _whole_numbers(kind: Any, tokens: Sequence[Any]) -> Any:

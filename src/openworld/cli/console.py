@@ -78,7 +78,7 @@ def write(text: str) -> None:
     sys.stdout.write(visible(text) if sys.stdout.isatty() else text)
 
 
-def show(answer, *, json: bool = False, quiet: bool = False) -> None:
+def show(answer, *, json: bool, quiet: bool) -> None:
     """Show what a function returned, say where its files lie, print the JSON if asked for, and end with its code."""
     if isinstance(answer, str):
         write(answer)

@@ -13,7 +13,6 @@ import numpy as np
 
 from openworld.core.arrays import require_fraction
 from openworld.core.console import Ending
-from openworld.core.csv_files import csv_text
 from openworld.core.errors import OpenworldError, failing
 from openworld.core.plain_files import read_lines
 from openworld.core.progress import SILENT, Observer
@@ -115,18 +114,6 @@ class PredictedImages:
             }
             for own in self.predictions
         ]
-
-    def to_csv(self) -> str:
-        """Return a line per image; second and further names in columns of their own."""
-        flat = []
-        for row in self.rows:
-            plain = {key: value for key, value in row.items() if key not in ("guesses", "zero_shot")}
-            for prefix, guesses in (("", row["guesses"]), ("zero_shot_", row["zero_shot"])):
-                for place, guess in enumerate(guesses, start=1):
-                    ending = "" if place == 1 else f"_{place}"
-                    plain |= {f"{prefix}{key}{ending}": value for key, value in guess.items()}
-            flat.append(plain)
-        return csv_text(list(flat[0]), [list(row.values()) for row in flat])
 
 
 def prediction_inputs(
