@@ -1,16 +1,10 @@
 """The simulation's truth is true: accuracies of the laws, calibration, over-confidence; the table has every cell."""
 
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
+from coverage import HARDER, SOURCE, TARGETS, accuracy, drawn, measure, strength, table
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "bench"))
-
-from coverage import HARDER, SOURCE, TARGETS, accuracy, drawn, measure, strength, table  # noqa: E402
-
-from openworld.estimators import AC, ESTIMATORS  # noqa: E402
+from openworld.estimators import AC, ESTIMATORS
 
 
 @pytest.mark.parametrize("classes", [2, 10, 100])

@@ -6,7 +6,6 @@ import torch
 
 
 def test_both_searches_give_the_same(repository, monkeypatch):
-    monkeypatch.syspath_prepend(str(repository / "bench"))
     monkeypatch.delitem(sys.modules, "detector_search", raising=False)
     import detector_search as bench
 

@@ -8,7 +8,6 @@ import torch
 
 @pytest.fixture
 def bench(repository, monkeypatch):
-    monkeypatch.syspath_prepend(str(repository / "bench"))
     for name in ("detectors", "plain_detectors"):
         monkeypatch.delitem(sys.modules, name, raising=False)
     import detectors

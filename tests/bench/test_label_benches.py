@@ -1,15 +1,11 @@
 """The benches of labels run at a small size, on streams that are made up here."""
 
 import sys
-from pathlib import Path
 
+import label_coverage
+import label_designs
+import label_exactness
 import numpy as np
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "bench"))
-
-import label_coverage  # noqa: E402
-import label_designs  # noqa: E402
-import label_exactness  # noqa: E402
 
 CLASSES, EACH = 8, 20
 

@@ -1,21 +1,16 @@
 """The plain forms that the bench times are the learners' brute-force twins: full sentences, images run anew."""
 
-import sys
 from collections import Counter
-from pathlib import Path
 
 import pytest
 import torch
+from learners import Step, difference, make_pool, make_step
+from measuring import peak_bytes
+from plain_forms import PLAIN_FORMS
+from stand_in import build, class_names
+from text_tower import NAMES_BY_TOKENS
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "bench"))
-
-from learners import Step, difference, make_pool, make_step  # noqa: E402
-from measuring import peak_bytes  # noqa: E402
-from plain_forms import PLAIN_FORMS  # noqa: E402
-from stand_in import build, class_names  # noqa: E402
-from text_tower import NAMES_BY_TOKENS  # noqa: E402
-
-from openworld.learners import LEARNERS  # noqa: E402
+from openworld.learners import LEARNERS
 
 CLASSES = 7
 

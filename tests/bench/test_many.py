@@ -1,13 +1,7 @@
 """The fast forms that the bench times give the numbers of the plain ones."""
 
-import sys
-from pathlib import Path
-
+import many
 import pytest
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "bench"))
-
-import many  # noqa: E402
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,6 @@ from openworld.testing import small_open_world
 
 @pytest.fixture
 def bench(repository, monkeypatch):
-    monkeypatch.syspath_prepend(str(repository / "bench"))
     import open_world_without_labels
 
     return open_world_without_labels

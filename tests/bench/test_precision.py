@@ -1,14 +1,8 @@
 """What bench/precision.py tells apart, by hand."""
 
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "bench"))
-
-from precision import METRICS, Said, apart, lines  # noqa: E402
+from precision import METRICS, Said, apart, lines
 
 
 def test_embeddings_are_compared_by_angle_and_length_and_names_by_share():

@@ -1,16 +1,10 @@
 """Streams with new classes: base classes alone train, shares are kept; and the bench prints what its rows say."""
 
-import sys
-from pathlib import Path
-
+import new_classes
 import numpy as np
+import open_world
 import pandas as pd
 import pytest
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "bench" / "quoted"))
-
-import new_classes  # noqa: E402
-import open_world  # noqa: E402
 
 
 @pytest.fixture(scope="module")

@@ -1,20 +1,16 @@
 """Cases, table and choice of the rules of `openworld estimate`, on a pool so small that it is made up in the test."""
 
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from openworld.estimators.quote.decision import Limits, Quote
 
-QUOTED = Path(__file__).resolve().parents[2] / "bench" / "quoted"
-
 
 @pytest.fixture(scope="module")
 def bench():
     with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(str(QUOTED))
         import cases
         import choose
         import table

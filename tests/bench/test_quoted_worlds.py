@@ -1,20 +1,15 @@
 """The pool's worlds of texts, tables, photographs and sounds are whole in small, and no text or patch serves twice."""
 
-import sys
 from dataclasses import replace
-from pathlib import Path
 
+import classifiers
 import numpy as np
+import photographs
+import pool
 import pytest
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "bench" / "quoted"))
-
-import classifiers  # noqa: E402
-import photographs  # noqa: E402
-import pool  # noqa: E402
-import sounds  # noqa: E402
-import tables  # noqa: E402
-import texts  # noqa: E402
+import sounds
+import tables
+import texts
 
 COLUMNS = {"logits", "labels", "reference", "reference_weak", "reference_kin", "classnames"}
 SMALL = {"train": 60, "reference": 60, "source": 30, "same--unseen": 30}

@@ -1,14 +1,8 @@
 """The bench of dynamic scenarios compares like with like: the peer finds the same numbers."""
 
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "bench"))
-
-from scenarios import largest_difference, learners, ours, peer, stages  # noqa: E402
+from scenarios import largest_difference, learners, ours, peer, stages
 
 IMAGES, CLASSES = 120, 11
 

@@ -1,16 +1,10 @@
 """The bench of a large pool: its files are read as given cells, and its pace is read."""
 
-import sys
-from pathlib import Path
-
 import pytest
+import score_pool
 
 from openworld.evaluations.entries import CellsSpec
 from openworld.evaluations.published_cells import given_cells
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "bench"))
-
-import score_pool  # noqa: E402
 
 
 @pytest.fixture

@@ -1,13 +1,7 @@
 """The bench of shift cells compares like with like: both forms give the same numbers."""
 
-import sys
-from pathlib import Path
-
 import numpy as np
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "bench"))
-
-from shift_cells import COUNTS, Size, one_by_one, ours, report, simulated, timed  # noqa: E402
+from shift_cells import COUNTS, Size, one_by_one, ours, report, simulated, timed
 
 SIZE = Size(3_000, 200, 1)
 

@@ -1,14 +1,8 @@
 """The bench of shift degrees compares like with like: both searches name the same neighbours."""
 
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "bench"))
-
-from shift_degrees import Size, agreement, faiss, ours, simulated, timed  # noqa: E402
+from shift_degrees import Size, agreement, faiss, ours, simulated, timed
 
 SIZE = Size(30, 400, 8, "cpu")
 

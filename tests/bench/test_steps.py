@@ -1,18 +1,14 @@
 """The table of training steps has a row for what trains, and its ways give the same gradients."""
 
 import sys
-from pathlib import Path
 from unittest.mock import patch
 
 import pytest
+from steps import main, step_of
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "bench"))
-
-from steps import main, step_of  # noqa: E402
-
-from openworld import backbones  # noqa: E402
-from openworld.backbones import packed_sentences  # noqa: E402
-from openworld.learners import LEARNERS  # noqa: E402
+from openworld import backbones
+from openworld.backbones import packed_sentences
+from openworld.learners import LEARNERS
 
 NAMES = ("owl", "golden retriever", "traffic light", "lamp", "mountain bike", "cat")
 

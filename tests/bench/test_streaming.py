@@ -1,13 +1,7 @@
 """The streaming bench writes what it says and finds the accuracy that it made."""
 
-import sys
-from pathlib import Path
-
 import pytest
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "bench"))
-
-from streaming import measured, write  # noqa: E402
+from streaming import measured, write
 
 
 @pytest.mark.slow

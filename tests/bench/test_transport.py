@@ -1,13 +1,7 @@
 """The transport bench's solvers agree, and its certificate holds, on a small problem."""
 
-import sys
-from pathlib import Path
-
 import pytest
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "bench"))
-
-from transport import ours, pot, pot_square, simulated, warmed  # noqa: E402
+from transport import ours, pot, pot_square, simulated, warmed
 
 
 def test_the_solvers_agree():

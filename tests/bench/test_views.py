@@ -1,11 +1,8 @@
 """bench/views.py runs at a small size, and both sides read the same."""
 
 import sys
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "bench"))
-
-import views  # noqa: E402
+import views
 
 
 def test_it_prints_both_times_and_their_ratio(capsys, monkeypatch):

@@ -1,17 +1,11 @@
 """The bench of a watch: its parts run small, and say what they promise."""
 
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
+import watch
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "bench"))
-
-import watch  # noqa: E402
-
-from openworld.estimators.quote.shift_alarm import fit_shift_test  # noqa: E402
-from openworld.estimators.quote.shift_signs import shift_signs  # noqa: E402
+from openworld.estimators.quote.shift_alarm import fit_shift_test
+from openworld.estimators.quote.shift_signs import shift_signs
 
 
 @pytest.fixture(scope="module")

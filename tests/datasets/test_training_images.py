@@ -27,13 +27,13 @@ def seen_of(found):
 
 def test_images_of_the_training_copies_and_others():
     training = datasets.load("emoji-groups", domain="noto", part="train")
-    seen = seen_of(hashes(training, range(0, 6000, 10)))
-    assert (seen.find(hashes(training, range(0, 500, 10))) == SAME).all()
+    seen = seen_of(hashes(training, range(0, 6000, 20)))
+    assert (seen.find(hashes(training, range(0, 500, 20))) == SAME).all()
     for change in (as_jpeg, lambda image: image.resize((48, 48))):
-        found = seen.find(hashes(training, range(0, 1000, 10), change))
+        found = seen.find(hashes(training, range(0, 1000, 20), change))
         assert (found == ALIKE).mean() > 0.4 and not (found == SAME).any()
     other = datasets.load("emoji-groups", domain="noto", part="test")
-    assert (seen.find(hashes(other, range(200))) != NEW).mean() <= 0.01
+    assert (seen.find(hashes(other, range(100))) != NEW).mean() <= 0.01
 
 
 def test_images_that_differ_little_are_not_compared_by_their_looks():

@@ -8,11 +8,10 @@ import pytest
 from scipy.optimize import linear_sum_assignment
 
 from openworld.estimators import COT, Outputs
-from openworld.papers import AVERAGE, MISPRINTS, SHIFTS, TABLES, misprints_of, published_numbers
+from openworld.papers import AVERAGE, SHIFTS, published_numbers
 
 HALF = 0.005 + 1e-9  # of the last printed decimal
 AVERAGED = ("1", "3", "6", "7")
-OWN = [one for one in MISPRINTS if one.paper == "frap"]
 
 
 def column(table, method):
@@ -144,12 +143,5 @@ SHOWN = {
 }
 
 
-@pytest.mark.parametrize("misprint", OWN, ids=lambda one: one.name)
-def test_every_known_contradiction_is_one(misprint):
-    SHOWN[misprint.name]()
-    assert all(misprint in misprints_of("frap", table) for table in misprint.tables)
-    assert set(misprint.tables) <= set(TABLES["frap"])
-
-
-def test_no_demonstration_is_left_over():
-    assert {one.name for one in OWN} == set(SHOWN)
+def test_every_known_contradiction_is_one(demonstrate):
+    demonstrate("frap", SHOWN)

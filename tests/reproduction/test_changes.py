@@ -1,6 +1,7 @@
 """Learners of one's own in a paper's tables, other settings, shots and views: what is planned for them."""
 
 import pytest
+from paper_runs import plan_of
 
 from openworld import OpenworldError
 from openworld.evaluations.entries import LearnerSpec
@@ -9,11 +10,13 @@ from openworld.reproduction.plan import plan
 from openworld.reproduction.settings import ReproductionSetup
 
 OWN = LearnerSpec("zero-shot-ensemble", "ours")
-PAPERS = ("openworldauc", "openpl")
+PAPERS = {"openworldauc": ("2", "13"), "openpl": ("2", "8")}
+"""Paper -> tables that are read from its two kinds of runs."""
 
 
-def planned(paper, tables=(), **changes):
-    return plan(paper, tables, ReproductionSetup("data", learners=("CLIP",), changes=Changes(**changes)))
+def planned(paper, tables=(), learners=("CLIP",), **changes):
+    setup = ReproductionSetup("data", learners=learners, changes=Changes(**changes))
+    return plan(paper, tables or PAPERS[paper], setup)
 
 
 @pytest.mark.parametrize("paper", PAPERS)
@@ -25,11 +28,11 @@ def test_an_added_learner_runs_with_the_papers_and_is_marked(paper):
 
 
 def test_an_added_learner_is_in_no_table_of_settings_or_gates():
-    found = plan("openworldauc", (), ReproductionSetup("data", changes=Changes((OWN,))))
+    found = planned("openworldauc", ("2", "11", "13", "17"), (), added=(OWN,))
     numbers = {number for run in found.runs if "ours" in run.methods for number in run.tables}
-    assert "2" in numbers and "13" in numbers
+    assert {"2", "13"} <= numbers and "17" not in numbers
     assert all("ours" not in run.methods for run in found.runs if run.name.startswith("gates"))
-    (alone,) = plan("openworldauc", ["11"], ReproductionSetup("data", changes=Changes((OWN,)))).runs
+    (alone,) = planned("openworldauc", ("11",), (), added=(OWN,)).runs
     assert "ours" not in alone.methods
 
 
@@ -38,7 +41,6 @@ def test_an_added_learner_is_in_no_table_of_settings_or_gates():
     "changes",
     [
         {"added": (OWN,)},
-        {"added": (LearnerSpec("CoOp", "ours", {"context_length": 4}),)},
         {"added": (LearnerSpec("CoOp", "ours", {"context_length": 8}),)},
         {"settings": {"CLIP": {"templates": ["{}"]}}},
         {"shots": 4},
@@ -51,35 +53,30 @@ def test_an_added_learner_is_in_no_table_of_settings_or_gates():
     ids=lambda told: next(iter(told)),
 )
 def test_a_changed_run_has_a_folder_of_its_own_and_every_table_says_why(paper, changes):
-    as_printed, otherwise = planned(paper), planned(paper, **changes)
+    as_printed, otherwise = plan_of(paper, PAPERS[paper], learners=("CLIP",)), planned(paper, **changes)
     assert not {run.name for run in as_printed.runs} & {run.name for run in otherwise.runs}
     assert otherwise.remarks == Changes(**changes).sentences and len(otherwise.remarks) == 1
 
 
 def test_names_and_sentences_of_published_runs_reach_the_specs_that_have_them():
-    changes = Changes(published_names=True, crossing_sentences="source")
-    runs = {run.name: run.spec for run in plan("openworldauc", (), ReproductionSetup("data", changes=changes)).runs}
+    changes = {"published_names": True, "crossing_sentences": "source"}
+    runs = {run.name: run.spec for run in planned("openworldauc", ("13", "17"), ("GMoP",), **changes).runs}
     shared = {spec.dataset for spec in runs.values() if getattr(spec, "published_names", False)}
     (crossing,) = (spec for name, spec in runs.items() if name.startswith("generalisation"))
     assert shared == {"imagenet"} and crossing.sentences == "source" and crossing.source.published_names
     assert all(each.published_names for each in crossing.variants)
     assert not any(each.published_names for each in crossing.others)
     with pytest.raises(OpenworldError, match="--sentences is for openworldauc"):
-        plan("openpl", ["2"], ReproductionSetup("data", changes=Changes(crossing_sentences="source")))
-
-
-def test_two_settings_of_one_added_learner_have_two_folders():
-    several = [LearnerSpec("CoOp", "ours", {"context_length": length}) for length in (4, 8)]
-    assert len({planned("openpl", ["2"], added=(one,)).runs[0].name for one in several}) == 2
+        planned("openpl", crossing_sentences="source")
 
 
 def test_settings_shots_and_views_reach_the_spec():
-    changes = Changes(settings={"coop": {"schedule.epochs": 3}}, shots=4, views=2, draw="openworldauc")
-    spec = (
-        plan("openworldauc", ["7"], ReproductionSetup("data", learners=("CLIP", "CoOp"), changes=changes)).runs[0].spec
-    )
+    changes = {"settings": {"coop": {"schedule.epochs": 3}}, "shots": 4, "views": 2, "draw": "openworldauc"}
+    spec = planned("openworldauc", ("7",), ("CLIP", "CoOp"), **changes).runs[0].spec
     assert (spec.shots, spec.views, spec.draw) == (4, 2, "openworldauc")
     assert [one.settings for one in spec.learners] == [{}, {"schedule": {"epochs": 3}}]
+    several = [LearnerSpec("CoOp", "ours", {"context_length": length}) for length in (4, 8)]
+    assert len({planned("openpl", ("2",), added=(each,)).runs[0].name for each in several}) == 2
 
 
 @pytest.mark.parametrize(
@@ -97,13 +94,13 @@ def test_settings_shots_and_views_reach_the_spec():
 )
 def test_what_cannot_be_changed_is_refused(changes, message):
     with pytest.raises(OpenworldError, match=message):
-        plan("openworldauc", ["2"], ReproductionSetup("data", changes=Changes(**changes)))
+        planned("openworldauc", ("2",), (), **changes)
 
 
 @pytest.mark.parametrize("paper", ["frap", "is-ood"])
 def test_papers_without_learners_refuse_changes(paper):
     with pytest.raises(OpenworldError, match=f"openworldauc and openpl, which tune learners; {paper}"):
-        plan(paper, (), ReproductionSetup("data", changes=Changes(shots=4)))
+        planned(paper, ("1",), (), shots=4)
 
 
 def test_learners_are_read_from_a_file_of_learners_and_nothing_else(tmp_path):
@@ -119,7 +116,4 @@ def test_learners_are_read_from_a_file_of_learners_and_nothing_else(tmp_path):
 def test_settings_that_say_nothing_are_refused(text):
     with pytest.raises(OpenworldError, match="--settings is .* expected METHOD.SETTING = VALUE"):
         read_settings([text])
-
-
-def test_settings_of_methods_with_spaces():
     assert read_settings(["GMoP w/o Gate.alpha = 1"]) == {"GMoP w/o Gate": {"alpha": 1}}

@@ -3,6 +3,7 @@
 import csv
 
 import pytest
+from paper_runs import plan_of
 
 from openworld.papers import METRICS, published_numbers, published_tables
 from openworld.papers.results import PaperResult
@@ -18,10 +19,9 @@ from openworld.reproduction.claims import (
     write_claims,
 )
 from openworld.reproduction.figures.sweeps import SWEEPS
-from openworld.reproduction.plan import PAPERS, ReproductionSetup, plan
+from openworld.reproduction.plan import PAPERS
 from openworld.results import over_seeds
 
-PARTS = [(paper, part) for paper, claims in CLAIMS.items() for claim in claims for part in claim.parts]
 CLEAR = {"A": (0.70, 0.71, 0.72), "B": (0.50, 0.51, 0.53), "C": (0.30, 0.32, 0.31), "D": (0.1, 0.5, 0.9)}
 
 
@@ -89,16 +89,11 @@ def test_where_every_run_failed_nothing_is_told(paper):
     assert all(row.cells[1] == "undecided" and row.cells[4] for row in claims_table(verdicts).rows)
 
 
-def test_one_seed_tells_nothing_but_of_what_no_seed_moves():
+def test_one_seed_tells_nothing_but_of_what_no_seed_moves_which_stands_beside_every_seed():
     one = numbers_of({name: each[:1] for name, each in CLEAR.items()})
     assert state(ClaimPart("higher", method="A", than=("B",)), numbers=one) == "undecided"
-    sizes = [PaperResult("", "", name, "n_params", over_seeds((n, n), METRICS["n_params"]), (1, 2), (n, n))
-             for name, n in (("A", 6656.0), ("B", 7474.0))]  # fmt: skip
-    part = ClaimPart("lower", metric="n_params", method="A", than=("B",))
-    assert state(part, numbers=sizes) == "shown"
-
-
-def test_what_no_seed_moves_stands_beside_every_seed():
+    sizes = numbers_of({"A": (6656.0, 6656.0), "B": (7474.0, 7474.0)}, "n_params")
+    assert state(ClaimPart("lower", metric="n_params", method="A", than=("B",)), numbers=sizes) == "shown"
     numbers = numbers_of({"A": (0.951, 0.949, 0.950), "CLIP": (0.95,), "C": (0.7, 0.71, 0.72)})
     assert state(ClaimPart("equal", method="A", than=("CLIP",)), numbers=numbers) == "shown"
     assert state(ClaimPart("higher", method="CLIP", than=("C",)), numbers=numbers) == "shown"
@@ -114,34 +109,31 @@ def test_a_claim_of_parts_that_differ_holds_in_part_and_shows_the_worst():
 
 
 @pytest.mark.parametrize("paper", CLAIMS)
-def test_the_runs_of_all_claims_are_planned(paper):
+def test_every_part_is_about_numbers_that_the_paper_prints_and_its_runs_are_planned(paper):
     tables, figures = needed(paper)
-    planned = plan(paper, tables, ReproductionSetup(), figures=figures)
+    planned = plan_of(paper, tables, figures, "embedded")
     assert set(planned.tables) == set(tables) and set(planned.figures) == set(figures)
-
-
-@pytest.mark.parametrize(("paper", "part"), PARTS)
-def test_every_part_is_about_numbers_that_the_paper_prints(paper, part):
-    sweep = next((sweep for sweep in SWEEPS if part.figure in sweep.numbers), None)
-    methods, settings = {*PAPERS[paper].METHODS}, {""}
-    if sweep:
-        methods |= {*sweep.variants}
-        of_gmop = [settings[sweep.varies] for settings in sweep.variants.values() if sweep.varies in settings]
-        usual = {"detectors": 3, "alpha": 0.5}.get(sweep.varies)
-        settings |= {f"{value:g}" for value in (*of_gmop, *sweep.shots, *([usual] if usual else []))}
-    else:
-        assert part.table in published_tables(paper) and part.metric in METRICS
-        printed = [*published_numbers(paper, part.table), *published_numbers(paper, part.than_table or part.table)]
-        methods, settings = {number.method for number in printed}, {""} | {number.setting for number in printed}
-    assert {part.method, *part.than, *part.excluded} - {EACH, ALL, ""} <= methods
-    assert {part.setting, part.than_setting} <= settings
+    for part in (part for claim in CLAIMS[paper] for part in claim.parts):
+        sweep = next((sweep for sweep in SWEEPS if part.figure in sweep.numbers), None)
+        methods, settings = {*PAPERS[paper].METHODS}, {""}
+        if sweep:
+            methods |= {*sweep.variants}
+            of_gmop = [each[sweep.varies] for each in sweep.variants.values() if sweep.varies in each]
+            usual = {"detectors": 3, "alpha": 0.5}.get(sweep.varies)
+            settings |= {f"{value:g}" for value in (*of_gmop, *sweep.shots, *([usual] if usual else []))}
+        else:
+            assert part.table in published_tables(paper) and part.metric in METRICS
+            printed = [*published_numbers(paper, part.table), *published_numbers(paper, part.than_table or part.table)]
+            methods, settings = {number.method for number in printed}, {""} | {number.setting for number in printed}
+        assert {part.method, *part.than, *part.excluded} - {EACH, ALL, ""} <= methods, part
+        assert {part.setting, part.than_setting} <= settings, part
 
 
 def test_claims_are_a_table_a_file_and_a_page(tmp_path):
     part, untold = ClaimPart("higher", table="1", metric="MAE", method="A", than=("B", "C")), "nobody measured it"
     claims = Claim("frap", "A is <b>higher</b>", (part,)), Claim("frap", "It is so", untold=untold)
     verdicts = [claim.judge(lambda number, metric: numbers_of(CLEAR, "MAE")) for claim in claims]
-    planned = plan("frap", ("1",), ReproductionSetup())
+    planned = plan_of("frap", ("1",), data="embedded")
     report = claims_report(planned, verdicts)
     assert report.verdict[0].startswith("Of 2 claims of FRAP, 1 shown, 0 in part, 0 contradicted and 1 undecided")
     page = write_claims(report, verdicts, tmp_path).read_text(encoding="utf-8")

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import pytest
+from paper_runs import plan_of
 
 from openworld import OpenworldError, features
 from openworld.backbones import SHAPES, load
@@ -10,33 +11,25 @@ from openworld.evaluations import evaluation_of
 from openworld.evaluations.image_selection import DatasetSpec
 from openworld.evaluations.runtime import shape
 from openworld.reproduction.cost import cost, count_images, learning_units
-from openworld.reproduction.plan import plan
-from openworld.reproduction.settings import ReproductionSetup
+from openworld.reproduction.stages import VIT_B_16
 
 
 @pytest.mark.parametrize(("paper", "table"), [("openworldauc", "11"), ("openworldauc", "14"), ("openpl", "2")])
 def test_images_and_units_are_those_of_the_tasks(paper, table):
-    for run in plan_of(paper, table).runs:
+    found = plan_of(paper, (table,), data="embedded", seeds=(1, 2))
+    for run in found.runs:
         tasks, units = evaluation_of(run.spec).tasks(run.spec), list(learning_units(run.spec))
         assert len(units) == len(tasks)
         real = {(task.image_sets[part], task.encoding(part)) for task in tasks for part in task.image_sets}
         counted = {entry for _, sets in units for entry in sets}
         assert len(counted) == len(real)
         assert sum(count_images(source) for source, *_ in counted) == sum(len(source.load()) for source, _ in real)
-        assert cost(replace(plan_of(paper, table), runs=(run,))).images == images_in_one_go(real)
-
-
-def plan_of(paper, table):
-    return plan(paper, [table], ReproductionSetup(seeds=(1, 2)))
-
-
-def images_in_one_go(real):
-    """Every image set once, in all ways in which the run encodes it."""
-    return sum(len(source.load()) for source in dict.fromkeys(source for source, _ in real))
+        once = sum(len(source.load()) for source in {source for source, _ in real})  # in all ways of encoding it
+        assert cost(replace(found, runs=(run,))).images == once
 
 
 def test_published_counts_stand_in_for_data_that_is_not_there():
-    found = cost(plan("openworldauc", ["2"], ReproductionSetup("nowhere", learners=("CLIP",))))
+    found = cost(plan_of("openworldauc", ("2",), learners=("CLIP",)))
     assert found.units == 33
     tests = 50_000 + 2465 + 3669 + 8041 + 2463 + 30_300 + 3333 + 19_850 + 1692 + 8100 + 3783
     shots = 3 * 16 * (500 + 50 + 19 + 98 + 51 + 51 + 50 + 199 + 24 + 5 + 51)
@@ -56,8 +49,8 @@ def test_disk_is_that_of_encoded_images(tmp_path):
 
 def test_a_plan_counts_shared_units_and_images_once():
     both, gates, whole = (
-        cost(plan("openworldauc", tables, ReproductionSetup("nowhere", learners=("GMoP", "GMoP 0-1 Gate"))))
-        for tables in (["2", "17"], ["17"], ["2"])
+        cost(plan_of("openworldauc", tables, learners=("GMoP", "GMoP 0-1 Gate")))
+        for tables in (("2", "17"), ("17",), ("2",))
     )
     assert (both.units, gates.units, whole.units) == (66, 66, 33)
     assert both.images == gates.images == whole.images
@@ -72,11 +65,15 @@ def test_shapes_are_those_of_the_published_backbones(name):
     with torch.device("meta"):
         model = TwoTower(shape(name))
     assert name.endswith(f"patch{shape(name).image.patch_size}")
-    assert sum(one.numel() for one in model.parameters()) / 1e6 == pytest.approx(BACKBONES[name].parameters, abs=0.1)
+    count = sum(one.numel() for one in model.parameters())
+    assert count / 1e6 == pytest.approx(BACKBONES[name].parameters, abs=0.1)
+    if name == "openai/clip-vit-base-patch16":  # what an acceptance compares weights with
+        assert VIT_B_16["parameters"] == count and VIT_B_16["image patch_size"] == 16
+        assert VIT_B_16["text vocabulary"] == 49_408
 
 
 def test_disk_is_that_of_every_encoded_set_once():
-    found = plan("openworldauc", ["2"], ReproductionSetup("nowhere", learners=("CLIP", "LoCoOp", "Gallop", "MaPLe")))
+    found = plan_of("openworldauc", ("2",), learners=("CLIP", "LoCoOp", "Gallop", "MaPLe"))
     config = shape(found.setup.backbone)
     units = dict.fromkeys(unit for run in found.runs for unit in learning_units(run.spec))
     every = dict.fromkeys(entry for _, sets in units for entry in sets)
@@ -84,9 +81,5 @@ def test_disk_is_that_of_every_encoded_set_once():
     assert encoded > 250 * 10**9
     rows = sum(count_images(source) for _, sets in units for source, *_ in sets[1:])
     assert cost(found).bytes == encoded + 100_000 * len(units) + 24 * rows
-
-
-def test_a_plan_refuses_a_limit_below_what_a_unit_needs():
-    found = plan("openworldauc", ["2"], ReproductionSetup("nowhere", learners=("LoCoOp",)))
     with pytest.raises(OpenworldError, match="may have 20.0 GB.*--cache-limit"):
         cost(found, limit=20 * 10**9)

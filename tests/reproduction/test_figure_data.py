@@ -1,48 +1,18 @@
 """What the figures draw, against plain computations from made-up outcomes and curves."""
 
 import json
-from dataclasses import replace
-from pathlib import Path
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from made_units import dynamic_unit, recognition_outcome
+from paper_runs import LEVELS, METHODS, outcome, played, recognised, run, scores, varied
 
-from openworld.evaluations.recognition.outcome import load
 from openworld.papers import TABLES, published_numbers
 from openworld.papers.results import PaperRun
 from openworld.reproduction.figures import FIGURES, FigureRuns
 from openworld.reproduction.settings import ReproductionSetup
-from openworld.runs import RunStore, Unit
 
 SETUP = ReproductionSetup("data", seeds=(1, 2))
-RATIOS = (0.5, 1.0, 2.0)
-NAMES = {"dtd": "DTD", "oxford_flowers": "Flowers102", "imagenet": "ImageNet"}
-METHODS = {"zero-shot": "CLIP"}
-
-
-def scores(seed, dataset):
-    """Random scores of thirty base and twenty new images, the same for the same seed and data set."""
-    generator = np.random.default_rng([seed, *dataset.encode()])
-    sides = np.array(["base"] * 30 + ["new"] * 20)
-    return {
-        "id": np.arange(50),
-        "side": sides,
-        "label": np.where(sides == "base", 0, 1),
-        "correct": generator.random(50) < 0.7,
-        "score": np.round(generator.normal(np.where(sides == "base", 1.0, 0.0)), 1),
-        "group": np.arange(50),
-    }
-
-
-def outcome(learner, seed, dataset, **facts):
-    images = scores(seed, dataset)
-    usual = {"task": dataset, "learner": learner, "method": learner.partition(",")[0], "seed": seed, "shots": 16}
-    usual |= {"tuned_parameters": 0 if learner == "zero-shot" else 512, "n_base_classes": 2, "n_new_classes": 2}
-    usual |= {"detail": {"chosen": {"detectors": 3, "alpha": 0.5}}}
-    facts, rows = usual | facts, facts.pop("rows", lambda _: ())(learner)
-    return recognition_outcome(images, rows, seconds={"score": 0.12}, **facts)
 
 
 def plain_parts(images):
@@ -58,23 +28,10 @@ def plain_parts(images):
     }
 
 
-def run(name, *outcomes, datasets=NAMES, methods=METHODS):
-    made = PaperRun(Path(name), datasets, methods)
-    made.__dict__.update(_loaded={load: outcomes}, backbone="embedded")
-    return made
-
-
 def drawn(paper, number, *runs, setup=SETUP):
     figure = FIGURES[paper][number].draw(FigureRuns(paper, setup, runs))
     assert json.loads(json.dumps(figure.rows())) == figure.rows(), "plain values, as --json and the CSV write them"
     return figure
-
-
-def recognised(datasets=("dtd", "oxford_flowers"), learners=("zero-shot", "CoOp", "GMoP")):
-    return [
-        run(f"recognition-{data}", *(outcome(name, seed, data) for name in learners for seed in (1, 2)))
-        for data in datasets
-    ]
 
 
 def means(dataset, metric):
@@ -148,16 +105,14 @@ def test_miss_hit_curves_enclose_the_area_that_is_openworldauc():
 
 
 def test_profiles_stand_beside_those_of_table_14():
-    figure = drawn("openworldauc", "9", *recognised(("oxford_flowers",), ("GMoP",)))
+    figure = drawn("openworldauc", "9", *recognised(("oxford_flowers",)))
     assert [chart.title for chart in figure.charts] == ["Flowers102, ours", "Flowers102, printed"]
-    ours, theirs = (chart.series["GMoP"].y for chart in figure.charts)
+    left, right = figure.charts
+    assert list(left.series) == ["GMoP"] and left.y.covers == right.y.covers, "methods of Table 14; one range"
     accuracy = np.mean([scores(seed, "oxford_flowers")["correct"][:30].mean() for seed in (1, 2)])
-    assert ours == pytest.approx([accuracy, figure.charts[0].series["GMoP"].y[1], means("oxford_flowers", "AUROC")])
+    ours, theirs = (chart.series["GMoP"].y for chart in figure.charts)
+    assert ours == pytest.approx([accuracy, ours[1], means("oxford_flowers", "AUROC")])
     assert theirs == [printed("14", "Flowers102", "GMoP", part) for part in ("BaseAcc", "NewAcc", "AUROC")]
-
-
-def varied(name, settings, **facts):
-    return [outcome(name, seed, "oxford_flowers", detail={"chosen": settings}, **facts) for seed in (1, 2)]
 
 
 def test_a_sweep_of_partitions_is_a_path_over_k_with_the_printed_value_across():
@@ -172,50 +127,24 @@ def test_a_sweep_of_partitions_is_a_path_over_k_with_the_printed_value_across():
 
 
 def test_a_sweep_over_shots_has_a_line_per_method_and_rings_at_the_printed_numbers():
-    shots = [each for count in (1, 2, 16) for each in varied("CoOp", {}, shots=count)]
-    figure = drawn("openworldauc", "11", run("shots-dtd", *(_of("dtd", each) for each in shots)))
+    shots = [each for count in (1, 2, 16) for each in varied("CoOp", {}, "dtd", shots=count)]
+    figure = drawn("openworldauc", "11", run("shots-dtd", *shots))
     (chart,) = figure.charts
     line = chart.series["CoOp"]
     assert list(line.x) == [1, 2, 16] and line.rings[0].y == printed("2", "DTD", "CoOp", "OpenworldAUC")
     assert [row["printed"] for row in figure.rows()] == [None, None, line.rings[0].y]
-
-
-def _of(dataset, each):
-    return replace(each, facts={**each.facts, "task": dataset})
+    drawing = ElementTree.fromstring(figure.panels[0].svg)
+    rings = [mark for mark in drawing.iter() if mark.get("class") == "ring"]
+    height = float(drawing.get("height"))  # an axis that ended at the lines would draw them above or below it
+    assert rings and all(0 < float(mark.get("cy")) < height for mark in rings)
 
 
 def test_the_ablations_of_the_mixture_stand_below_one_another():
-    outcomes = [
-        *varied("GMoP", {}),
-        *varied("GMoP single prompt", {"single_prompt": True}),
-    ]
+    outcomes = [*varied("GMoP", {}), *varied("GMoP single prompt", {"single_prompt": True})]
     figure = drawn("openworldauc", "13", run("mixture-oxford_flowers", *outcomes))
     rows = {row["method"]: row for row in figure.rows()}
     assert rows["GMoP"]["openworld_auc"] == pytest.approx(means("oxford_flowers", "OpenworldAUC"))
     assert rows["GMoP"]["low"] < rows["GMoP"]["openworld_auc"] < rows["GMoP"]["high"]
-
-
-LEVELS = (0.0, 0.5, 1.0)
-ACCURACIES = {"zero-shot": [[0.5, 0.5, 0.5]] * 2, "CoOp": [[0.9, 0.6, 0.3], [0.7, 0.6, 0.5]]}
-
-
-def played(folder):
-    """Two data sets under emerging new classes, two learners, two seeds."""
-    store = RunStore(folder)
-    store.create({}, {"protocol": "dynamic", "backbone": "embedded"}, {"command": ["openworld", "run"]})
-    units = [
-        (Unit("math:sqrt", {"x": [data, name, seed]}, name=f"{data} {name} {seed}"), data, name, seed)
-        for data in ("food101", "dtd")
-        for name in ACCURACIES
-        for seed in (1, 2)
-    ]
-    store.plan([unit for unit, *_ in units])
-    for unit, data, name, seed in units:
-        parts = {"base_accuracy": 0.5, "new_accuracy": None, "auroc": None}
-        accuracies = zip(LEVELS, ACCURACIES[name][seed - 1], strict=True)
-        views = {level: {"accuracy": value, **parts} for level, value in accuracies}
-        store.write(unit, dynamic_unit(name, seed, [("emerging-classes", None, views)], dataset=data))
-    return store.folder
 
 
 @pytest.fixture(scope="module")
@@ -243,19 +172,3 @@ def test_openpls_curves_on_other_data_are_beside_no_printed_area(aged):
     figure = drawn("openpl", "1", PaperRun(aged, {}, METHODS))
     assert [chart.title for chart in figure.charts] == ["food101", "dtd"]
     assert {row["printed_area"] for row in figure.rows()} == {None} and "nothing is subtracted" in figure.caption[-1]
-
-
-def test_profiles_are_of_the_methods_of_table_14_and_both_sides_have_one_range():
-    figure = drawn("openworldauc", "9", *recognised(("oxford_flowers",)))
-    ours, theirs = figure.charts
-    assert list(ours.series) == ["GMoP"] and ours.y.covers == theirs.y.covers
-
-
-def test_rings_at_printed_numbers_lie_within_the_chart():
-    """A chart whose axis ended at its lines would draw them over what stands above or below it."""
-    shots = [_of("dtd", each) for count in (1, 2, 16) for each in varied("CoOp", {}, shots=count)]
-    figure = drawn("openworldauc", "11", run("shots-dtd", *shots))
-    (panel,) = figure.panels
-    height = float(ElementTree.fromstring(panel.svg).get("height"))
-    rings = [mark for mark in ElementTree.fromstring(panel.svg).iter() if mark.get("class") == "ring"]
-    assert rings and all(0 < float(mark.get("cy")) < height for mark in rings)

@@ -1,8 +1,8 @@
 """FRAP's plan: the paper's rows, models and references, in settings that can be run; and what it will cost."""
 
 import pytest
+from paper_runs import plan_of
 
-from openworld import OpenworldError
 from openworld.datasets import DATASETS
 from openworld.evaluations import read_protocol
 from openworld.evaluations.image_selection import DatasetSpec
@@ -10,9 +10,8 @@ from openworld.papers import SHIFTS, TABLES
 from openworld.reproduction.cost import cost
 from openworld.reproduction.frap import METHODS, SIGLIP, logit_scale
 from openworld.reproduction.frap_datasets import WORLDS
-from openworld.reproduction.plan import ReproductionSetup, plan
 
-REAL, EMBEDDED = plan("frap", (), ReproductionSetup("data")), plan("frap")
+REAL, EMBEDDED = plan_of("frap"), plan_of("frap", data="embedded")
 
 
 def run(name, found=REAL):
@@ -55,10 +54,12 @@ def test_breeds_shows_same_and_novel_subclasses_as_they_are_again_and_corrupted(
 
 
 def test_the_natural_shift_of_cifar_100_is_its_own_test_set_and_that_of_cifar_10_is_10_2():
-    (target,) = run("cifar100").spec.targets
-    assert (target.dataset, target.part, target.row) == ("cifar100", "test", "C100-N")
-    (target,) = run("cifar10").spec.targets
-    assert (target.dataset, target.part, target.row) == ("cifar10.2", "train", "C10-N")
+    for name, target in {
+        "cifar100": ("cifar100", "test", "C100-N"),
+        "cifar10": ("cifar10.2", "train", "C10-N"),
+    }.items():
+        (found,) = run(name).spec.targets
+        assert (found.dataset, found.part, found.row) == target
 
 
 def test_every_target_is_a_domain_and_part_of_a_data_set():
@@ -75,7 +76,7 @@ def test_embedded_runs_say_that_they_are_of_other_data_and_without_siglip():
     assert set(one.methods) == {name for name in METHODS if "SigLIP" not in name}
     assert {model.architecture for model in one.spec.models} and len(one.spec.models) == 3
     assert len(one.spec.corruptions) == 19 and one.spec.images == 1000
-    with_siglip = plan("frap", (), ReproductionSetup(backbone="ViT-B/32"))
+    with_siglip = plan_of("frap", data="embedded", backbone="ViT-B/32")
     assert set(with_siglip.runs[0].methods) == set(METHODS)
 
 
@@ -95,30 +96,24 @@ def test_fixed_temperatures_are_those_of_the_references():
 
 
 def test_quick_runs_train_for_fewer_epochs_on_fewer_images():
-    quick = plan("frap", (), ReproductionSetup("data", quick=10))
+    quick = plan_of("frap", quick=10)
     cifar = run("cifar10", quick).spec
     assert cifar.images == 1000
     recipe = cifar.models[0].recipe
     assert (recipe["epochs"], tuple(recipe["milestones"]), cifar.models[0].checkpoints) == (30, (10, 20), (10, 20, 30))
     assert run("imagenet", quick).spec.models[0].checkpoints == (1, 2)
-    (one,) = plan("frap", (), ReproductionSetup(quick=8)).runs
+    (one,) = plan_of("frap", data="embedded", quick=8).runs
     assert one.spec.images == 125 and one.spec.models[0].recipe["epochs"] == 2
 
 
-def test_a_table_of_references_alone_still_has_an_estimator():
-    (one,) = plan("frap", ["2"], ReproductionSetup(learners=("CLIP raw",))).runs
+def test_fewer_methods_have_folders_of_their_own_and_a_table_of_references_alone_still_has_an_estimator():
+    (one,) = plan_of("frap", ("2",), data="embedded", learners=("CLIP raw",)).runs
     assert [entry.label for entry in one.spec.estimators] == ["AC"] and one.methods == {"CLIP raw": "CLIP raw"}
-    with pytest.raises(OpenworldError, match="nothing is left to run: of Table 2, none of its methods"):
-        plan("frap", ["2"], ReproductionSetup(learners=("AC",)))
-
-
-def test_fewer_methods_have_folders_of_their_own():
-    assert run("cifar10-ac-cot", plan("frap", ["1"], ReproductionSetup("data", learners=("AC", "COT"))))
-    assert plan("frap", ["1"], ReproductionSetup("data")).runs[0].spec == REAL.runs[0].spec
+    assert run("cifar10-ac-cot", plan_of("frap", ("1",), learners=("AC", "COT")))
 
 
 def test_one_network_of_one_seed_has_no_partner():
-    alone = plan("frap", (), ReproductionSetup("data", seeds=(0,)))
+    alone = plan_of("frap", seeds=(0,))
     assert "GDE" not in run("mnist-seed-0", alone).methods and "GDE" in run("cifar10-seed-0", alone).methods
     assert "GDE is left out there" in alone.remarks[-1]
 
@@ -130,13 +125,12 @@ def test_images_are_counted_without_data():
     images = {run.name: run.images for run in cost(REAL).runs}
     assert images["mnist"] == 10_000 + 60_000 + 2007 + 26_032
     assert images["cifar10"] == 10_000 + 10_000 + 95 * 10_000
-    assert cost(REAL).units == 276 and {run.name: run.units for run in cost(REAL).runs}["living17"] == 18
+    assert REAL.units == 276 and run("living17").units == 18
     assert DatasetSpec("fmow", "Africa").count_images() < DatasetSpec("fmow").count_images()
 
 
 def test_images_of_the_embedded_world_are_those_that_are_looked_at():
-    found = cost(EMBEDDED)
-    spec = EMBEDDED.runs[0].spec
+    found, spec = cost(EMBEDDED), EMBEDDED.runs[0].spec
     assert len(spec.conditions) == 8 + 95 and found.units == 27
     assert found.images == len(spec.source.load()) + 103 * 1000
     assert all(len(one.images.load()) == 1000 for one in spec.conditions[:9])

@@ -1,17 +1,15 @@
 """IS-OOD's plan: the published division on downloaded data, one made here on embedded ones; halves; and its cost."""
 
-import pytest
+from paper_runs import plan_of
 
-from openworld import OpenworldError
 from openworld.detectors import PROFILES
 from openworld.evaluations import read_protocol
 from openworld.papers import TABLES, published_numbers
 from openworld.reproduction.cost import cost, seen_images
 from openworld.reproduction.isood import DETECTORS, METHODS
-from openworld.reproduction.plan import ReproductionSetup, plan
 from openworld.reproduction.rendered_twin import SHOWN, RenderedTwin, placed
 
-EMBEDDED = plan("is-ood")
+EMBEDDED = plan_of("is-ood", data="embedded")
 
 
 def test_the_embedded_run_is_that_of_the_example(repository):
@@ -28,7 +26,7 @@ def test_the_embedded_run_is_that_of_the_example(repository):
 
 def test_the_run_on_generated_images_is_that_of_its_example(repository, tmp_path):
     example = read_protocol(repository / "examples" / "syn-is-embedded.toml")
-    (run,) = plan("is-ood", ["2", "5", "7"], ReproductionSetup(seeds=(0,))).runs
+    (run,) = plan_of("is-ood", ("2", "5", "7"), data="embedded", seeds=(0,)).runs
     assert run.name == "rendered-seed-0" and run.tables == ("2", "5", "7") and run.twin == RenderedTwin()
     text = (repository / "examples" / "syn-is-embedded.toml").read_text()
     assert "--levels 6 --each 100" in text and all(f"--images {shown}" in text for shown in SHOWN)
@@ -40,12 +38,10 @@ def test_the_run_on_generated_images_is_that_of_its_example(repository, tmp_path
 
 
 def test_generated_images_lie_in_one_pool_with_real_ones(tmp_path):
-    (run,) = plan("is-ood", (), ReproductionSetup(seeds=(0,), quick=4), figures=["generated"]).runs
+    (run,) = plan_of("is-ood", (), ("generated",), "embedded", seeds=(0,), quick=4).runs
     (made,) = [entry for entry in placed(run.spec, tmp_path).pool if entry.generated]
     assert made.dataset == str(tmp_path / "syn-is-twin") and run.twin == RenderedTwin(each=25)
     assert len(run.spec.pool) == 13 and not run.spec.cells
-    with pytest.raises(OpenworldError, match="Figure generated.*no degree of one is a degree of the other"):
-        plan("is-ood", (), ReproductionSetup("data"), figures=["generated"])
 
 
 def test_detectors_are_the_papers_by_its_names():
@@ -55,7 +51,7 @@ def test_detectors_are_the_papers_by_its_names():
 
 
 def test_downloaded_data_are_read_as_published():
-    found = plan("is-ood", ["1", "2", "8"], ReproductionSetup("data"))
+    found = plan_of("is-ood", ("1", "2", "8"))
     real, made = found.runs
     assert (real.name, real.tables, made.name, made.tables) == ("imagenet21k", ("1", "8"), "SynIS", ("2",))
     assert real.spec.cells.lists == tuple(f"data/imglist/imagenet21k/{part}" for part in ("train", "val"))
@@ -67,13 +63,13 @@ def test_downloaded_data_are_read_as_published():
 
 
 def test_fewer_detectors_and_quicker_runs():
-    (run,) = plan("is-ood", ["1"], ReproductionSetup(learners=("knn", "MSP"), seeds=(1,), quick=4)).runs
+    (run,) = plan_of("is-ood", ("1",), data="embedded", learners=("knn", "MSP"), seeds=(1,), quick=4).runs
     assert run.name == "emoji-msp-knn-seed-1" and list(run.methods) == ["MSP", "KNN"]
     assert run.spec.images == 100 and run.spec.models[0].recipe == {"epochs": 6}
 
 
 def test_halves_on_downloaded_data_are_those_of_imagenet():
-    (run,) = plan("is-ood", ["3"], ReproductionSetup("data", seeds=(0,), quick=2)).runs
+    (run,) = plan_of("is-ood", ("3",), seeds=(0,), quick=2).runs
     clean, corrupted, rendered = run.spec.sets
     assert run.name == "halves-seed-0" and run.spec.images == 5_000
     assert (clean.dataset, corrupted.dataset, rendered.dataset) == ("imagenet", "imagenet", "imagenet-r")
@@ -82,18 +78,13 @@ def test_halves_on_downloaded_data_are_those_of_imagenet():
 
 
 def test_whole_features_alone_are_read_from_the_quickest_method():
-    (run,) = plan("is-ood", ["3"], ReproductionSetup(learners=("CLIP",))).runs
+    (run,) = plan_of("is-ood", ("3",), data="embedded", learners=("CLIP",)).runs
     assert [one.method for one in run.spec.methods] == ["PCA"] and run.methods == {"CLIP": "CLIP"}
     assert run.name == "halves-clip"
 
 
-def test_unknown_detectors_name_the_known_ones():
-    with pytest.raises(OpenworldError, match="did you mean 'GradNorm'"):
-        plan("is-ood", ["1"], ReproductionSetup(learners=("GradNrm",)))
-
-
 def test_what_it_comes_to_is_counted_without_data():
-    found = plan("is-ood", ["1", "2"], ReproductionSetup("elsewhere"))
+    found = plan_of("is-ood", ("1", "2"), data="elsewhere")
     told = cost(found)
     assert [run.images for run in told.runs] == [522_500 + 11_060_223 + 45_000, 320_000 + 45_000]
     scores = 8 * 8 * sum(run.images for run in told.runs)  # of eight detectors

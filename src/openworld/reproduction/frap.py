@@ -7,6 +7,7 @@ numbers were made.
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -199,6 +200,7 @@ def _spec(world: SourceWorld, methods: Sequence[str], setup: ReproductionSetup) 
     )
 
 
+@cache
 def logit_scale(backbone: str) -> float:
     """Return by what a two-tower model multiplies cosines: known of published ones, read of others."""
     if backbone in SCALES:

@@ -108,7 +108,7 @@ class ReproductionSetup:
         suited = self._suited(published).get("learners", {}).get(learner.learner, {})
         settings = override(override({}, suited), learner.settings)
         if self.quick == 1:
-            return replace(learner, settings=settings)
+            return learner if settings == learner.settings else replace(learner, settings=settings)
 
         whole, fewer = configure(find_learner(learner.learner), settings, dataset, published), {}
         schedules = {stage.name: getattr(whole, stage.name) for stage in fields(whole)}

@@ -84,8 +84,8 @@ def test_each_severity_is_worse_than_the_one_before(name, side):
 
 @pytest.mark.parametrize("name", CORRUPTIONS)
 def test_a_generator_a_pil_image_and_one_of_one_colour_will_do(name):
-    image = Image.fromarray(smooth_image()).convert("RGBA")
-    assert CORRUPTIONS[name](image, 2, np.random.default_rng(0)).shape == (64, 64, 3)
+    image = Image.fromarray(smooth_image(32, 32)).convert("RGBA")
+    assert CORRUPTIONS[name](image, 2, np.random.default_rng(0)).shape == (32, 32, 3)
     for level in (0, 255):
         plain = np.full((16, 16, 3), level, dtype=np.uint8)
         for severity, side in zip((1, 3, 5), SIDES, strict=True):

@@ -22,6 +22,7 @@ def test_each_is_listed_with_addresses_and_a_sentence():
 def test_every_card_of_the_file_is_whole(card):
     assert card.family in ("coop", "shifted", "openood", "") and card.title and card.into and card.licence
     assert card.files or card.needs
+    assert all(file.address.startswith("http") and file.what for file in card.files)
     assert set(card.needs) <= set(cards())
     assert bool(card.place) is not bool(card.family)
     if card.family:
@@ -29,7 +30,7 @@ def test_every_card_of_the_file_is_whole(card):
         assert all(count is None or count > 0 for count in card.counts.values())
         assert len(set(card.domains)) == len(card.domains) and set(card.alike) <= set(card.domains)
     if card.family in ("coop", "shifted"):
-        assert card.folder
+        assert card.folder and (card.folder in card.into or card.name == "imagenet-200")
         assert card.has_lists or card.reader in READERS
         assert isinstance(card.layout, ClassFolders) is (card.reader == "class folders")
         assert card.layout is None or set(card.layout.places) == set(card.parts)
