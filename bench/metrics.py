@@ -1,9 +1,9 @@
-"""Speed of the ranking metrics: exact AUROC and OpenworldAUC against scikit-learn, and the bootstrap.
+"""Speed of the ranking metrics: exact AUROC and OpenworldAUC against scikit-learn.
 
     python bench/metrics.py [--quick] [--clock cpu]
 
 Prints medians of repeated runs, the ratio, the largest difference of the values, and the floor: sorting the scores of
-both sides, which any exact method must do. One thread, unless it says otherwise. scikit-learn gets the same numbers
+both sides, which any exact method must do. One thread. scikit-learn gets the same numbers
 through `roc_auc_score`; for OpenworldAUC in the form of the authors' code, misnamed samples replaced by sentinels.
 """
 
@@ -16,7 +16,7 @@ from statistics import median
 import numpy as np
 from sklearn.metrics import roc_auc_score
 
-from openworld.metrics import auroc, bootstrap, openworld_auc
+from openworld.metrics import auroc, openworld_auc
 
 CLOCKS = {"wall": time.perf_counter, "cpu": time.process_time}  # cpu: for a machine that others use too
 
@@ -77,21 +77,9 @@ def compare(total: int, repeats: int, dtype, clock: Callable) -> None:
     print(f"  OpenworldAUC with its standard error {times['error']:8.1f} ms")
 
 
-def compare_bootstrap(total: int, replicates: int, clock: Callable) -> None:
-    result = openworld_auc(*simulated(total))
-    print(f"\nbootstrap, {total:,} scores, {replicates:,} replicates")
-    for threads in (1, 2):
-        start = clock()
-        found = bootstrap(result, replicates=replicates, threads=threads)
-        print(
-            f"  {threads} thread(s) {clock() - start:6.1f} s   standard error {found.standard_error:.3e} "
-            f"(closed form {result.standard_error:.3e})"
-        )
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--quick", action="store_true", help="one million scores only, 100 replicates")
+    parser.add_argument("--quick", action="store_true", help="one million scores only")
     parser.add_argument("--clock", choices=CLOCKS, default="wall", help="cpu where other programs disturb")
     chosen = parser.parse_args()
     clock = CLOCKS[chosen.clock]
@@ -99,7 +87,6 @@ def main() -> None:
     for total, repeats in ((10**6, 7),) if chosen.quick else ((10**6, 9), (10**7, 3)):
         for dtype in (np.float64, np.float32):
             compare(total, repeats, dtype, clock)
-    compare_bootstrap(10**6, 100 if chosen.quick else 1000, clock)
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.metrics import auc, precision_recall_curve, roc_auc_score, roc_curve
 
-from openworld.metrics import CellRules, detection_by_cell, rank_sides, shift_trend, shift_weights
+from openworld.metrics import detection_by_cell, rank_sides, shift_trend, shift_weights
 
 COUNTS = np.array(
     [
@@ -33,7 +33,7 @@ COUNTS = np.array(
 )
 """Validation images of ImageNet-21K-P by covariate (rows) and semantic (columns) level."""
 
-RULES = CellRules(least=10)
+LEAST, RECALL = 10, 0.95  # images of a cell, and the share of positives of FPR@95
 NAIVELY = 2
 NAMES = ("auroc", "fpr_out_positive", "aupr_in", "aupr_out")
 
@@ -58,7 +58,7 @@ def simulated(size: Size) -> tuple[list[np.ndarray], list[np.ndarray], np.ndarra
 
 def ours(inside: np.ndarray, outside: np.ndarray, cells: np.ndarray) -> np.ndarray:
     """The four metrics of every cell, float64[64, 4], NaN where N/A; both trends are computed too."""
-    found = detection_by_cell(inside, outside, cells, COUNTS.size, rules=RULES)
+    found = detection_by_cell(inside, outside, cells, COUNTS.size, least=LEAST)
     table = np.array([[getattr(one, name) if one else np.nan for name in NAMES] for one in found])
     grid = table[:, 0].reshape(COUNTS.shape)
     for common in (False, True):
@@ -69,13 +69,13 @@ def ours(inside: np.ndarray, outside: np.ndarray, cells: np.ndarray) -> np.ndarr
 def joint_errors(inside: list[np.ndarray], outside: list[np.ndarray], cells: np.ndarray) -> float:
     """Processor seconds for the errors of all curves, and of all slopes over the detectors together."""
     started, counts = time.process_time(), np.bincount(cells, minlength=COUNTS.size)
-    present = counts.reshape(COUNTS.shape) >= RULES.least
+    present = counts.reshape(COUNTS.shape) >= LEAST
     ranked = rank_sides(inside, outside)
     found = [one for common in (False, True) for one in shift_weights(present, common=common).values()]
-    curves = np.concatenate([one.curve.reshape(-1, COUNTS.size) for one in found])
+    curves = np.concatenate([curve.reshape(-1, COUNTS.size) for curve, _ in found])
     for detector in range(len(inside)):
         ranked.of(detector).sums(cells, curves)
-    ranked.sums(cells, np.stack([one.slope.ravel() for one in found if one.slope is not None]))
+    ranked.sums(cells, np.stack([slope.ravel() for _, slope in found if slope is not None]))
     return time.process_time() - started
 
 
@@ -84,7 +84,7 @@ def one_by_one(inside: np.ndarray, outside: np.ndarray, cells: np.ndarray) -> np
     table = np.full((COUNTS.size, len(NAMES)), np.nan)
     for number in range(COUNTS.size):
         own = outside[cells == number]
-        if own.size >= RULES.least:
+        if own.size >= LEAST:
             table[number] = plain(inside, own)
     return table
 
@@ -96,7 +96,7 @@ def plain(inside: np.ndarray, outside: np.ndarray) -> tuple[float, float, float,
     for positive, signed in ((1 - out, scores), (out, -scores)):
         precision, recall, _ = precision_recall_curve(positive, signed)
         areas.append(auc(recall, precision))
-    return roc_auc_score(out, -scores), false[np.argmax(true >= RULES.recall)], *areas
+    return roc_auc_score(out, -scores), false[np.argmax(true >= RECALL)], *areas
 
 
 def timed(judge, inside, outside, cells) -> tuple[float, list[np.ndarray]]:
@@ -108,7 +108,7 @@ def timed(judge, inside, outside, cells) -> tuple[float, list[np.ndarray]]:
 
 def report(size: Size) -> None:
     inside, outside, cells = simulated(size)
-    judged = int((np.bincount(cells, minlength=COUNTS.size) >= RULES.least).sum())
+    judged = int((np.bincount(cells, minlength=COUNTS.size) >= LEAST).sum())
     print(f"{size.images:,} images in {judged} cells against {size.inside:,}, {size.detectors} detectors")
     seconds, found = timed(ours, inside, outside, cells)
     print(f"  openworld   {seconds:8.2f} s, with intervals, both FPRs, AUPR at one prevalence, trends", flush=True)

@@ -1,4 +1,4 @@
-"""How often `find_alarms` raises a false alarm, and how soon it finds a fall, beside bare thresholds in the same run.
+"""How often the alarm raises a false alarm, and how soon it finds a fall, beside bare thresholds in the same run.
 
     python bench/quoted/alarms.py --pool POOL [--years 10] [--rules 1] [--seed 1]
 
@@ -8,8 +8,8 @@ tested against an alert at their true accuracy, and 5 points below it. For the d
 after 30 healthy chunks images of a shifted set are mixed in until the true accuracy is 5, 10 or 20 points below the
 alert. Models of seed 0 are left out.
 
-    test, rules           `find_alarms` on what `openworld estimate` tests, in as many years as --rules says
-    test, DoC             `find_alarms` on DoC; it takes the bias without shift out, as the next two do
+    test, rules           the alarm on what `openworld estimate` tests, in as many years as --rules says
+    test, DoC             the alarm on DoC; it takes the bias without shift out, as the next two do
     independent, DoC      the same had it taken chunks for independent: no error of the source that stays
     threshold, DoC        DoC below the alert
     threshold, COTT       COTT below the alert: what was done before (10 chunks of a year alone, for its time)
@@ -24,12 +24,14 @@ import argparse
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import accumulate
 from pathlib import Path
 
 import numpy as np
 import pool
 
-from openworld.estimators import COTT, ESTIMATORS, Chunk, DoC, Null, Outputs, find_alarms, measure_null
+from openworld.estimators import COTT, ESTIMATORS, DoC, Null, Outputs, measure_null
+from openworld.estimators.quote.alarm import add_step, alarm_limit
 from openworld.estimators.quote.decision import ALONE
 from openworld.label_free.estimate.quotes import Quoting, Tested
 from openworld.label_free.settings import Settings
@@ -113,7 +115,13 @@ def one_by_one(fitted) -> Callable[[Outputs, np.ndarray], np.ndarray]:
 
 
 def over_time(null: Null, n: int) -> Callable[[np.ndarray, float], np.ndarray]:
-    return lambda accuracies, alert: find_alarms([Chunk(float(one), n, null) for one in accuracies], alert).standing
+    limit = alarm_limit(null, n)
+
+    def standing(accuracies: np.ndarray, alert: float) -> np.ndarray:
+        steps = (limit.step(float(one), n, alert) for one in accuracies)
+        return np.array([*accumulate(steps, add_step, initial=0.0)][1:]) > 1
+
+    return standing
 
 
 def accuracy(outputs: Outputs) -> float:

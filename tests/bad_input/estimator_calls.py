@@ -89,10 +89,6 @@ def null(source, n, seed):
     return estimators.measure_null({"AC": ESTIMATORS["AC"]()}, source, n, seed=seed)["AC"].estimates
 
 
-def chunk(accuracy, n):
-    return estimators.Chunk(accuracy, n, NULL)
-
-
 NULL = estimators.measure_null({"AC": ESTIMATORS["AC"]()}, WHOLE["source"], 20)["AC"]
 
 
@@ -146,11 +142,8 @@ CALLS = {
     "check_confidence": Call(estimators.check_confidence, {"source": WHOLE["source"]}),
     "check_reference": Call(estimators.check_reference, {"source": WHOLE["source"]}),
     "check_source": Call(estimators.check_source, {"source": WHOLE["source"], "target": WHOLE["target"]}),
-    "Chunk": Call(chunk, {"accuracy": 0.75, "n": 20}, optional=frozenset({"accuracy"})),
-    "Chunk null": Call(estimators.Chunk, {"accuracy": 0.75, "n": 20, "null": NULL}, optional=frozenset({"accuracy"})),
-    "find_alarms": Call(
-        estimators.find_alarms,
-        {"chunks": [chunk(0.75, 20), chunk(None, 10)], "alert": 0.75, "rate": 0.0625, "over": 3, "seed": 0},
+    "alarm_limit": Call(
+        estimators.alarm_limit, {"null": NULL, "n": 20, "rate": 0.0625, "over": 3, "jumps": True, "seed": 0}
     ),
     "measure_null": Call(null, {"source": WHOLE["source"], "n": 20, "seed": 0}),
     "LabelledShift": Call(
@@ -162,7 +155,7 @@ CALLS = {
     "LearnedShifts.quote": Call(LEARNED.quote, {"estimates": {"AC": estimators.Estimate.of(0.25)}}),
 }
 RESULTS = frozenset(
-    {"Alarms", "Estimate", "FittedEstimator", "LearnedShifts", "LeftOut", "Null"}
+    {"AlarmLimit", "Estimate", "FittedEstimator", "LearnedShifts", "LeftOut", "Null"}
     | {"ConfidenceCheck", "ReferenceCheck", "ReferenceTemperature", "SourceCheck"}
 )
 """Classes that functions return; nobody makes them by hand."""

@@ -77,7 +77,6 @@ def ranked(in_scores, out_scores, in_groups, out_groups):
 
 
 CALLS = {
-    "CellRules": Call(metrics.CellRules, {"recall": 0.95, "prevalence": 0.5, "level": 0.95, "least": 1}),
     "Costs": Call(
         metrics.Costs,
         {"base_kept": 0.0, "base_missed": 1.0, "new_hit": 0.0, "new_unhit": 1.0, "new_share": 0.5},
@@ -88,7 +87,6 @@ CALLS = {
         {"miss_rate": np.array([0.25, 0.5]), "hit_rate": np.array([0.5, 0.5]), "new_share": 0.25},
         allowed=numbers_too("miss_rate", "hit_rate"),
     ),
-    "Bootstrap.interval": level(metrics.bootstrap(AUC, replicates=40).interval),
     "CellSums.spread": Call(
         SIDES.sums(CELLS, np.ones((1, 2))).spread, {"number": 0, "detectors": np.array([1.0, -1.0])}
     ),
@@ -117,9 +115,6 @@ CALLS = {
         SCORES | {"in_weights": WEIGHTS, "out_weights": NEW_WEIGHTS, "in_groups": GROUPS, "out_groups": NEW_GROUPS},
     ),
     "average": Call(metrics.average, {"results": [result(0), result(1)]}),
-    "bootstrap": Call(
-        metrics.bootstrap, {"result": AUC, "of": "base_accuracy", "replicates": 40, "seed": 0, "threads": 2}
-    ),
     "choose_threshold": Call(metrics.choose_threshold, BASE_NEW | {"miss_rate": None, "hit_rate": 0.5, "costs": None}),
     "choose_threshold by misses": Call(
         metrics.choose_threshold, BASE_NEW | {"miss_rate": 0.25, "hit_rate": None, "costs": None}
@@ -133,9 +128,7 @@ CALLS = {
     ),
     "detection_by_cell": Call(
         by_cell,
-        SCORES
-        | {"cells": CELLS, "count": 2, "rules": metrics.CellRules(), "in_groups": GROUPS, "out_groups": NEW_GROUPS},
-        optional=frozenset({"rules"}),
+        SCORES | {"cells": CELLS, "count": 2, "least": 1, "in_groups": GROUPS, "out_groups": NEW_GROUPS},
     ),
     "detection_metrics": Call(metrics.detection_metrics, SCORES | {"recall": 0.95}),
     "aurc": Call(metrics.aurc, {"scores": np.arange(8) / 8, "correct": RIGHT}),
@@ -155,7 +148,6 @@ CALLS = {
     "level_errors": Call(level_errors_of, {"groups": np.arange(4), "correct": ANSWERS[0][0].astype(bool)}),
     "level_errors nested": Call(metrics.level_errors, {"groups": VIEWS, "correct": ANSWERS, "expected": False}),
     "level_ranks": Call(metrics.level_ranks, {"accuracy": TABLE[None]}),
-    "macro_f1": Call(metrics.macro_f1, {"predictions": PREDICTED, "labels": LABELS}),
     "SoftOpenworldAUC.influence": Call(
         SOFT.influence, {"of": "auroc", "others": SOFT.outcomes, "images": np.arange(8)}
     ),
@@ -188,7 +180,6 @@ CALLS = {
         },
     ),
     "paired_test": Call(metrics.paired_test, {"first": AUC, "second": result(3), "of": "openworld_auc"}),
-    "per_class_accuracy": Call(metrics.per_class_accuracy, {"correct": RIGHT, "labels": LABELS, "classes": 3}),
     "rank_sides": Call(
         ranked,
         {"in_scores": np.stack([IN, IN[::-1]]), "out_scores": np.stack([OUT, OUT[::-1]])}
@@ -221,10 +212,9 @@ CALLED = {name.split(" ")[0] for name in CALLS}
 CALLS |= {name: as_in_contract(name) for name in CONTRACT if name not in CALLED}
 RESULTS = frozenset(
     """
-    Accuracy CalibrationBin CalibrationError CellDetection CellSums CriticalDifference Bootstrap DetectionMetrics
+    Accuracy CalibrationBin CalibrationError CellDetection CellSums CriticalDifference DetectionMetrics
     MetricEstimate FriedmanTest ImageInterval LevelErrors MetricCard MissHitCurve OpenworldAUC OperatingPoint Outcomes
-    PairedTest PerClass PointsLost RankedSides Robustness SeedAverage SeedSpread SemanticAlignment
-    ShiftTrend ShiftWeights SoftOpenworldAUC Threshold Trend
+    PairedTest RankedSides Robustness SeedAverage SeedSpread ShiftTrend SoftOpenworldAUC Threshold Trend
     """.split()  # noqa: SIM905
 )
 """Classes that functions return; nobody makes them by hand."""

@@ -56,8 +56,6 @@ CONTRACT = {
     "overall_accuracy": Case(logits, ((0, 1, 2),)),
     **{name: Case(two_sides, SEPARATE) for name in DETECTION},
     "accuracy": Case(lambda rng, n: [rng.random(n) < 0.7], ((0,),)),
-    "per_class_accuracy": Case(lambda rng, n: [rng.random(n) < 0.7, rng.integers(0, 4, n), 4], PAIRED),
-    "macro_f1": Case(lambda rng, n: [rng.integers(0, 4, n), rng.integers(0, 4, n)], PAIRED),
     "harmonic_mean": Case(lambda rng, n: list(rng.random(2)), (), plain, False),
     "expected_calibration_error": Case(lambda rng, n: [rng.random(n), rng.random(n) < 0.7], PAIRED),
     "aurc": Case(lambda rng, n: [rng.normal(0, 1, n).round(1), rng.random(n) < 0.7], PAIRED),

@@ -1,4 +1,4 @@
-"""Accuracy, its interval, per class accuracy, macro F1 and HM: by hand, by loop, SciPy, scikit-learn, simulation."""
+"""Accuracy, its interval, and HM: by hand, by loop, SciPy, simulation."""
 
 import numpy as np
 import pytest
@@ -6,17 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from openworld.metrics._accuracy import (
-    accuracy,
-    harmonic_mean,
-    macro_f1,
-    per_class_accuracy,
-)
+from openworld.metrics import accuracy, harmonic_mean
 
 pytestmark = pytest.mark.base
 
 flags = st.lists(st.booleans(), min_size=1, max_size=40)
-labelled = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=1, max_size=40)
 grouped = st.lists(st.tuples(st.booleans(), st.integers(0, 4)), min_size=1, max_size=40)
 
 
@@ -100,23 +94,6 @@ def test_one_group_that_outweighs_all_others_leaves_nothing_known():
     nearly = accuracy([1, 1, 0], weights=[1, 1, 1e-6], groups=[0, 0, 1])
     assert nearly.interval == pytest.approx((0, 1)) and nearly.effective_n < 1e-6
     assert accuracy([1, 1, 0], weights=[1, 1, 1e-200], groups=[0, 0, 1]).interval is None
-
-
-@given(labelled)
-def test_per_class_numbers_equal_scikit_learn(pairs):
-    from sklearn.metrics import f1_score, recall_score
-
-    predictions, labels = np.array(pairs).T
-    present = np.unique(labels)
-    recall = recall_score(labels, predictions, labels=present, average=None)
-    classes = per_class_accuracy(predictions == labels, labels, classes=6)
-    assert [classes.per_class[c] for c in present] == pytest.approx(recall.tolist())
-    assert classes.value == pytest.approx(recall.mean())
-    assert [c for c in range(6) if classes.per_class[c] is None] == sorted(set(range(6)) - set(present.tolist()))
-    expected = f1_score(labels, predictions, labels=present, average=None)
-    f1 = macro_f1(predictions, labels)
-    assert [f1.per_class[c] for c in present] == pytest.approx(expected.tolist())
-    assert f1.value == pytest.approx(expected.mean())
 
 
 @given(st.floats(0, 1), st.floats(0, 1))

@@ -80,12 +80,12 @@ def test_the_weights_are_those_of_the_trends(common):
     table = rng.random((5, 4))
     found, expected = shift_weights(present, common=common), shift_trend(table, present, common=common)
     for axis in ("semantic", "covariate"):
-        weights, curve = found[axis], getattr(expected, f"{axis}_curve")
-        values = (weights.curve * table).sum(axis=(1, 2))
+        (of_curve, of_slope), curve = found[axis], getattr(expected, f"{axis}_curve")
+        values = (of_curve * table).sum(axis=(1, 2))
         assert values == pytest.approx([value or 0 for value in curve])
-        assert [bool(one.any()) for one in weights.curve] == [value is not None for value in curve]
+        assert [bool(one.any()) for one in of_curve] == [value is not None for value in curve]
         slope = getattr(expected, axis).slope
-        assert (slope is None) if weights.slope is None else (weights.slope * table).sum() == pytest.approx(slope)
+        assert (slope is None) if of_slope is None else (of_slope * table).sum() == pytest.approx(slope)
 
 
 def test_images_without_a_cell_count_nowhere():

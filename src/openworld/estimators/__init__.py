@@ -33,7 +33,7 @@ from openworld.estimators.meta_distribution_energy import MDE
 from openworld.estimators.nuclear_norm import NuclearNorm
 from openworld.estimators.optimal_transport import COT
 from openworld.estimators.pseudo_label_shift import PseudoLabelShift
-from openworld.estimators.quote.alarm import Alarms, Chunk, find_alarms
+from openworld.estimators.quote.alarm import AlarmLimit, alarm_limit
 from openworld.estimators.quote.learned_shifts import LabelledShift, LearnedShifts, LeftOut, learn_from_shifts
 from openworld.estimators.quote.null import Null, measure_null
 from openworld.estimators.quote.source_check import SourceCheck, check_source
@@ -89,8 +89,7 @@ __all__ = [
     "LeftOut",
     "ALineD",
     "ALineS",
-    "Alarms",
-    "Chunk",
+    "AlarmLimit",
     "ConfidenceCheck",
     "ESTIMATORS",
     "Estimate",
@@ -110,12 +109,12 @@ __all__ = [
     "TwoViews",
     "SoftmaxCorr",
     "SourceCheck",
+    "alarm_limit",
     "base_weights",
     "check_confidence",
     "check_reference",
     "check_source",
     "dirichlet_reference",
-    "find_alarms",
     "fuse",
     "learn_from_shifts",
     "measure_null",

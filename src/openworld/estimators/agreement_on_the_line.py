@@ -9,7 +9,7 @@ and `reject` does as they do.
 
 from dataclasses import dataclass
 from itertools import combinations
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import ndtr, ndtri
@@ -90,10 +90,8 @@ class ALineS(_OnTheLine):
     0.75
     """
 
-    name: ClassVar[str] = "ALine-S"
-    paper: ClassVar[str] = "Baek et al., 2022"
-    summary: ClassVar[str] = "source accuracy moved along the line of agreements"
-    needs: ClassVar[tuple[str, ...]] = ("labels", "partners")
+    name, paper, summary = "ALine-S", "Baek et al., 2022", "source accuracy moved along the line of agreements"
+    needs = ("labels", "partners")
 
     def accuracies(self, rates: Rates, line: StraightLine, n_source: int, n_target: int) -> np.ndarray:
         """Return the accuracies of all models, float64[M]."""
@@ -115,10 +113,8 @@ class ALineD(_OnTheLine):
     0.75
     """
 
-    name: ClassVar[str] = "ALine-D"
-    paper: ClassVar[str] = "Baek et al., 2022"
-    summary: ClassVar[str] = "all models' accuracies from their agreements at once"
-    needs: ClassVar[tuple[str, ...]] = ("labels", "partners")
+    name, paper, summary = "ALine-D", "Baek et al., 2022", "all models' accuracies from their agreements at once"
+    needs = ("labels", "partners")
 
     def accuracies(self, rates: Rates, line: StraightLine, n_source: int, n_target: int) -> np.ndarray:
         """Return the accuracies of all models, float64[M]."""

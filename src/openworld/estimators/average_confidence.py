@@ -4,7 +4,6 @@ Under shift most models are over-confident, so that AC is mostly too high.
 """
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -29,10 +28,8 @@ class AC:
 
     calibrate: bool = True
 
-    name: ClassVar[str] = "AC"
-    paper: ClassVar[str] = "Guo et al., 2017"
-    summary: ClassVar[str] = "mean confidence on the target"
-    needs: ClassVar[tuple[str, ...]] = ("labels",)
+    name, paper, summary = "AC", "Guo et al., 2017", "mean confidence on the target"
+    needs = ("labels",)
 
     def fit(self, source: Outputs) -> FittedEstimator:
         """Fit the temperature."""

@@ -12,7 +12,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from math import sqrt
-from typing import ClassVar
 
 import numpy as np
 from scipy.optimize import isotonic_regression
@@ -44,10 +43,8 @@ class CBPE:
 
     calibrate: bool = False
 
-    name: ClassVar[str] = "CBPE"
-    paper: ClassVar[str] = "NannyML, 2022"
-    summary: ClassVar[str] = "mean confidence after isotonic calibration"
-    needs: ClassVar[tuple[str, ...]] = ("labels",)
+    name, paper, summary = "CBPE", "NannyML, 2022", "mean confidence after isotonic calibration"
+    needs = ("labels",)
 
     def fit(self, source: Outputs) -> FittedEstimator:
         """Fit one curve per class that gains by it."""

@@ -4,7 +4,6 @@ It is AC, corrected by the gap of confidence and accuracy on the source.
 """
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -29,10 +28,8 @@ class DoC:
 
     calibrate: bool = True
 
-    name: ClassVar[str] = "DoC"
-    paper: ClassVar[str] = "Guillory et al., 2021"
-    summary: ClassVar[str] = "source error and the drop of mean confidence"
-    needs: ClassVar[tuple[str, ...]] = ("labels",)
+    name, paper, summary = "DoC", "Guillory et al., 2021", "source error and the drop of mean confidence"
+    needs = ("labels",)
 
     def fit(self, source: Outputs) -> FittedEstimator:
         """Fit the temperature; look at the confidences of the source."""

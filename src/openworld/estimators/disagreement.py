@@ -4,7 +4,6 @@ It is too low where the models share their mistakes, and too high where the part
 """
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -31,10 +30,8 @@ class GDE:
 
     partner: Count | None = 0
 
-    name: ClassVar[str] = "GDE"
-    paper: ClassVar[str] = "Jiang et al., 2022"
-    summary: ClassVar[str] = "disagreement with a model of another seed"
-    needs: ClassVar[tuple[str, ...]] = ("partners",)
+    name, paper, summary = "GDE", "Jiang et al., 2022", "disagreement with a model of another seed"
+    needs = ("partners",)
 
     @checked
     def fit(self, source: Outputs) -> FittedEstimator:

@@ -17,7 +17,7 @@ w_b ||p_b||^2 + w_f / C.
 """
 
 from dataclasses import dataclass, replace
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Literal
 
 import numpy as np
 from scipy.special import expit, logsumexp
@@ -66,10 +66,12 @@ class FRAP:
     fusion: Fusion = "arithmetic"
     calibrate: bool = True
 
-    name: ClassVar[str] = "FRAP"
-    paper: ClassVar[str] = "FRAP, equation 1 and section 5.4"
-    summary: ClassVar[str] = "agreement with a fused reference model, thresholded"
-    needs: ClassVar[tuple[str, ...]] = ("labels", "reference")
+    name, paper, summary = (
+        "FRAP",
+        "FRAP, equation 1 and section 5.4",
+        "agreement with a fused reference model, thresholded",
+    )
+    needs = ("labels", "reference")
 
     def fit(self, source: Outputs) -> FittedEstimator:
         """Fit T, and tau and the scores of the source unless they wait for the target's tau."""

@@ -16,7 +16,7 @@ means, the public code (HazyResearch/mandoline @ cb9105e) ends wherever its sear
 
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Literal
 
 import numpy as np
 
@@ -57,10 +57,8 @@ class IM:
     pairs: bool = False
     calibrate: bool = True
 
-    name: ClassVar[str] = "IM"
-    paper: ClassVar[str] = "Chen et al., 2021"
-    summary: ClassVar[str] = "source accuracy, re-weighted by confidence bins"
-    needs: ClassVar[tuple[str, ...]] = ("labels",)
+    name, paper, summary = "IM", "Chen et al., 2021", "source accuracy, re-weighted by confidence bins"
+    needs = ("labels",)
 
     def fit(self, source: Outputs) -> FittedEstimator:
         """Fit the temperature; count wrong and right source images per bin, int64[2, bins], or per given pattern."""

@@ -6,7 +6,7 @@ training mode, and chooses the normalisation by the last of the first five batch
 """
 
 from dataclasses import dataclass
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Literal
 
 import numpy as np
 
@@ -36,10 +36,8 @@ class MaNo:
     power: Annotated[float, Range(1, LARGEST)] = 4.0
     normalisation: Literal["auto", "softmax", "taylor"] = "auto"
 
-    name: ClassVar[str] = "MaNo"
-    paper: ClassVar[str] = "Xie et al., 2024"
-    summary: ClassVar[str] = "norm of the normalised logits (score)"
-    needs: ClassVar[tuple[str, ...]] = ()
+    name, paper, summary = "MaNo", "Xie et al., 2024", "norm of the normalised logits (score)"
+    needs = ()
 
     @checked
     def score(self, outputs: Outputs) -> float:

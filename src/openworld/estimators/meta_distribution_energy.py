@@ -7,7 +7,7 @@ compare.
 """
 
 from dataclasses import dataclass
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 import numpy as np
 from scipy.special import logsumexp
@@ -36,10 +36,8 @@ class MDE:
     temperature: Annotated[float, Range(1 / EXTREME, EXTREME)] = 1.0
     size_free: bool = True
 
-    name: ClassVar[str] = "MDE"
-    paper: ClassVar[str] = "Peng et al., 2024"
-    summary: ClassVar[str] = "spread of the images' energies (score)"
-    needs: ClassVar[tuple[str, ...]] = ()
+    name, paper, summary = "MDE", "Peng et al., 2024", "spread of the images' energies (score)"
+    needs = ()
 
     @checked
     def score(self, outputs: Outputs) -> float | None:

@@ -5,7 +5,6 @@ Estimation". Weak where the target's classes are unbalanced, since it expects al
 """
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -22,10 +21,8 @@ class NuclearNorm:
     1.0
     """
 
-    name: ClassVar[str] = "nuclear-norm"
-    paper: ClassVar[str] = "Deng et al., 2023"
-    summary: ClassVar[str] = "confidence and spread of the predictions (score)"
-    needs: ClassVar[tuple[str, ...]] = ()
+    name, paper, summary = "nuclear-norm", "Deng et al., 2023", "confidence and spread of the predictions (score)"
+    needs = ()
 
     @checked
     def score(self, outputs: Outputs) -> float:

@@ -7,7 +7,7 @@ draws its quotas and averages bootstrap batches of 10,000.
 """
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -45,10 +45,8 @@ class COT:
     marginal: Marginal = "source_labels"
     calibrate: bool = True
 
-    name: ClassVar[str] = "COT"
-    paper: ClassVar[str] = "Lu et al., 2023"
-    summary: ClassVar[str] = "mean confidence, classes in their source shares"
-    needs: ClassVar[tuple[str, ...]] = ("labels",)
+    name, paper, summary = "COT", "Lu et al., 2023", "mean confidence, classes in their source shares"
+    needs = ("labels",)
 
     def __post_init__(self):
         require_marginal(self.marginal)

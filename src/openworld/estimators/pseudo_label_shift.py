@@ -7,7 +7,6 @@ something else: it trains a second network on the target's predictions, and meas
 
 from dataclasses import dataclass
 from math import pi
-from typing import ClassVar
 
 import numpy as np
 
@@ -27,10 +26,12 @@ class PseudoLabelShift:
     0.25
     """
 
-    name: ClassVar[str] = "ProjNorm"
-    paper: ClassVar[str] = "Lu et al., 2023, after Yu et al., 2022"
-    summary: ClassVar[str] = "shift of the predicted classes, plus the source error"
-    needs: ClassVar[tuple[str, ...]] = ("labels",)
+    name, paper, summary = (
+        "ProjNorm",
+        "Lu et al., 2023, after Yu et al., 2022",
+        "shift of the predicted classes, plus the source error",
+    )
+    needs = ("labels",)
 
     def fit(self, source: Outputs) -> FittedEstimator:
         """Count source images by true class, right and wrong: int64[2, C]."""

@@ -6,7 +6,7 @@ tau = 1 would nearly equal ATC, as their columns of tau = 0.05 and of a random r
 """
 
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any
 
 from openworld.core.types import checked
 from openworld.estimators.engine.fitted import FittedEstimator, RawEstimate, SourceSummary
@@ -32,10 +32,8 @@ class RAP:
     rule: Rule | None = "midpoint"
     calibrate: bool = True
 
-    name: ClassVar[str] = "RAP"
-    paper: ClassVar[str] = "FRAP, Table 3"
-    summary: ClassVar[str] = "agreement with the raw reference model, thresholded"
-    needs: ClassVar[tuple[str, ...]] = ("labels", "reference")
+    name, paper, summary = "RAP", "FRAP, Table 3", "agreement with the raw reference model, thresholded"
+    needs = ("labels", "reference")
 
     def fit(self, source: Outputs) -> FittedEstimator:
         """Fit T and the scores of the source."""

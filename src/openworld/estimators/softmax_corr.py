@@ -4,7 +4,7 @@ Tu et al. (2024), "What Does Softmax Probability Tell Us about Classifiers Ranki
 """
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -29,10 +29,8 @@ class SoftmaxCorr:
 
     frequencies: Literal["uniform", "reference"] = "uniform"
 
-    name: ClassVar[str] = "SoftmaxCorr"
-    paper: ClassVar[str] = "Tu et al., 2024"
-    summary: ClassVar[str] = "correlation of classes in the predictions (score)"
-    needs: ClassVar[tuple[str, ...]] = ()
+    name, paper, summary = "SoftmaxCorr", "Tu et al., 2024", "correlation of classes in the predictions (score)"
+    needs = ()
 
     @checked
     def score(self, outputs: Outputs) -> float:

@@ -48,10 +48,8 @@ class ATCMaxConfidence(_Thresholded):
     0.5
     """
 
-    name: ClassVar[str] = "ATC-MC"
-    paper: ClassVar[str] = "Garg et al., 2022"
-    summary: ClassVar[str] = "share of confidences above a threshold"
-    needs: ClassVar[tuple[str, ...]] = ("labels",)
+    name, paper, summary = "ATC-MC", "Garg et al., 2022", "share of confidences above a threshold"
+    needs = ("labels",)
 
     scores_of = staticmethod(confidences_of)
 
@@ -70,9 +68,7 @@ class ATCNegativeEntropy(_Thresholded):
     0.5
     """
 
-    name: ClassVar[str] = "ATC-NE"
-    paper: ClassVar[str] = "Garg et al., 2022"
-    summary: ClassVar[str] = "share of negative entropies above a threshold"
-    needs: ClassVar[tuple[str, ...]] = ("labels",)
+    name, paper, summary = "ATC-NE", "Garg et al., 2022", "share of negative entropies above a threshold"
+    needs = ("labels",)
 
     scores_of = staticmethod(negative_entropies_of)

@@ -6,7 +6,6 @@ L1 distance, -2 x the cost.
 """
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -47,10 +46,8 @@ class COTT:
     rule: Rule = "midpoint"
     calibrate: bool = True
 
-    name: ClassVar[str] = "COTT"
-    paper: ClassVar[str] = "Lu et al., 2023"
-    summary: ClassVar[str] = "share of images that COT labels at little loss"
-    needs: ClassVar[tuple[str, ...]] = ("labels",)
+    name, paper, summary = "COTT", "Lu et al., 2023", "share of images that COT labels at little loss"
+    needs = ("labels",)
 
     def __post_init__(self):
         require_marginal(self.marginal)

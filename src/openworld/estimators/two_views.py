@@ -12,7 +12,6 @@ model gives a class which the reference ever names right on the source, and scal
 """
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -38,10 +37,8 @@ class TwoViews:
     0.48
     """
 
-    name: ClassVar[str] = "two-views"
-    paper: ClassVar[str] = "openworld"
-    summary: ClassVar[str] = "agreement over the reference's own accuracy"
-    needs: ClassVar[tuple[str, ...]] = ("labels", "reference")
+    name, paper, summary = "two-views", "openworld", "agreement over the reference's own accuracy"
+    needs = ("labels", "reference")
 
     def fit(self, source: Outputs) -> FittedEstimator:
         """Fit the reference's temperature; look at agreement, accuracies and confidence on the source."""

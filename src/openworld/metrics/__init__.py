@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 from openworld.core.lazy import lazily
 
 if TYPE_CHECKING:
-    from openworld.metrics._accuracy import Accuracy, PerClass, accuracy, harmonic_mean, macro_f1, per_class_accuracy
+    from openworld.metrics._accuracy import Accuracy, accuracy, harmonic_mean
     from openworld.metrics._accuracy import wilson_interval as wilson_interval
     from openworld.metrics._auroc import auroc
-    from openworld.metrics._bootstrap import Bootstrap, bootstrap
     from openworld.metrics._curve_intervals import (
         LEVEL_NUMBERS,
         ImageInterval,
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
         CLOSED_SET,
         QUANTITIES,
         OpenworldAUC,
-        PointsLost,
         open_auc,
         openworld_auc,
         overall_accuracy,
@@ -41,7 +39,7 @@ if TYPE_CHECKING:
     from openworld.metrics._robustness import LIMITS as LIMITS
     from openworld.metrics._robustness import Robustness, SeedSpread, robustness, seed_spread
     from openworld.metrics._robustness import area_weights as area_weights
-    from openworld.metrics._semantic_alignment import SemanticAlignment, semantic_alignment
+    from openworld.metrics._semantic_alignment import semantic_alignment
     from openworld.metrics._soft_openworld_auc import (
         SOFT_QUANTITIES,
         Outcomes,
@@ -51,9 +49,9 @@ if TYPE_CHECKING:
     )
     from openworld.metrics._soft_openworld_auc import Ranking as Ranking
     from openworld.metrics._soft_openworld_auc import of_outcomes as of_outcomes
-    from openworld.metrics._trend import ShiftTrend, ShiftWeights, Trend, shift_trend, shift_weights, trend
+    from openworld.metrics._trend import ShiftTrend, Trend, shift_trend, shift_weights, trend
     from openworld.metrics.averaging import SeedAverage, average
-    from openworld.metrics.by_cell import CellDetection, CellRules, detection_by_cell
+    from openworld.metrics.by_cell import CellDetection, detection_by_cell
     from openworld.metrics.calibration import CalibrationBin, CalibrationError, aurc, expected_calibration_error
     from openworld.metrics.cards import METRICS, MetricCard
     from openworld.metrics.cell_combinations import CellSums, RankedSides, rank_sides
@@ -92,11 +90,9 @@ __all__ = [
     "CalibrationBin",
     "CalibrationError",
     "CellDetection",
-    "CellRules",
     "CellSums",
     "Costs",
     "CriticalDifference",
-    "Bootstrap",
     "DetectionMetrics",
     "MetricEstimate",
     "FriedmanTest",
@@ -108,15 +104,11 @@ __all__ = [
     "OperatingPoint",
     "Outcomes",
     "PairedTest",
-    "PerClass",
-    "PointsLost",
     "RankedSides",
     "Robustness",
     "SeedAverage",
     "SeedSpread",
-    "SemanticAlignment",
     "ShiftTrend",
-    "ShiftWeights",
     "SoftOpenworldAUC",
     "Threshold",
     "Trend",
@@ -129,7 +121,6 @@ __all__ = [
     "average",
     "average_precision_in",
     "average_precision_out",
-    "bootstrap",
     "choose_threshold",
     "curve_intervals",
     "detection_by_cell",
@@ -144,7 +135,6 @@ __all__ = [
     "holm",
     "level_errors",
     "level_ranks",
-    "macro_f1",
     "mean_over_sets",
     "miss_hit_curve",
     "nemenyi",
@@ -154,7 +144,6 @@ __all__ = [
     "outcomes",
     "overall_accuracy",
     "paired_test",
-    "per_class_accuracy",
     "rank_sides",
     "robustness",
     "seed_spread",

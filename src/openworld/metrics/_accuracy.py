@@ -1,4 +1,4 @@
-"""Accuracy with an honest interval, accuracy per class, macro F1, and the harmonic mean of two accuracies.
+"""Accuracy with an honest interval, and the harmonic mean of two accuracies.
 
 The interval is Wilson's (1927). Samples that belong together (drawings, videos) enter through `groups`: the
 standard error is then clustered and the interval takes the effective number of samples, as Korn and Graubard
@@ -7,14 +7,12 @@ standard error is then clustered and the interval takes the effective number of 
 
 from dataclasses import dataclass
 from statistics import NormalDist
-from typing import Annotated
 
 import numpy as np
 
-from openworld.core.arrays import MANY, ArrayLike, as_correct, as_labels, as_scores, require_at_most
+from openworld.core.arrays import ArrayLike, as_correct, as_scores
 from openworld.core.errors import OpenworldError
-from openworld.core.representation import short_repr
-from openworld.core.types import Fraction, Range, checked
+from openworld.core.types import Fraction, checked
 from openworld.metrics._design import Side, design
 from openworld.metrics.estimate import Influence, spread, student_quantile
 
@@ -33,18 +31,6 @@ class Accuracy:
     effective_n: float | None
     level: float
     reason: str | None = None
-
-
-@dataclass(frozen=True)
-class PerClass:
-    """One number per class, None for a class without a sample, and the plain mean of the rest (`value`)."""
-
-    value: float | None
-    per_class: tuple[float | None, ...]
-    counts: tuple[int, ...]
-    reason: str | None = None
-
-    __repr__ = short_repr
 
 
 @checked
@@ -98,54 +84,6 @@ def wilson_interval(share: float, n: float, level: float = 0.95) -> tuple[float,
 
 
 @checked
-def per_class_accuracy(correct: ArrayLike, labels: ArrayLike, classes: Annotated[int, Range(0, MANY)]) -> PerClass:
-    """Accuracy of every class, and their mean: the balanced accuracy over the classes that have samples.
-
-    Args:
-        correct: bool[N].
-        labels: int[N], true class, in [0, classes).
-        classes: how many classes the label space has.
-    Returns:
-        PerClass; shares in [0, 1], None for a class without a sample.
-    Raises:
-        OpenworldError: a label outside the label space, lengths that differ.
-
-    >>> per_class_accuracy([1, 0, 1], [0, 0, 2], classes=3)
-    PerClass(value=0.75, per_class=(0.5, None, 1.0), counts=(2, 0, 1), reason=None)
-    """
-    correct = as_correct(correct, "correct")
-    labels = as_labels(labels, "labels", correct.size)
-    if labels.size and labels.max() >= classes:
-        raise OpenworldError(f"labels holds class {labels.max()}; with {classes} classes the largest is {classes - 1}.")
-    counts = np.bincount(labels, minlength=classes)
-    return _per_class(np.bincount(labels, weights=correct, minlength=classes), counts, counts)
-
-
-@checked
-def macro_f1(predictions: ArrayLike, labels: ArrayLike) -> PerClass:
-    """F1 of every class, 2 TP / (2 TP + FP + FN), and their plain mean over the classes present in `labels`.
-
-    Args:
-        predictions: int[N], predicted class.
-        labels: int[N], true class.
-    Returns:
-        PerClass up to the largest class seen; shares in [0, 1], None for a class that `labels` does not hold.
-    Raises:
-        OpenworldError: labels that are not class indices, lengths that differ.
-
-    >>> macro_f1([0, 0, 1], [0, 1, 1]).per_class  # 2 / 3 for both
-    (0.6666666666666666, 0.6666666666666666)
-    """
-    labels = as_labels(labels, "labels")
-    predictions = as_labels(predictions, "predictions", labels.size)
-    classes = int(max(labels.max(), predictions.max())) + 1 if labels.size else 0
-    require_at_most(MANY, largest_class=classes - 1)
-    counts, predicted = np.bincount(labels, minlength=classes), np.bincount(predictions, minlength=classes)
-    hits = np.bincount(labels[labels == predictions], minlength=classes)
-    return _per_class(2 * hits, counts + predicted, counts)
-
-
-@checked
 def harmonic_mean(first: float, second: float) -> float:
     """HM = 2ab / (a + b) of two accuracies, 0 where both are 0.
 
@@ -164,14 +102,6 @@ def harmonic_mean(first: float, second: float) -> float:
         raise OpenworldError(f"harmonic_mean takes two accuracies from 0 up; it got {first} and {second}.")
     largest = pair.max()  # scaled by it, so that tiny values do not underflow in the product
     return float(2 * pair.min() / (1 + pair.min() / largest)) if largest > 0 else 0.0
-
-
-def _per_class(hits: np.ndarray, totals: np.ndarray, counts: np.ndarray) -> PerClass:
-    rows = zip(hits, totals, counts, strict=True)
-    shares = [float(hit / total) if count else None for hit, total, count in rows]
-    present = [share for share in shares if share is not None]
-    value, reason = (float(np.mean(present)), None) if present else (None, "no samples")
-    return PerClass(value, tuple(shares), tuple(counts.tolist()), reason)
 
 
 def _effective_n(side: Side, count: int, value: float, error: float | None, level: float) -> float | None:

@@ -30,20 +30,6 @@ CLOSED_SET = "a classifier of the base classes has no right name for a new image
 """Why there is no OpenworldAUC without `new_correct`."""
 
 
-@dataclass(frozen=True)
-class PointsLost:
-    """Where the points between OpenworldAUC and 1 go; the three add up to 1 - OpenworldAUC.
-
-    With a, b the two accuracies: wrong_base = (1 - a)(1 + b) / 2 and wrong_new = (1 - b)(1 + a) / 2 are the pairs with
-    a misnamed side, those wrong on both sides split evenly; mixed_up = a b - OpenworldAUC are the pairs named right on
-    both sides and ranked wrongly.
-    """
-
-    wrong_base: float
-    wrong_new: float
-    mixed_up: float
-
-
 @dataclass(frozen=True, eq=False)
 class Samples:
     """The validated input: scores float64[n], correct bool[n], and the design that they belong to."""
@@ -86,13 +72,6 @@ class OpenworldAUC(Estimated):
     def correct_auroc(self) -> float | None:
         """Rightly named base against rightly named new: value = base_accuracy x new_accuracy x correct_auroc."""
         return self.estimate("correct_auroc").value
-
-    @property
-    def points_lost(self) -> PointsLost | None:
-        """1 - value, split into three."""
-        if self.value is None:
-            return None
-        return PointsLost(*(float(self.estimate(name)) for name in ("wrong_base", "wrong_new", "mixed_up")))
 
     @cached_property
     def base_components(self) -> np.ndarray:
@@ -227,7 +206,9 @@ def _correct_auroc(a: float, b: float, u: float):
     return value, (-value / a, -value / b, 1 / (a * b))
 
 
-# Each as a function of BaseAcc a, NewAcc b and OpenworldAUC u: its value and its slopes in a, b, u.
+# Each as a function of BaseAcc a, NewAcc b and OpenworldAUC u: its value and its slopes in a, b, u. The last three say
+# where the points between u and 1 go, and add up to 1 - u: pairs with a misnamed side, those wrong on both sides split
+# evenly, and pairs named right on both sides and ranked wrongly.
 LINEARISED = {
     "openworld_auc": lambda a, b, u: (u, (0.0, 0.0, 1.0)),
     "harmonic_mean": _harmonic_mean,

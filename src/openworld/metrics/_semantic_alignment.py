@@ -5,26 +5,16 @@ of a class drawn from the prediction to the true one. The similarity is the call
 over WordNet or any taxonomy. With the identity matrix the score is the mean probability of the true class.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from openworld.core.arrays import ArrayLike, as_distributions, as_fractions, as_labels
 from openworld.core.errors import OpenworldError
 from openworld.core.types import checked
-
-
-@dataclass(frozen=True)
-class SemanticAlignment:
-    """Mean similarity of the predicted distributions to the true classes (`value`), over n samples."""
-
-    value: float | None
-    n: int
-    reason: str | None = None
+from openworld.metrics.estimate import MetricEstimate
 
 
 @checked
-def semantic_alignment(probabilities: ArrayLike, labels: ArrayLike, similarity: ArrayLike) -> SemanticAlignment:
+def semantic_alignment(probabilities: ArrayLike, labels: ArrayLike, similarity: ArrayLike) -> MetricEstimate:
     """Semantic Alignment Score (SAS), the mean over samples of sum_c p_c similarity[c, label].
 
     Args:
@@ -32,7 +22,7 @@ def semantic_alignment(probabilities: ArrayLike, labels: ArrayLike, similarity: 
         labels: int[N], true classes.
         similarity: float[C, C] in [0, 1], of the class in the row to the class in the column.
     Returns:
-        SemanticAlignment; value in [0, 1], None without samples.
+        MetricEstimate; value in [0, 1], None without samples; no standard error.
     Raises:
         OpenworldError: NaN, rows that do not sum to 1, a matrix or labels of other classes, lengths that differ.
     Source: FRAP, section 5.3.
@@ -44,7 +34,7 @@ def semantic_alignment(probabilities: ArrayLike, labels: ArrayLike, similarity: 
     similarity = as_fractions(similarity, "similarity", (2,))
     labels = as_labels(labels, "labels", len(probabilities))
     if not len(probabilities):
-        return SemanticAlignment(None, 0, "no samples")
+        return MetricEstimate(None, "no samples")
     classes = probabilities.shape[1]
     if similarity.shape != (classes, classes):
         raise OpenworldError(f"similarity has shape {similarity.shape}, expected {(classes, classes)}: a row a class.")
@@ -53,4 +43,4 @@ def semantic_alignment(probabilities: ArrayLike, labels: ArrayLike, similarity: 
     predicted = np.zeros((classes, classes))  # of each true class, the sum of its rows: no second matrix of N rows
     np.add.at(predicted, labels, probabilities)
     value = np.einsum("tc,ct->", predicted, similarity) / len(labels)
-    return SemanticAlignment(float(np.clip(value, 0, 1)), len(labels))
+    return MetricEstimate(float(np.clip(value, 0, 1)))

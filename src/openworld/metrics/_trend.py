@@ -13,7 +13,6 @@ import numpy as np
 
 from openworld.core.arrays import ArrayLike, as_answers, as_mask, as_table, require_length, require_size
 from openworld.core.errors import OpenworldError
-from openworld.core.representation import short_repr
 from openworld.core.types import checked
 
 ROUNDING = 1e-12  # means of equal cells may differ in the last bit; that is no trend
@@ -41,20 +40,6 @@ class ShiftTrend:
     covariate: Trend
     semantic_curve: tuple[float | None, ...]
     covariate_curve: tuple[float | None, ...]
-
-
-@dataclass(frozen=True, eq=False)
-class ShiftWeights:
-    """What every cell of a shift table weighs in the numbers of one axis: `shift_trend` is linear in the table.
-
-    curve: float64[L, R, C], rows of 0 at a level without a present cell. slope: float64[R, C]; None where there is
-    none.
-    """
-
-    curve: np.ndarray
-    slope: np.ndarray | None
-
-    __repr__ = short_repr
 
 
 @checked
@@ -132,13 +117,16 @@ def shift_trend(table: ArrayLike, present: ArrayLike | None = None, *, common: b
 
 
 @checked
-def shift_weights(present: ArrayLike, *, common: bool = False) -> dict[str, ShiftWeights]:
-    """What every cell weighs in the curves and slopes of `shift_trend`, by "semantic" and "covariate".
+def shift_weights(present: ArrayLike, *, common: bool = False) -> dict[str, tuple[np.ndarray, np.ndarray | None]]:
+    """What every cell weighs in the curve and the slope of each axis of `shift_trend`, which is linear in the table.
 
     Args:
         present: bool[R, C], as there. common: as there.
+    Returns:
+        For "semantic" and for "covariate": float64[L, R, C] of the curve, rows of 0 at a level without a present cell,
+        and float64[R, C] of the slope; None where there is none.
 
-    >>> shift_weights([[True, True], [True, False]])["semantic"].slope  # 2nd column's cell less the mean of the 1st
+    >>> shift_weights([[True, True], [True, False]])["semantic"][1]  # 2nd column's cell less the mean of the 1st
     array([[-0.5,  1. ],
            [-0.5,  0. ]])
     """
@@ -147,7 +135,7 @@ def shift_weights(present: ArrayLike, *, common: bool = False) -> dict[str, Shif
         raise OpenworldError(f"present has shape {present.shape}, expected two: covariate x semantic levels.")
     upright, across = _axes(present, common)
     curves = {"semantic": _level_weights(upright).transpose(0, 2, 1), "covariate": _level_weights(across)}
-    return {axis: ShiftWeights(curve, _slope_weights(curve)) for axis, curve in curves.items()}
+    return {axis: (curve, _slope_weights(curve)) for axis, curve in curves.items()}
 
 
 def _level_weights(present: np.ndarray) -> np.ndarray:

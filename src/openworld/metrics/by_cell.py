@@ -21,12 +21,10 @@ from openworld.core.arrays import (
     require_length,
 )
 from openworld.core.errors import OpenworldError
-from openworld.core.types import Fraction, Positive, Range, checked
+from openworld.core.types import Positive, Range, checked
 from openworld.metrics._auroc import auroc
 from openworld.metrics._sweep import Sweep
 from openworld.metrics.detection import (
-    Prevalence,
-    Recall,
     false_positives,
     inwards,
     outwards,
@@ -35,6 +33,7 @@ from openworld.metrics.detection import (
 from openworld.metrics.estimate import NO_VARIANCE, ROUNDING, Spread, share_interval
 
 NOWHERE = -1
+RECALL, PREVALENCE = 0.95, 0.5
 HALVES = ("semantic", "covariate")
 """The axes of a shift: what is shown, and what it looks like."""
 
@@ -43,9 +42,9 @@ HALVES = ("semantic", "covariate")
 class CellDetection:
     """Detection metrics of one cell, fractions in [0, 1].
 
-    n: out-of-distribution images in it. interval: of the AUROC; None where it has no standard error. The two
-    false-positive rates and AUPRs are those of `detection_metrics`; `aupr_in_fixed` is `aupr_in` at a prevalence that
-    is the same for all cells, so that their sizes do not count.
+    n: out-of-distribution images in it. interval: 95 %, of the AUROC; None where it has no standard error. The two
+    false-positive rates and AUPRs are those of `detection_metrics`; `aupr_in_fixed` is `aupr_in` at a prevalence of one
+    half in all cells, so that their sizes do not count.
     """
 
     n: int
@@ -59,24 +58,6 @@ class CellDetection:
 
 
 @checked
-@dataclass(frozen=True)
-class CellRules:
-    """How cells are measured.
-
-    recall: of both false-positive rates, in (0, 1]. prevalence: share of in-distribution images that `aupr_in_fixed`
-    assumes, in (0, 1). level: of the intervals, in (0, 1). least: cells with fewer images are N/A; at least 1.
-
-    Raises:
-        OpenworldError: anything outside its range.
-    """
-
-    recall: Recall = 0.95
-    prevalence: Prevalence = 0.5
-    level: Fraction = 0.95
-    least: Positive = 1
-
-
-@checked
 def detection_by_cell(
     in_scores: ArrayLike,
     out_scores: ArrayLike,
@@ -84,7 +65,7 @@ def detection_by_cell(
     count: Annotated[int, Range(1, MANY)],
     *,
     groups: tuple | None = None,
-    rules: CellRules | None = None,
+    least: Positive = 1,
 ) -> tuple[CellDetection | None, ...]:
     """All detection metrics of every cell against the same in-distribution images.
 
@@ -95,7 +76,7 @@ def detection_by_cell(
         count: number of cells, at least 1.
         groups: (int[n_in], int[n_out]), images of either side that are not independent, numbered from one name space;
             None where all are independent. Intervals take longer with groups.
-        rules: recall, prevalence, level, fewest images; None for the defaults of `CellRules`.
+        least: cells with fewer images are N/A; at least 1.
     Returns:
         CellDetection for each cell, None for one with too few images.
     Raises:
@@ -106,7 +87,6 @@ def detection_by_cell(
     >>> near.n, near.auroc, far.auroc, empty
     (2, 0.75, 1.0, None)
     """
-    rules = rules or CellRules()
     inside, outside = as_scores(in_scores, "in_scores"), as_scores(out_scores, "out_scores")
     if not inside.size:
         raise OpenworldError("there is no in-distribution score, so no cell can be measured; give some.")
@@ -116,14 +96,14 @@ def detection_by_cell(
         scores = outside[members]
         sweep = Sweep.merged(ranked, np.sort(scores))
         if groups is None:
-            return _detection(sweep, rules, _spread(sweep))
+            return _detection(sweep, _spread(sweep))
         area = auroc(
             inside, scores, in_groups=groups[0], out_groups=as_groups(groups[1], "out_groups", outside.size)[members]
         )
-        return _detection(sweep, rules, area.spread)
+        return _detection(sweep, area.spread)
 
     split = split_cells(cells, outside.size, count)
-    return tuple(detection_in(members) if members.size >= rules.least else None for members in split)
+    return tuple(detection_in(members) if members.size >= least else None for members in split)
 
 
 def split_cells(cells: ArrayLike, size: int, count: int) -> Iterator[np.ndarray]:
@@ -146,17 +126,17 @@ def _area(sweep: Sweep) -> float:
     return sweep.double_wins() / (2 * sweep.n_in * sweep.n_out)
 
 
-def _detection(sweep: Sweep, rules: CellRules, error: Spread) -> CellDetection:
+def _detection(sweep: Sweep, error: Spread) -> CellDetection:
     area, into, out = _area(sweep), inwards(sweep), outwards(sweep)
     return CellDetection(
         sweep.n_out,
         area,
-        share_interval(area, error, rules.level),
-        false_positives(*into, rules.recall),
-        false_positives(*out, rules.recall),
+        share_interval(area, error),
+        false_positives(*into, RECALL),
+        false_positives(*out, RECALL),
         trapezoid(*into),
         trapezoid(*out),
-        trapezoid(*into, rules.prevalence),
+        trapezoid(*into, PREVALENCE),
     )
 
 

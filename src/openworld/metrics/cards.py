@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from openworld.metrics._accuracy import accuracy, harmonic_mean, macro_f1, per_class_accuracy
+from openworld.metrics._accuracy import accuracy, harmonic_mean
 from openworld.metrics._auroc import auroc
 from openworld.metrics._openworld_auc import open_auc, openworld_auc, overall_accuracy
 from openworld.metrics._operating_point import miss_hit_curve, operating_point
@@ -57,10 +57,6 @@ METRICS: dict[str, MetricCard] = {
     "fpr_in_positive": MetricCard(fpr_in_positive, "FPR@95: out accepted when 95 % of in are", _SHARE, _MCM),
     "fpr_out_positive": MetricCard(fpr_out_positive, "FPR@95: in flagged when 95 % of out are", _SHARE, _OPENOOD),
     "accuracy": MetricCard(accuracy, "share of correct samples, Wilson interval", _SHARE, "Wilson (1927)"),
-    "per_class_accuracy": MetricCard(
-        per_class_accuracy, "accuracy per class and their mean", _SHARE, "Brodersen et al. (2010)"
-    ),
-    "macro_f1": MetricCard(macro_f1, "mean F1 over the classes present", _SHARE, "Lewis et al. (1996)"),
     "harmonic_mean": MetricCard(harmonic_mean, "HM of base and new accuracy", _SHARE, "Xian et al. (2017)"),
     "expected_calibration_error": MetricCard(
         expected_calibration_error, "mean distance of accuracy and confidence", _SHARE, "Guo et al. (2017)"

@@ -3,18 +3,55 @@
 Resampling with replacement is drawing a count for every image (or cluster of images), so that a replicate needs no
 sort: counts are summed along the order of the scores. Several sets that are held against the same in-distribution
 images share the draws of these, and so do several detectors: means over sets, and differences, are those of one draw.
+
+Counts of n units drawn n times take a quarter of the time of drawing indices: independent Poisson counts are
+multinomial given their sum. They are drawn with a mean a little under 1, by looking up 16 random bits; what is missing
+to n is drawn as indices. The distribution is the multinomial one exactly: the few codes that lie across a step of the
+Poisson distribution take 53 more bits, and a sum above n is drawn again.
 """
 
 from collections.abc import Iterator, Sequence
+from math import exp, factorial, sqrt
 
 import numpy as np
-
-from openworld.metrics._multinomial import Multinomial
 
 METRICS = ("fpr_in_positive", "fpr_out_positive", "aupr_in", "aupr_out")
 """What has an interval by resampling; AUROC has its own in closed form."""
 
 CHUNK = 2_000_000  # counts in memory at a time
+CODES = 2**16
+SPLIT = 255  # in the table: these 16 bits alone do not decide the count
+SPARE = 5.0  # standard deviations between the mean of the Poisson sum and n: 1 draw in 3 million is repeated
+
+
+class Multinomial:
+    """The law of counts of n equally likely units in n draws."""
+
+    def __init__(self, n: int):
+        self.n = n
+        mean = max(0.0, 1 - SPARE / sqrt(n))
+        self.cumulative = np.cumsum([exp(-mean) * mean**k / factorial(k) for k in range(20)])
+        edges = np.arange(CODES + 1) / CODES
+        lowest = np.searchsorted(self.cumulative, edges[:-1], "right")
+        highest = np.searchsorted(self.cumulative, edges[1:], "left")
+        self.table = np.where(lowest == highest, lowest, SPLIT).astype(np.uint8)
+
+    def __call__(self, generator: np.random.Generator) -> np.ndarray:
+        """Return int32[n] that add up to n."""
+        counts = self._poisson(generator)
+        while (missing := self.n - int(counts.sum(dtype=np.int64))) < 0:
+            counts = self._poisson(generator)
+        np.add.at(counts, generator.integers(0, self.n, missing), np.uint8(1))
+        return counts.astype(np.int32)
+
+    def _poisson(self, generator: np.random.Generator) -> np.ndarray:
+        words = generator.integers(0, 2**64, -(-self.n // 4), dtype=np.uint64)  # four codes a word
+        codes = words.view(np.uint16)[: self.n]
+        counts = self.table.take(codes)
+        split = np.flatnonzero(counts == SPLIT)
+        exact = (codes[split] + generator.random(split.size)) / CODES
+        counts[split] = np.searchsorted(self.cumulative, exact, "right")
+        return counts
 
 
 def draw_counts(clusters: Sequence[np.ndarray], replicates: int, seed: int) -> list[np.ndarray]:

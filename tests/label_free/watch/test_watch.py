@@ -9,8 +9,7 @@ from simulated import outputs
 from watched_days import START, day_columns, joined, part, save, source_columns
 
 from openworld.core.errors import OpenworldError
-from openworld.estimators import find_alarms
-from openworld.estimators.quote.alarm import Chunk
+from openworld.estimators.quote.alarm import add_step, alarm_limit
 from openworld.label_free.estimate.estimation import estimate_accuracy
 from openworld.label_free.estimate.reading import open_table
 from openworld.label_free.settings import Settings
@@ -99,12 +98,12 @@ def test_alarms_of_periods_of_one_size_are_those_of_one_test_over_all(tmp_path, 
     days = joined(*(day_columns(day, 128, 1.2 + 0.3 * sign * (day - 3)) for day in range(7)))
     state = command.watch(tmp_path / "watch", [of({"logits": days["logits"]})], state=tmp_path / "state").found.state
     null = read_watch(tmp_path / "watch").measured.alarms[128]
-    found = find_alarms([Chunk(record.alarm.counted, 128, null) for record in state.records], 0.78)
-    alarms = [record.alarm for record in state.records]
-    np.testing.assert_allclose([alarm.ratio for alarm in alarms], found.statistics / found.limit, atol=1e-12)
-    assert [alarm.standing for alarm in alarms] == found.standing.tolist() and found.standing.any()
-    np.testing.assert_allclose([alarm.alone for alarm in alarms], found.alone)
-    np.testing.assert_allclose([alarm.lasting for alarm in alarms], found.lasting)
+    limit, ratio, alarms = alarm_limit(null, 128), 0.0, [record.alarm for record in state.records]
+    for alarm in alarms:
+        ratio = add_step(ratio, limit.step(alarm.counted, 128, 0.78))
+        assert alarm.ratio == pytest.approx(ratio, abs=1e-12) and alarm.standing == (ratio > 1)
+        assert (alarm.alone, alarm.lasting) == (limit.alone(128, 0.78), limit.lasting(128, 0.78))
+    assert any(alarm.standing for alarm in alarms)
 
 
 def test_what_was_fitted_comes_back_whole_and_says_its_alarms(fitted, tmp_path):

@@ -7,7 +7,7 @@ Within bins of scores P(base | s) = p f_base(s) / f_stream(s), made to rise with
 """
 
 from dataclasses import dataclass
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 import numpy as np
 from scipy.optimize import isotonic_regression
@@ -32,12 +32,9 @@ class Mixture:
     (0.5, 1.0)
     """
 
-    name: ClassVar[str] = "mixture"
-    paper: ClassVar[str] = "Garg et al., 2021"
-    summary: ClassVar[str] = "best-bin share of new, AUROC from it"
-    premise: ClassVar[str] = "base scores keep their law, and some region of scores holds no new image"
-    needs: ClassVar[tuple[str, ...]] = ()
-    gives: ClassVar[tuple[str, ...]] = ("auroc", "new_share")
+    name, paper, summary = "mixture", "Garg et al., 2021", "best-bin share of new, AUROC from it"
+    premise = "base scores keep their law, and some region of scores holds no new image"
+    needs, gives = (), ("auroc", "new_share")
 
     def fit(self, validation: OpenWorldOutputs) -> FittedOpenWorld:
         """Keep the scores of base images."""
@@ -72,15 +69,12 @@ class Hybrid:
     names: OwnNaming = "thresholded"
     bins: Annotated[int, Range(2)] = 15
 
-    name: ClassVar[str] = "hybrid"
-    paper: ClassVar[str] = "Garg et al., 2021"
-    summary: ClassVar[str] = "sides by the mixture, names by the learner"
-    premise: ClassVar[str] = (
+    name, paper, summary = "hybrid", "Garg et al., 2021", "sides by the mixture, names by the learner"
+    premise = (
         "base scores keep their law, some region of scores holds no new image, and new names are as right as base "
         "names of the same confidence"
     )
-    needs: ClassVar[tuple[str, ...]] = ("labels", "logits")
-    gives: ClassVar[tuple[str, ...]] = NUMBERS
+    needs, gives = ("labels", "logits"), NUMBERS
 
     def fit(self, validation: OpenWorldOutputs) -> FittedOpenWorld:
         """Keep the scores of base images, and fit the rule of names."""

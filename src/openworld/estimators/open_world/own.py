@@ -6,7 +6,6 @@ Thresholded names count as right above a threshold (ATC) instead.
 """
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from openworld.core.types import Fraction, checked
 from openworld.estimators.engine.fitted import finite
@@ -34,12 +33,9 @@ class OwnNames:
 
     prior: Fraction = 0.5
 
-    name: ClassVar[str] = "own"
-    paper: ClassVar[str] = "Saerens et al., 2002"
-    summary: ClassVar[str] = "calibrated softmax, share of new by EM"
-    premise: ClassVar[str] = "the learner's calibrated probabilities hold in the stream, for new images too"
-    needs: ClassVar[tuple[str, ...]] = ("labels", "logits")
-    gives: ClassVar[tuple[str, ...]] = NUMBERS
+    name, paper, summary = "own", "Saerens et al., 2002", "calibrated softmax, share of new by EM"
+    premise = "the learner's calibrated probabilities hold in the stream, for new images too"
+    needs, gives = ("labels", "logits"), NUMBERS
 
     def fit(self, validation: OpenWorldOutputs) -> FittedOpenWorld:
         """Fit T."""
@@ -69,12 +65,9 @@ class Thresholded:
     1.0
     """
 
-    name: ClassVar[str] = "thresholded"
-    paper: ClassVar[str] = "Garg et al., 2022"
-    summary: ClassVar[str] = "names right above a threshold (ATC)"
-    premise: ClassVar[str] = "right names are as many as confidences above the threshold, for new images too"
-    needs: ClassVar[tuple[str, ...]] = ("labels", "logits")
-    gives: ClassVar[tuple[str, ...]] = NUMBERS
+    name, paper, summary = "thresholded", "Garg et al., 2022", "names right above a threshold (ATC)"
+    premise = "right names are as many as confidences above the threshold, for new images too"
+    needs, gives = ("labels", "logits"), NUMBERS
 
     def fit(self, validation: OpenWorldOutputs) -> FittedOpenWorld:
         """Fit T and the threshold."""

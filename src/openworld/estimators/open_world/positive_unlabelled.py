@@ -12,7 +12,7 @@ appearance of base images changes this says nothing (see `two_shares`).
 """
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -75,14 +75,9 @@ class PositiveUnlabelled:
     share: Literal["reference", "best-bin"] = "reference"
     names: Literal["reference", "thresholded", "calibrated"] = "reference"
 
-    name: ClassVar[str] = "positive-unlabelled"
-    paper: ClassVar[str] = "du Plessis et al., 2015"
-    summary: ClassVar[str] = "stream minus base, new names by zero-shot"
-    premise: ClassVar[str] = (
-        "base images are as at home, and the reference, tuned on neither half, is as sure as it is right"
-    )
-    needs: ClassVar[tuple[str, ...]] = ("labels", "logits", "reference")
-    gives: ClassVar[tuple[str, ...]] = NUMBERS
+    name, paper, summary = "positive-unlabelled", "du Plessis et al., 2015", "stream minus base, new names by zero-shot"
+    premise = "base images are as at home, and the reference, tuned on neither half, is as sure as it is right"
+    needs, gives = ("labels", "logits", "reference"), NUMBERS
 
     def __post_init__(self):
         if "reference" not in (self.share, self.names):

@@ -5,7 +5,6 @@ learner was tuned from is no such model: the learner knows more of base images t
 """
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from openworld.core.errors import OpenworldError
 from openworld.core.types import checked
@@ -30,12 +29,9 @@ class ThirdModel:
     0.5
     """
 
-    name: ClassVar[str] = "reference"
-    paper: ClassVar[str] = "Li et al., 2026"
-    summary: ClassVar[str] = "a third model's posterior"
-    premise: ClassVar[str] = "a third model, not the one that the learner was tuned from, is right where it is wrong"
-    needs: ClassVar[tuple[str, ...]] = ("labels", "logits", "reference")
-    gives: ClassVar[tuple[str, ...]] = NUMBERS
+    name, paper, summary = "reference", "Li et al., 2026", "a third model's posterior"
+    premise = "a third model, not the one that the learner was tuned from, is right where it is wrong"
+    needs, gives = ("labels", "logits", "reference"), NUMBERS
 
     def fit(self, validation: OpenWorldOutputs) -> FittedOpenWorld:
         """Fit T of the third model; refuse zero-shot."""

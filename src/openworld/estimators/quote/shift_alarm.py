@@ -74,7 +74,7 @@ class ShiftTest:
 def fit_shift_test(source: Outputs, n: Positive, *, rate: float = 0.05, over: int = 365, seed: int = 0) -> ShiftTest:
     """Find how far periods of n images lie from the source by chance, and the limit of the alarm.
 
-    Source and seed are as for `shift_signs`, rate and over as for `find_alarms`.
+    Source and seed are as for `shift_signs`, rate and over as for `alarm_limit`.
     """
     source.require(("labels",), "the comparison of source and periods")
     temperature = temperature_of(source).value

@@ -16,7 +16,6 @@ import numpy as np
 
 from openworld.core.errors import OpenworldError, present
 from openworld.estimators import (
-    Chunk,
     Estimate,
     FittedEstimator,
     LabelledShift,
@@ -24,7 +23,6 @@ from openworld.estimators import (
     Null,
     Outputs,
     check_reference,
-    find_alarms,
     learn_from_shifts,
     measure_null,
 )
@@ -223,24 +221,21 @@ class Quoting:
 
     def alarm(self, accuracy: float | None, n: int, before: float) -> Alarm | None:
         """Return the accuracy alarm after a period of n images, which stood at `before`; None without an alert."""
-        alert = self.settings.alert
-        if alert is None:
-            return None
-        limit = self.limit(n)
-        ratio = add_step(before, 0.0 if accuracy is None else limit.step(accuracy, n, alert))
-        falls = limit.alone(n, alert), limit.lasting(n, alert)
-        return Alarm(accuracy, ratio * limit.limit, limit.limit, ratio > 1, *falls)
+        return None if self.settings.alert is None else self._alarm(accuracy, n, before, self.limit(n))
 
     def alarm_once(self, accuracy: float | None, n: int) -> Alarm | None:
         """Return the alarm of a target that is not cut: one test, not one of 365 in a year."""
         how = self.settings
         if how.alert is None:
             return None
-        alarms = find_alarms(
-            [Chunk(accuracy, n, self.alarm_null(n))], how.alert, rate=how.false_alarms, over=1, seed=how.seed
-        )
-        numbers = (float(limits[0]) for limits in (alarms.alone, alarms.lasting))
-        return Alarm(accuracy, float(alarms.statistics[0]), alarms.limit, bool(alarms.standing[0]), *numbers)
+        limit = alarm_limit(self.alarm_null(n), n, rate=how.false_alarms, over=1, seed=how.seed)
+        return self._alarm(accuracy, n, 0.0, limit)
+
+    def _alarm(self, accuracy: float | None, n: int, before: float, limit: AlarmLimit) -> Alarm:
+        alert = present(self.settings.alert, "an alert")
+        ratio = add_step(before, 0.0 if accuracy is None else limit.step(accuracy, n, alert))
+        falls = limit.alone(n, alert), limit.lasting(n, alert)
+        return Alarm(accuracy, ratio * limit.limit, limit.limit, ratio > 1, *falls)
 
     def alarm_null(self, n: int) -> Null:
         """Return what is quoted of sets of about n images that are like the source."""

@@ -21,7 +21,6 @@ import numpy as np
 from openworld.core.errors import present
 from openworld.evaluations.shift_levels import PoolLevels
 from openworld.metrics import (
-    CellRules,
     MetricEstimate,
     RankedSides,
     auroc,
@@ -53,9 +52,6 @@ from openworld.ood.by_shift.metrics import (
 from openworld.report.shift_axes import AXES, KEYS
 from openworld.results import METRICS, Metric, Result, Value, interval_of, over_seeds
 from openworld.shifts.grid import ShiftGrid
-
-PREVALENCE = 0.5
-"""Share of in-distribution images at which AUPRs of cells of unequal size can be compared."""
 
 Ends = tuple[float, float] | None
 """A 95 % interval over images; None where there is none."""
@@ -156,10 +152,10 @@ def _measure_cells(
     cells = np.full(len(pool.known), NOWHERE)
     cells[there] = grid.covariate * grid.shape[1] + grid.semantic
     curves = _curve_intervals(measured, grid, cells, where)
-    rules = CellRules(prevalence=PREVALENCE, least=grid.least)
 
     for (label, test), intervals in zip(pool.test.items(), curves, strict=True):
-        by_cell = detection_by_cell(test, pool.pool[label], cells, grid.present.size, groups=pool.groups, rules=rules)
+        out_scores, size = pool.pool[label], grid.present.size
+        by_cell = detection_by_cell(test, out_scores, cells, size, groups=pool.groups, least=grid.least)
         for name, metric in metrics.items():
             table = np.full(grid.shape, np.nan)  # where a cell has too few images
             for cell, detection in zip(np.ndindex(grid.shape), by_cell, strict=True):
@@ -231,15 +227,18 @@ def _curve_intervals(
 ) -> list[dict[tuple, list[Ends]]]:
     """Return per detector the intervals of its AUROC's curves by (cells, axis), and add the errors of slopes."""
     labels, ranked = tuple(measured.pool.test), measured.ranked
-    weights = {(kind, axis): weight for kind in CELLS
-               for axis, weight in shift_weights(grid.present, common=kind == COMMON).items()}  # fmt: skip
-    slopes = {place: weight.slope.ravel() for place, weight in weights.items() if weight.slope is not None}
+    weights = {
+        (kind, axis): weight
+        for kind in CELLS
+        for axis, weight in shift_weights(grid.present, common=kind == COMMON).items()
+    }
+    slopes = {place: slope.ravel() for place, (_, slope) in weights.items() if slope is not None}
     if slopes:
         sums = ranked.sums(cells, np.stack([*slopes.values()]))
         for number, (kind, axis) in enumerate(slopes):
             place = {**where, "cells": kind, "axis": axis}
             measured.add_errors(slope_of(AUROC), place, JointErrors.of_sum(sums, number, labels))
-    curves = {place: weight.curve.reshape(-1, grid.present.size) for place, weight in weights.items()}
+    curves = {place: curve.reshape(-1, grid.present.size) for place, (curve, _) in weights.items()}
     starts = np.cumsum([0, *map(len, curves.values())]).tolist()
     stacked, found = np.concatenate([*curves.values()]), []
     for number in range(len(labels)):  # one detector after the other, for there are many
