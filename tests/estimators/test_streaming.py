@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from simulated import outputs, refused
 
 from openworld.estimators import AC, ESTIMATORS, FRAP, IM, Outputs
-from openworld.estimators.streaming import Sampler, estimate_stream, of_images, sample_rows, spans, uniform_sample
+from openworld.estimators.streaming import Sampler, estimate_stream, of_images, sample_rows, spans
 from openworld.runs import to_json
 
 VARIANTS = {
@@ -20,6 +20,13 @@ VARIANTS = {
     "FRAP, fixed": FRAP(tau=0.01),
 }
 SOURCE, TARGET = outputs(0, 200, 4, 2.0, 2), outputs(1, 400, 4, 1.5, 2)
+
+
+def uniform_sample(blocks, rows=None, seed=0):
+    sampler = Sampler(rows, seed=seed)
+    for block in blocks:
+        sampler.add(block)
+    return sampler.sample
 
 
 def cut(target, size):
@@ -35,7 +42,7 @@ FEW = uniform_sample(cut(TARGET, 70)(), 150)
 @pytest.fixture(scope="module")
 def streamed():
     """All of them on a target of which the sample holds a part."""
-    return estimate_stream(FITTED, cut(TARGET, 70), sample=FEW, resamples=40)
+    return estimate_stream(FITTED, cut(TARGET, 70), FEW, resamples=40)
 
 
 def test_means_over_images_are_exact():
@@ -48,11 +55,13 @@ def test_given_slices_are_looked_at_together():
     source, target = (replace(one, slices=one.logits[:, :2] > 0) for one in (SOURCE, TARGET))
     fitted = IM(slices="given").fit(source)
     assert not of_images(fitted)
-    assert to_json(estimate_stream({"IM": fitted}, cut(target, 90))["IM"]) == to_json(fitted.estimate(target))
+    assert to_json(
+        estimate_stream({"IM": fitted}, cut(target, 90), uniform_sample(cut(target, 90)()))["IM"]
+    ) == to_json(fitted.estimate(target))
 
 
 def test_a_target_that_fits_into_the_sample_is_estimated_as_ever():
-    found = estimate_stream(FITTED, cut(TARGET, 70), resamples=20)
+    found = estimate_stream(FITTED, cut(TARGET, 70), uniform_sample(cut(TARGET, 70)()), resamples=20)
     assert to_json(found) == to_json({name: one.estimate(TARGET, resamples=20) for name, one in FITTED.items()})
 
 
@@ -82,7 +91,7 @@ def test_images_that_say_nothing_do_not_count():
     target = [Outputs([[0.0, 0.0]] * 3), Outputs([[3.0, 0.0]] * 2)]
     fitted = IM(calibrate=False).fit(source)
     sample = uniform_sample(target, 2, seed=1)
-    found = estimate_stream({"IM": fitted}, lambda: target, sample=sample, interval=False)["IM"]
+    found = estimate_stream({"IM": fitted}, lambda: target, sample, interval=False)["IM"]
     assert found.accuracy == 0.5 and found.details["dropped_mass"] == pytest.approx(0.6)
 
 
@@ -124,7 +133,7 @@ def test_memory_does_not_grow_with_the_target():
 
     def largest(count):
         tracemalloc.start()
-        estimate_stream(fitted, lambda: (block for _ in range(count)), sample=uniform_sample([block] * 3, 500))
+        estimate_stream(fitted, lambda: (block for _ in range(count)), uniform_sample([block] * 3, 500))
         sample = uniform_sample((block for _ in range(count)), 500)
         peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from openworld.core.types import checked
-from openworld.estimators.engine.fitted import FittedEstimator, RawEstimate, SourceSummary, look_at, means
+from openworld.estimators.engine.fitted import Estimator, FittedEstimator, RawEstimate, SourceSummary, look_at, means
 from openworld.estimators.engine.outputs import Outputs
 from openworld.estimators.engine.temperature import confidences_of, response
 
 
 @checked
 @dataclass(frozen=True)
-class AC:
+class AC(Estimator):
     """error = 1 - mean_i max_c p_ic over the target, with p = softmax(z / T).
 
     Args:

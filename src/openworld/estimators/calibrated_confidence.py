@@ -17,7 +17,7 @@ import numpy as np
 from scipy.optimize import isotonic_regression
 
 from openworld.core.types import checked
-from openworld.estimators.engine.fitted import FittedEstimator, RawEstimate, SourceSummary, look_at, means
+from openworld.estimators.engine.fitted import Estimator, FittedEstimator, RawEstimate, SourceSummary, look_at, means
 from openworld.estimators.engine.outputs import Outputs
 from openworld.estimators.engine.temperature import blocks, probabilities
 from openworld.metrics import auroc, expected_calibration_error
@@ -30,7 +30,7 @@ SEPARATED = 0.999  # AUROC above which a class is told apart so well that there 
 
 @checked
 @dataclass(frozen=True)
-class CBPE:
+class CBPE(Estimator):
     """error = 1 - mean calibrated probability of the predicted class over the target.
 
     Args:

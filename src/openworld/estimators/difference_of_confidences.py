@@ -8,14 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from openworld.core.types import checked
-from openworld.estimators.engine.fitted import FittedEstimator, RawEstimate, SourceSummary, look_at, means
+from openworld.estimators.engine.fitted import Estimator, FittedEstimator, RawEstimate, SourceSummary, look_at, means
 from openworld.estimators.engine.outputs import Outputs
 from openworld.estimators.engine.temperature import confidences_of, response
 
 
 @checked
 @dataclass(frozen=True)
-class DoC:
+class DoC(Estimator):
     """error = source error + mean confidence on the source - mean confidence on the target; may leave [0, 1].
 
     Args:

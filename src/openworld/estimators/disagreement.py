@@ -9,13 +9,13 @@ import numpy as np
 
 from openworld.core.errors import OpenworldError
 from openworld.core.types import Count, checked
-from openworld.estimators.engine.fitted import FittedEstimator, RawEstimate, SourceSummary, means
+from openworld.estimators.engine.fitted import Estimator, FittedEstimator, RawEstimate, SourceSummary, means
 from openworld.estimators.engine.outputs import Outputs
 
 
 @checked
 @dataclass(frozen=True)
-class GDE:
+class GDE(Estimator):
     """error = share of target images that the judged model and its partner name differently.
 
     Args:

@@ -25,7 +25,15 @@ from scipy.special import expit, logsumexp
 from openworld.core.arrays import LARGEST, MANY, as_distributions, require_at_most
 from openworld.core.errors import OpenworldError
 from openworld.core.types import Positive, Range, checked
-from openworld.estimators.engine.fitted import FittedEstimator, RawEstimate, SourceSummary, look_at, means, shares
+from openworld.estimators.engine.fitted import (
+    Estimator,
+    FittedEstimator,
+    RawEstimate,
+    SourceSummary,
+    look_at,
+    means,
+    shares,
+)
 from openworld.estimators.engine.outputs import Outputs
 from openworld.estimators.engine.reference_calibration import ReferenceTemperature, divergence, reference_temperature
 from openworld.estimators.engine.reference_check import check_reference
@@ -34,11 +42,12 @@ from openworld.estimators.engine.threshold import Cut, Rule
 
 Weighting = Literal["linear", "softmax"]
 Fusion = Literal["arithmetic", "geometric"]
+Scored = tuple[np.ndarray, ReferenceTemperature, float]
 
 
 @checked
 @dataclass(frozen=True)
-class FRAP:
+class FRAP(Estimator):
     """Fused Reference Alignment Prediction, and what its ablations change.
 
     Args:
@@ -83,7 +92,7 @@ class FRAP:
         return FittedEstimator(self, known, (source.wrong, source if waits else self._score(known, source)))
 
     def read(
-        self, known: SourceSummary, state: "tuple[np.ndarray, Outputs | _Scored] | None", target: Outputs
+        self, known: SourceSummary, state: tuple[np.ndarray, Outputs | Scored] | None, target: Outputs
     ) -> RawEstimate:
         """Sample scores: <p_b, q>; of pseudo-labels 1 where the reference agrees and 0 where it does not."""
         if self.reference == "pseudo-labels":
@@ -95,24 +104,26 @@ class FRAP:
                 "target images",
                 sample_scores=agree,
             )
-        scored = self._score(known, target)
+        scores, tau, base_weight = self._score(known, target)
+        details = {"tau": tau.value, "divergence": tau.divergence, "base_weight": base_weight}
         if state is None or self.rule is None:  # without a threshold the mean score is the accuracy
             return RawEstimate(
-                1 - float(scored.scores.mean()),
-                lambda resamples, generator: 1 - means(scored.scores, resamples, generator),
+                1 - float(scores.mean()),
+                lambda resamples, generator: 1 - means(scores, resamples, generator),
                 "target images, T and tau kept",
-                scored.details,
-                scored.scores,
-                scored.warnings,
+                details | {"informative": tau.informative},
+                scores,
+                (tau.warning,) if tau.warning else (),
             )
         wrong, source = state
-        source = self._score(known, source, scored.tau) if isinstance(source, Outputs) else source
-        cut = Cut.between(source.scores, wrong, self.rule)
-        warnings = tuple(sorted({*source.warnings, *scored.warnings}))
-        details = scored.details | {"informative": source.tau.informative and scored.tau.informative}
-        return cut.read(scored.scores, "T and tau", warnings, source_tau=source.tau.value, **details)
+        of_source, source_tau, _ = self._score(known, source, tau) if isinstance(source, Outputs) else source
+        warnings = tuple(sorted({each.warning for each in (source_tau, tau) if each.warning}))
+        details |= {"informative": source_tau.informative and tau.informative}
+        cut = Cut.between(of_source, wrong, self.rule)
+        return cut.read(scores, "T and tau", warnings, source_tau=source_tau.value, **details)
 
-    def _score(self, known: SourceSummary, outputs: Outputs, tau: ReferenceTemperature | None = None) -> "_Scored":
+    def _score(self, known: SourceSummary, outputs: Outputs, tau: ReferenceTemperature | None = None) -> Scored:
+        """Return scores float64[n], the tau behind them, and the mean weight of the judged model in the fusion."""
         base, similar = probabilities(outputs.logits, known.temperature), outputs.array("reference")
         if tau is None and self.tau == "dynamic":  # what FRAP's variants have in common, and nearly all of their time
             tau = outputs.once(("tau", known.temperature), lambda: reference_temperature(base, similar))
@@ -126,25 +137,7 @@ class FRAP:
                 stand_in = fuse(base[rows], reference, weighting=self.weighting, fusion=self.fusion)
             scores[rows] = np.einsum("ij,ij->i", base[rows], stand_in)
             weights[rows] = base_weights(base[rows], reference, self.weighting)
-        return _Scored(scores, tau, float(weights.mean()) if self.reference == "fused" else 0.0)
-
-
-@dataclass(frozen=True, eq=False)
-class _Scored:
-    """Scores float[n] of images, the tau behind them, and the mean weight of the judged model in the fusion."""
-
-    scores: np.ndarray
-    tau: ReferenceTemperature
-    base_weight: float
-
-    @property
-    def details(self) -> dict[str, float | bool]:
-        details = {"tau": self.tau.value, "divergence": self.tau.divergence, "base_weight": self.base_weight}
-        return details | {"informative": self.tau.informative}
-
-    @property
-    def warnings(self) -> tuple[str, ...]:
-        return (self.tau.warning,) if self.tau.warning else ()
+        return scores, tau, float(weights.mean()) if self.reference == "fused" else 0.0
 
 
 @checked

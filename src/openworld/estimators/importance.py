@@ -23,7 +23,7 @@ import numpy as np
 from openworld.core.arrays import MANY
 from openworld.core.errors import OpenworldError
 from openworld.core.types import Range, checked
-from openworld.estimators.engine.fitted import FittedEstimator, RawEstimate, SourceSummary, look_at
+from openworld.estimators.engine.fitted import Estimator, FittedEstimator, RawEstimate, SourceSummary, look_at
 from openworld.estimators.engine.outputs import Outputs
 from openworld.estimators.engine.temperature import confidences_of
 
@@ -35,7 +35,7 @@ FEW = 20  # source images that the weights leave, below which a warning is due
 
 @checked
 @dataclass(frozen=True)
-class IM:
+class IM(Estimator):
     """error = 1 - sum_b q_t(b) acc_s(b) / sum_b q_t(b), over the bins b that hold source images.
 
     Args:

@@ -14,13 +14,14 @@ from openworld.core.arrays import LARGEST
 from openworld.core.types import Range, checked
 from openworld.estimators.engine.outputs import Outputs
 from openworld.estimators.engine.temperature import probabilities
+from openworld.estimators.score_regression import Score
 
 TRUSTED = 5.0  # mean cross-entropy against the uniform distribution, above which softmax is kept
 
 
 @checked
 @dataclass(frozen=True)
-class MaNo:
+class MaNo(Score):
     """(mean_ic Q_ic^p)^(1/p), in (0, 1]. A score: `ScoreRegression` makes an error of it.
 
     Args:

@@ -14,6 +14,7 @@ from scipy.special import logsumexp
 
 from openworld.core.types import Range, checked
 from openworld.estimators.engine.outputs import Outputs
+from openworld.estimators.score_regression import Score
 
 EXTREME = 1e50  # a temperature above it, or below its inverse, takes energies out of float64
 ROUNDING = 1e-14  # relative; equal energies need not add up to an exact zero
@@ -21,7 +22,7 @@ ROUNDING = 1e-14  # relative; equal energies need not add up to an exact zero
 
 @checked
 @dataclass(frozen=True)
-class MDE:
+class MDE(Score):
     """ln(logsumexp_i Z_i - ln n - mean_i Z_i). A score: `ScoreRegression` makes an error of it.
 
     Args:

@@ -11,10 +11,11 @@ import numpy as np
 from openworld.core.types import checked
 from openworld.estimators.engine.outputs import Outputs
 from openworld.estimators.engine.temperature import probabilities
+from openworld.estimators.score_regression import Score
 
 
 @dataclass(frozen=True)
-class NuclearNorm:
+class NuclearNorm(Score):
     """||P||_* / sqrt(min(n, C) n), with P = softmax(z); in (0, 1]. A score: `ScoreRegression` makes an error of it.
 
     >>> round(NuclearNorm().score(Outputs([[99.0, 0.0], [0.0, 99.0]])), 6)  # certain, and both classes alike

@@ -13,7 +13,7 @@ import numpy as np
 
 from openworld.core.errors import OpenworldError
 from openworld.core.types import Share, checked
-from openworld.estimators.engine.fitted import FittedEstimator, RawEstimate, SourceSummary, look_at, means
+from openworld.estimators.engine.fitted import Estimator, FittedEstimator, RawEstimate, SourceSummary, look_at, means
 from openworld.estimators.engine.outputs import Outputs
 from openworld.estimators.engine.temperature import probabilities, response
 from openworld.estimators.engine.transport import TransportPlan, quotas, transport
@@ -26,7 +26,7 @@ NOISY = 0.01  # that much added error is worth a warning
 
 @checked
 @dataclass(frozen=True)
-class COT:
+class COT(Estimator):
     """error = least mean of 1 - p_i,a(i) over labels a that give class c to its share m_c of the images.
 
     Args:

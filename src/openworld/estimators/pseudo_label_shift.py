@@ -10,14 +10,14 @@ from math import pi
 
 import numpy as np
 
-from openworld.estimators.engine.fitted import FittedEstimator, RawEstimate, SourceSummary, look_at
+from openworld.estimators.engine.fitted import Estimator, FittedEstimator, RawEstimate, SourceSummary, look_at
 from openworld.estimators.engine.outputs import Outputs
 
 NOISY = 0.05  # distance that sampling alone makes, from which a warning is due
 
 
 @dataclass(frozen=True)
-class PseudoLabelShift:
+class PseudoLabelShift(Estimator):
     """Total variation between predicted and true shares of classes, plus the source error.
 
     >>> source = Outputs([[1.0, 0.0], [0.0, 1.0]], labels=[0, 1])

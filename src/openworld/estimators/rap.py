@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from openworld.core.types import checked
-from openworld.estimators.engine.fitted import FittedEstimator, RawEstimate, SourceSummary
+from openworld.estimators.engine.fitted import Estimator, FittedEstimator, RawEstimate, SourceSummary
 from openworld.estimators.engine.outputs import Outputs
 from openworld.estimators.engine.threshold import Rule
 from openworld.estimators.frap import FRAP
@@ -17,7 +17,7 @@ from openworld.estimators.frap import FRAP
 
 @checked
 @dataclass(frozen=True)
-class RAP:
+class RAP(Estimator):
     """FRAP with tau = 1 and p_f alone as the stand-in for the labels.
 
     Args:

@@ -50,14 +50,6 @@ class StraightLine(NamedTuple):
         return cls(slope, float(y.mean() - slope * x.mean()), r_squared)
 
 
-class LabelledScores(NamedTuple):
-    """Scores float[S] and errors float[S] of the labelled sets, and the line through them."""
-
-    scores: np.ndarray
-    errors: np.ndarray
-    line: StraightLine
-
-
 @checked
 @dataclass(frozen=True)
 class ScoreRegression:
@@ -112,49 +104,55 @@ class ScoreRegression:
             raise OpenworldError(f"{self.name} is undefined on labelled set {scores.index(None)}; give a larger one.")
         counts, mistakes = [outputs.n for outputs in sets], [outputs.mistakes for outputs in sets]
         of_sets = np.array(scores), np.array(mistakes) / np.array(counts)
-        labelled = LabelledScores(*of_sets, StraightLine.through(*of_sets, flat=0.0))
-        return FittedEstimator(self, SourceSummary(sum(counts), sets[0].classes, sum(mistakes)), labelled)
+        return FittedEstimator(self, SourceSummary(sum(counts), sets[0].classes, sum(mistakes)), of_sets)
 
-    def read(self, known: SourceSummary, state: LabelledScores, target: Outputs) -> RawEstimate:
+    def read(self, known: SourceSummary, state: tuple[np.ndarray, np.ndarray], target: Outputs) -> RawEstimate:
         """No sample scores: the estimate is of the whole set. None without a score, or with one for all sets."""
-        score = self.of.score(target)
-        details = {"score": score, "sets": len(state.scores)} | state.line._asdict()
-        if score is None or not np.ptp(state.scores):
+        (scores, errors), score = state, self.of.score(target)
+        line = StraightLine.through(scores, errors, flat=0.0)
+        details = {"score": score, "sets": len(scores)} | line._asdict()
+        if score is None or not np.ptp(scores):
             reason = "is undefined on the target" if score is None else "is the same for all labelled sets"
             return RawEstimate(
                 None, None, "", details, warnings=(f"{self.name} {reason}: it says nothing of the error",)
             )
         return RawEstimate(
-            state.line.slope * score + state.line.bias,
-            lambda resamples, generator: _replicates(state, score, resamples, generator),
+            line.slope * score + line.bias,
+            lambda resamples, generator: _replicates(scores, errors, line, score, resamples, generator),
             "labelled sets, and one residual each",
             details,
-            warnings=_warnings(state, score, self.name),
+            warnings=_warnings(scores, line, score, self.name),
         )
 
 
-def _replicates(labelled: LabelledScores, score: float, resamples: int, generator: np.random.Generator) -> np.ndarray:
-    """Predictions of lines through resampled sets, each with a residual: what another set's error may be."""
-    x = labelled.scores - labelled.scores.mean()
+def _replicates(
+    scores: np.ndarray,
+    errors: np.ndarray,
+    line: StraightLine,
+    score: float,
+    resamples: int,
+    generator: np.random.Generator,
+) -> np.ndarray:
+    """Return predictions of lines through resampled sets, each with a residual: what another set's error may be."""
+    x = scores - scores.mean()
     leverage = 1 / len(x) + x**2 / (x @ x)
-    residuals = labelled.errors - labelled.line.slope * labelled.scores - labelled.line.bias
+    residuals = errors - line.slope * scores - line.bias
     residuals = residuals / np.sqrt(np.maximum(1 - leverage, 1e-12))  # as wide as those of a set outside the fit
     drawn = generator.integers(0, len(x), (resamples, len(x)))
-    scores, errors = labelled.scores[drawn], labelled.errors[drawn]
-    means = scores.mean(axis=1), errors.mean(axis=1)
-    dx, dy = scores - means[0][:, None], errors - means[1][:, None]
+    means = scores[drawn].mean(axis=1), errors[drawn].mean(axis=1)
+    dx, dy = scores[drawn] - means[0][:, None], errors[drawn] - means[1][:, None]
     squares = (dx**2).sum(axis=1)
     slopes = (dx * dy).sum(axis=1) / np.where(squares > 0, squares, 1)  # of sets that are all the same one: 0
     return means[1] + slopes * (score - means[0]) + generator.choice(residuals, resamples)
 
 
-def _warnings(labelled: LabelledScores, score: float, name: str) -> tuple[str, ...]:
+def _warnings(scores: np.ndarray, line: StraightLine, score: float, name: str) -> tuple[str, ...]:
     warnings = []
-    if len(labelled.scores) < FEW:
-        warnings.append(f"the line rests on {len(labelled.scores)} labelled sets; {FEW} or more are advisable")
-    if labelled.line.r_squared < LOOSE:
-        warnings.append(f"{name} explains little of the labelled sets' errors (R^2 = {labelled.line.r_squared:.2f})")
-    low, high = labelled.scores.min(), labelled.scores.max()
+    if len(scores) < FEW:
+        warnings.append(f"the line rests on {len(scores)} labelled sets; {FEW} or more are advisable")
+    if line.r_squared < LOOSE:
+        warnings.append(f"{name} explains little of the labelled sets' errors (R^2 = {line.r_squared:.2f})")
+    low, high = scores.min(), scores.max()
     if not low <= score <= high:
         warnings.append(
             f"the target's score {score:.4g} lies outside those of the labelled sets ({low:.4g} to {high:.4g}): the "

@@ -11,11 +11,12 @@ import numpy as np
 from openworld.core.types import checked
 from openworld.estimators.engine.outputs import Outputs
 from openworld.estimators.engine.temperature import probabilities
+from openworld.estimators.score_regression import Score
 
 
 @checked
 @dataclass(frozen=True)
-class SoftmaxCorr:
+class SoftmaxCorr(Score):
     """Cosine between P^T P / n, with P = softmax(z), and a diagonal matrix of class frequencies; in [0, 1].
 
     A score: `ScoreRegression` makes an error of it.

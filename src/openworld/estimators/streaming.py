@@ -108,29 +108,20 @@ class Sampler:
         return Sample(self._outputs, self._places, self.n)
 
 
-def uniform_sample(blocks: Iterable[Outputs], rows: int | None = None, *, seed: int = 0) -> Sample:
-    """Return so many images of a target at most, each as likely as any other; all of them if there are no more."""
-    sampler = Sampler(rows, seed=seed)
-    for block in blocks:
-        sampler.add(block)
-    return sampler.sample
-
-
 def estimate_stream(
     fitted: Mapping[str, FittedEstimator],
     blocks: Blocks,
+    sample: Sample,
     *,
-    sample: Sample | None = None,
     interval: bool = True,
     seed: int = 0,
     resamples: int = 200,
 ) -> dict[str, Estimate]:
     """Return what fitted estimators say about a target that is read block by block, by the same names.
 
-    Where the sample (None to draw it here) is not the whole target, `details["sampled"]` says how many images it holds,
+    Where the uniform sample is not the whole target, `details["sampled"]` says how many images it holds,
     the interval is that of the sample, moved to the estimate, and there are no sample scores.
     """
-    sample = sample or uniform_sample(blocks(), seed=seed)
     drawn: dict[str, Any] = {"interval": interval, "seed": seed, "resamples": resamples}
     guess = {name: fit.estimate(sample.outputs, **drawn) for name, fit in fitted.items()}
     if sample.whole:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from openworld.core.types import checked
-from openworld.estimators.engine.fitted import FittedEstimator, RawEstimate, SourceSummary, look_at
+from openworld.estimators.engine.fitted import Estimator, FittedEstimator, RawEstimate, SourceSummary, look_at
 from openworld.estimators.engine.outputs import Outputs
 from openworld.estimators.engine.threshold import Cut, Rule
 from openworld.estimators.optimal_transport import (
@@ -24,7 +24,7 @@ from openworld.estimators.optimal_transport import (
 
 @checked
 @dataclass(frozen=True)
-class COTT:
+class COTT(Estimator):
     """error = share of target images whose given label is less probable than the threshold of the source.
 
     Args:

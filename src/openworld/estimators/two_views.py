@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from openworld.core.types import checked
-from openworld.estimators.engine.fitted import FittedEstimator, RawEstimate, SourceSummary, counts, look_at
+from openworld.estimators.engine.fitted import Estimator, FittedEstimator, RawEstimate, SourceSummary, counts, look_at
 from openworld.estimators.engine.outputs import Outputs
 from openworld.estimators.engine.reference_check import ReferenceCheck, check_reference
 from openworld.estimators.engine.temperature import confidences, source_temperature
@@ -27,7 +27,7 @@ TINY = 1e-9
 
 @checked
 @dataclass(frozen=True)
-class TwoViews:
+class TwoViews(Estimator):
     """error = 1 - agreement(target) / (rho acc_f(target)); may lie below 0.
 
     >>> both = np.eye(2)[[0, 0, 0, 1, 1, 1]]

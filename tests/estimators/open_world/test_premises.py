@@ -17,7 +17,7 @@ from openworld.estimators.open_world import (
     true_numbers,
     two_shares,
 )
-from openworld.estimators.open_world.engine.posteriors import at_share, posterior_share
+from openworld.estimators.open_world.posteriors import at_share, posterior_share
 from openworld.testing import small_open_world
 
 

@@ -35,15 +35,15 @@ from openworld.estimators.open_world.bounds import (
     stream_bounds,
     two_shares,
 )
-from openworld.estimators.open_world.engine.fitted import (
+from openworld.estimators.open_world.fitted import (
     NUMBERS,
     FittedOpenWorld,
     OpenWorldEstimate,
     OpenWorldEstimator,
     true_numbers,
 )
-from openworld.estimators.open_world.engine.outputs import OpenWorldOutputs
 from openworld.estimators.open_world.mixture import Hybrid, Mixture
+from openworld.estimators.open_world.outputs import OpenWorldOutputs
 from openworld.estimators.open_world.own import OwnNames, Thresholded
 from openworld.estimators.open_world.positive_unlabelled import PositiveUnlabelled
 from openworld.estimators.open_world.reference import ThirdModel

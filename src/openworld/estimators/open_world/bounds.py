@@ -36,10 +36,10 @@ from math import sqrt
 import numpy as np
 
 from openworld.core.types import Fraction, checked
-from openworld.estimators.open_world.engine.fitted import FEWEST_IMAGES, require_validation
-from openworld.estimators.open_world.engine.outputs import OpenWorldOutputs
-from openworld.estimators.open_world.engine.posteriors import NameRule, best_bin_share, posterior_share
+from openworld.estimators.open_world.fitted import FEWEST_IMAGES, require_validation
+from openworld.estimators.open_world.outputs import OpenWorldOutputs
 from openworld.estimators.open_world.positive_unlabelled import PositiveUnlabelled
+from openworld.estimators.open_world.posteriors import NameRule, best_bin_share, posterior_share
 from openworld.estimators.open_world.reference import learn_reference
 from openworld.metrics import wilson_interval
 

@@ -14,15 +14,15 @@ from scipy.optimize import isotonic_regression
 
 from openworld.core.types import Range, checked
 from openworld.estimators.engine.fitted import finite
-from openworld.estimators.open_world.engine.fitted import NUMBERS, FittedOpenWorld, OpenWorldEstimate, fit, of_proxies
-from openworld.estimators.open_world.engine.outputs import OpenWorldOutputs
-from openworld.estimators.open_world.engine.posteriors import NameRule, OwnNaming, best_bin_share
+from openworld.estimators.open_world.fitted import NUMBERS, OpenWorldEstimate, OpenWorldEstimator, of_proxies
+from openworld.estimators.open_world.outputs import OpenWorldOutputs
+from openworld.estimators.open_world.posteriors import NameRule, OwnNaming, best_bin_share
 from openworld.metrics import auroc
 
 
 @checked
 @dataclass(frozen=True)
-class Mixture:
+class Mixture(OpenWorldEstimator):
     """p by the best bin; AUROC = (A - p/2) / (1 - p), A the AUROC of base validation images against the stream.
 
     >>> import numpy as np
@@ -36,9 +36,9 @@ class Mixture:
     premise = "base scores keep their law, and some region of scores holds no new image"
     needs, gives = (), ("auroc", "new_share")
 
-    def fit(self, validation: OpenWorldOutputs) -> FittedOpenWorld:
+    def learn(self, validation: OpenWorldOutputs) -> np.ndarray:
         """Keep the scores of base images."""
-        return fit(self, validation, lambda given: given.scores)
+        return validation.array("scores")
 
     def read(self, known: np.ndarray, stream: OpenWorldOutputs, new_share: float | None) -> OpenWorldEstimate:
         """Find p, and take the base images out of the AUROC."""
@@ -52,7 +52,7 @@ class Mixture:
 
 @checked
 @dataclass(frozen=True)
-class Hybrid:
+class Hybrid(OpenWorldEstimator):
     """z = isotonic(p f_base(s) / f_stream(s)) on bins of pooled quantiles; a, b from z and the learner's names.
 
     Args:
@@ -76,9 +76,9 @@ class Hybrid:
     )
     needs, gives = ("labels", "logits"), NUMBERS
 
-    def fit(self, validation: OpenWorldOutputs) -> FittedOpenWorld:
+    def learn(self, validation: OpenWorldOutputs) -> tuple[np.ndarray, NameRule]:
         """Keep the scores of base images, and fit the rule of names."""
-        return fit(self, validation, lambda given: (given.scores, NameRule.learned(given, self.names)))
+        return validation.array("scores"), NameRule.learned(validation, self.names)
 
     def read(
         self, known: tuple[np.ndarray, NameRule], stream: OpenWorldOutputs, new_share: float | None

@@ -9,14 +9,14 @@ from dataclasses import dataclass
 
 from openworld.core.types import Fraction, checked
 from openworld.estimators.engine.fitted import finite
-from openworld.estimators.open_world.engine.fitted import NUMBERS, FittedOpenWorld, OpenWorldEstimate, fit, of_proxies
-from openworld.estimators.open_world.engine.outputs import OpenWorldOutputs
-from openworld.estimators.open_world.engine.posteriors import NameRule, at_share, posterior_share
+from openworld.estimators.open_world.fitted import NUMBERS, OpenWorldEstimate, OpenWorldEstimator, of_proxies
+from openworld.estimators.open_world.outputs import OpenWorldOutputs
+from openworld.estimators.open_world.posteriors import NameRule, at_share, posterior_share
 
 
 @checked
 @dataclass(frozen=True)
-class OwnNames:
+class OwnNames(OpenWorldEstimator):
     """z = base mass of softmax(L / T), moved to the share of EM; a = z max softmax(L_base / T); b with new names alike.
 
     T is fitted on base validation images among base names.
@@ -37,9 +37,9 @@ class OwnNames:
     premise = "the learner's calibrated probabilities hold in the stream, for new images too"
     needs, gives = ("labels", "logits"), NUMBERS
 
-    def fit(self, validation: OpenWorldOutputs) -> FittedOpenWorld:
+    def learn(self, validation: OpenWorldOutputs) -> NameRule:
         """Fit T."""
-        return fit(self, validation, lambda given: NameRule.learned(given, "calibrated"))
+        return NameRule.learned(validation, "calibrated")
 
     def read(self, known: NameRule, stream: OpenWorldOutputs, new_share: float | None) -> OpenWorldEstimate:
         """Join calibrated probabilities of sides and of names."""
@@ -52,7 +52,7 @@ class OwnNames:
 
 @checked
 @dataclass(frozen=True)
-class Thresholded:
+class Thresholded(OpenWorldEstimator):
     """z = base mass of softmax(L / T); a = z 1[max softmax(L_base / T) >= t]; b = (1 - z) of new alike.
 
     T and t are fitted on base validation images among base names, t so that as many lie below it as are named wrong.
@@ -69,9 +69,9 @@ class Thresholded:
     premise = "right names are as many as confidences above the threshold, for new images too"
     needs, gives = ("labels", "logits"), NUMBERS
 
-    def fit(self, validation: OpenWorldOutputs) -> FittedOpenWorld:
+    def learn(self, validation: OpenWorldOutputs) -> NameRule:
         """Fit T and the threshold."""
-        return fit(self, validation, lambda given: NameRule.learned(given, "thresholded"))
+        return NameRule.learned(validation, "thresholded")
 
     def read(self, known: NameRule, stream: OpenWorldOutputs, new_share: float | None) -> OpenWorldEstimate:
         """Join the base mass and the thresholded names."""

@@ -17,45 +17,27 @@ from typing import Literal
 import numpy as np
 
 from openworld.core.types import checked
-from openworld.estimators.open_world.engine.fitted import NUMBERS, FittedOpenWorld, OpenWorldEstimate, fit
-from openworld.estimators.open_world.engine.outputs import OpenWorldOutputs
-from openworld.estimators.open_world.engine.posteriors import (
+from openworld.estimators.open_world.fitted import NUMBERS, OpenWorldEstimate, OpenWorldEstimator
+from openworld.estimators.open_world.mixture import base_by_score
+from openworld.estimators.open_world.outputs import OpenWorldOutputs
+from openworld.estimators.open_world.posteriors import (
     NameRule,
     at_share,
     best_bin_share,
     posterior_share,
 )
-from openworld.estimators.open_world.mixture import base_by_score
 from openworld.estimators.open_world.reference import learn_reference
-from openworld.metrics import outcomes
+from openworld.metrics import Outcomes, outcomes
 
 BINS = 15
 
-
-@dataclass(frozen=True, eq=False)
-class Known:
-    """validation: base images. names: rule of the learner's new names; None for the reference. reference: its T."""
-
-    validation: OpenWorldOutputs
-    own: NameRule
-    reference: NameRule | None
-
-    def base_mass(self, outputs: OpenWorldOutputs) -> np.ndarray:
-        """P(base) by the reference, for the share."""
-        return (self.reference or learn_reference(self.validation)).base(outputs.array("reference"), outputs.base_names)
-
-    def new_right(self, outputs: OpenWorldOutputs, names: str) -> np.ndarray:
-        """P(the new name is right), if the image is new."""
-        if names != "reference":
-            return self.own.right(outputs.array("new_logits"))
-        rule = self.reference or learn_reference(self.validation)
-        among = outputs.array("reference")[:, outputs.base_names :]
-        return rule.right_of(among, outputs.new_prediction - outputs.base_names)
+Known = tuple[OpenWorldOutputs, NameRule, NameRule | None]
+"""Validation images, the rule of the learner's names, and that of the reference's where it is asked."""
 
 
 @checked
 @dataclass(frozen=True)
-class PositiveUnlabelled:
+class PositiveUnlabelled(OpenWorldEstimator):
     """New images as the stream minus base validation images; their share and names by a model tuned on neither.
 
     Args:
@@ -83,34 +65,34 @@ class PositiveUnlabelled:
         if "reference" not in (self.share, self.names):
             object.__setattr__(self, "needs", ("labels", "logits"))
 
-    def fit(self, validation: OpenWorldOutputs) -> FittedOpenWorld:
-        """Keep the base images, and fit the temperatures."""
-
-        def learn(given: OpenWorldOutputs) -> Known:
-            own = NameRule.learned(given, "calibrated" if self.names == "reference" else self.names)
-            return Known(given, own, learn_reference(given) if "reference" in self.needs else None)
-
-        return fit(self, validation, learn)
+    def learn(self, validation: OpenWorldOutputs) -> Known:
+        """Keep the base images, and fit the temperatures of the learner and, where it is asked, of the reference."""
+        own = NameRule.learned(validation, "calibrated" if self.names == "reference" else self.names)
+        return validation, own, learn_reference(validation) if "reference" in self.needs else None
 
     def read(self, known: Known, stream: OpenWorldOutputs, new_share: float | None) -> OpenWorldEstimate:
         """Take the base images out of the stream, number by number."""
-        base, right = known.validation, known.validation.array("base_right").astype(np.float64)
+        base, own, reference = known
+        right = base.array("base_right").astype(np.float64)
+        mass = None if reference is None else reference.base(stream.array("reference"), stream.base_names)
         if new_share is not None:
             share = 1 - new_share
-        elif self.share == "best-bin":
+        elif mass is None or self.share == "best-bin":
             share = best_bin_share(base.array("scores"), stream.array("scores"))
         else:
-            share = posterior_share(known.base_mass(stream))
+            share = posterior_share(mass)
         if share >= 1:
             none = OpenWorldEstimate(new_share=0.0, base_accuracy=float(right.mean()))
             return none.without(("overall_accuracy",), "no image of the stream looks new")
-        rights = known.new_right(stream, self.names), known.new_right(base, self.names)
+
+        rights = self._new_right(stream, own, reference), self._new_right(base, own, reference)
         everything = np.ones(stream.n), np.ones(base.n)
         joint = tuple(
             weights * (outputs.joint_prediction == outputs.new_prediction)
             for weights, outputs in zip(rights, (stream, base), strict=True)
         )
         joint_right = float((base.joint_prediction == base.labels).mean())
+        details = {"temperature": own.temperature}
         return OpenWorldEstimate(
             _pairs(base.scores, stream.scores, right, rights, share),
             float(right.mean()),
@@ -118,21 +100,31 @@ class PositiveUnlabelled:
             _pairs(base.scores, stream.scores, everything[1], everything, share),
             1 - share,
             share * joint_right + (1 - share) * _of_new(*(float(part.mean()) for part in joint), share),
-            proxies=self._proxies(known, stream, share, rights[0]),
-            details={"temperature": known.own.temperature}
-            | ({} if known.reference is None else {"reference_temperature": known.reference.temperature}),
-            warnings=known.own.warnings,
+            proxies=_proxies(known, stream, share, rights[0], mass),
+            details=details if reference is None else details | {"reference_temperature": reference.temperature},
+            warnings=own.warnings,
         )
 
-    def _proxies(self, known: Known, stream: OpenWorldOutputs, share: float, new_right: np.ndarray):
-        """Expected outcomes of single images: sides by score and, where there is one, by the reference."""
-        base = base_by_score(known.validation.array("scores"), stream.array("scores"), share, BINS)
-        if known.reference is not None:
-            base = at_share((base + at_share(known.base_mass(stream), share)) / 2, share)
-        a, b = base * known.own.right(stream.array("base_logits")), (1 - base) * new_right
-        joint = stream.joint_prediction
-        right = a * (joint == stream.base_prediction) + b * (joint == stream.new_prediction)
-        return outcomes(a, b, base, right=right)
+    def _new_right(self, outputs: OpenWorldOutputs, own: NameRule, reference: NameRule | None) -> np.ndarray:
+        """Return P(the new name is right), if the image is new."""
+        if reference is None or self.names != "reference":
+            return own.right(outputs.array("new_logits"))
+        among = outputs.array("reference")[:, outputs.base_names :]
+        return reference.right_of(among, outputs.new_prediction - outputs.base_names)
+
+
+def _proxies(
+    known: Known, stream: OpenWorldOutputs, share: float, new_right: np.ndarray, mass: np.ndarray | None
+) -> Outcomes:
+    """Return expected outcomes of single images: sides by score and, where there is one, by the reference."""
+    validation, own, _ = known
+    base = base_by_score(validation.array("scores"), stream.array("scores"), share, BINS)
+    if mass is not None:
+        base = at_share((base + at_share(mass, share)) / 2, share)
+    a, b = base * own.right(stream.array("base_logits")), (1 - base) * new_right
+    joint = stream.joint_prediction
+    right = a * (joint == stream.base_prediction) + b * (joint == stream.new_prediction)
+    return outcomes(a, b, base, right=right)
 
 
 def _of_new(stream, base, share: float):

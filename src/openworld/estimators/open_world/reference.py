@@ -8,14 +8,14 @@ from dataclasses import dataclass
 
 from openworld.core.errors import OpenworldError
 from openworld.core.types import checked
-from openworld.estimators.open_world.engine.fitted import NUMBERS, FittedOpenWorld, OpenWorldEstimate, fit, of_proxies
-from openworld.estimators.open_world.engine.outputs import OpenWorldOutputs
-from openworld.estimators.open_world.engine.posteriors import TINY, NameRule, at_share
+from openworld.estimators.open_world.fitted import NUMBERS, OpenWorldEstimate, OpenWorldEstimator, of_proxies
+from openworld.estimators.open_world.outputs import OpenWorldOutputs
+from openworld.estimators.open_world.posteriors import TINY, NameRule, at_share
 
 
 @checked
 @dataclass(frozen=True)
-class ThirdModel:
+class ThirdModel(OpenWorldEstimator):
     """With q = softmax(R / T) of the third model: z = sum of q over base names, a = q[base name], b = q[new name].
 
     T is fitted on base validation images among base names. Where `new_share` is given, z moves to it, and a and b with
@@ -33,14 +33,14 @@ class ThirdModel:
     premise = "a third model, not the one that the learner was tuned from, is right where it is wrong"
     needs, gives = ("labels", "logits", "reference"), NUMBERS
 
-    def fit(self, validation: OpenWorldOutputs) -> FittedOpenWorld:
+    def learn(self, validation: OpenWorldOutputs) -> NameRule:
         """Fit T of the third model; refuse zero-shot."""
         if validation.reference_kind == "zero-shot":
             raise OpenworldError(
                 "the reference is the zero-shot model that the learner was tuned from, which is no third model: its "
                 "mistakes are the learner's. Give another model's, or estimate by positive-unlabelled."
             )
-        return fit(self, validation, learn_reference)
+        return learn_reference(validation)
 
     def read(self, known: NameRule, stream: OpenWorldOutputs, new_share: float | None) -> OpenWorldEstimate:
         """Read all off the third model's posterior."""

@@ -33,7 +33,7 @@ from openworld.core.representation import short_repr
 from openworld.core.types import checked
 from openworld.estimators.engine.outputs import Outputs
 from openworld.estimators.engine.temperature import confidences_of, temperature_of
-from openworld.estimators.open_world.engine.posteriors import best_bin_share
+from openworld.estimators.open_world.posteriors import best_bin_share
 from openworld.estimators.quote.class_shares import moved_shares
 
 NONE, SHARES, NEW, APPEARANCE, MEANING, UNCLEAR = CAUSES = (

@@ -74,7 +74,7 @@ def estimate_accuracy(
     estimates = estimate_stream(
         fitted,
         lambda: (block.outputs for block in target.scores("estimating", progress)),
-        sample=target_reading.sample,
+        target_reading.sample,
         seed=settings.seed,
         resamples=resamples,
     )

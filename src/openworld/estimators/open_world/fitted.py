@@ -2,14 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Protocol, runtime_checkable
+from typing import Any, ClassVar
 
 import numpy as np
 
 from openworld.core.errors import OpenworldError, unknown_name
 from openworld.core.representation import short_repr
 from openworld.core.types import Fraction, checked
-from openworld.estimators.open_world.engine.outputs import OpenWorldOutputs
+from openworld.estimators.open_world.outputs import OpenWorldOutputs
 from openworld.metrics import SOFT_QUANTITIES, Outcomes, outcomes, soft_openworld_auc
 
 FEWEST_LABELLED = 40
@@ -63,9 +63,8 @@ class OpenWorldEstimate:
         return replace(self, **dict.fromkeys(names), reasons={**self.reasons, **reasons})
 
 
-@runtime_checkable
-class OpenWorldEstimator(Protocol):
-    """A frozen dataclass of settings that estimates open-world quality without labels of the stream.
+class OpenWorldEstimator:
+    """Base of the estimators of open-world quality without labels of the stream: frozen dataclasses of settings.
 
     name, paper, summary: what it is, in words. premise: what must hold, a sentence. needs: of "labels" (of base
     validation images), "logits" and "reference" (of these and of the stream) those that it reads. gives: which numbers
@@ -80,12 +79,17 @@ class OpenWorldEstimator(Protocol):
     gives: ClassVar[tuple[str, ...]]
 
     def fit(self, validation: OpenWorldOutputs) -> "FittedOpenWorld":
-        """Learn from labelled images of base classes at home that nobody was tuned on."""
-        ...
+        """Learn from labelled images of base classes at home that nobody was tuned on; refuse others."""
+        require_validation(validation, self.name, self.needs)
+        return FittedOpenWorld(self, validation, self.learn(validation))
+
+    def learn(self, validation: OpenWorldOutputs) -> Any:
+        """Return what it keeps of validation images."""
+        raise NotImplementedError
 
     def read(self, known: Any, stream: OpenWorldOutputs, new_share: float | None) -> OpenWorldEstimate:
         """Say what `known` of validation images tells of a stream; `new_share` where it is known from outside."""
-        ...
+        raise NotImplementedError
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,12 +125,6 @@ class FittedOpenWorld:
             return OpenWorldEstimate().without(NUMBERS, few)
         result = self.estimator.read(self.known, stream, new_share)
         return _refused(replace(result, details={"n_stream": stream.n, **result.details}), stream, self.estimator)
-
-
-def fit(estimator: OpenWorldEstimator, validation: OpenWorldOutputs, learn) -> FittedOpenWorld:
-    """Return the fitted estimator; `learn`: validation -> what it keeps. Refuse validation images that will not do."""
-    require_validation(validation, estimator.name, estimator.needs)
-    return FittedOpenWorld(estimator, validation, learn(validation))
 
 
 def require_validation(validation: OpenWorldOutputs, name: str, needs: tuple[str, ...]) -> None:

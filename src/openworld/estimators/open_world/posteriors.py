@@ -19,7 +19,7 @@ import numpy as np
 
 from openworld.estimators.engine.temperature import blocks, confidences, probabilities, source_temperature
 from openworld.estimators.engine.threshold import threshold
-from openworld.estimators.open_world.engine.outputs import OpenWorldOutputs
+from openworld.estimators.open_world.outputs import OpenWorldOutputs
 
 OwnNaming = Literal["calibrated", "thresholded"]
 HALVINGS = 60

@@ -1,1 +1,0 @@
-"""What estimators of open-world quality have in common."""
