@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 
 from openworld.estimators import Null, Outputs, find_estimator
-from openworld.estimators.engine.confidence_check import check_confidence
+from openworld.estimators.engine.checks import check_confidence
 from openworld.estimators.engine.temperature import source_temperature
 from openworld.estimators.quote.alarm import add_step, alarm_limit
 from openworld.estimators.quote.decision import ALONE

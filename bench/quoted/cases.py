@@ -19,7 +19,7 @@ import numpy as np
 import pool
 
 from openworld.estimators import ESTIMATORS, Outputs, measure_null
-from openworld.estimators.engine.confidence_check import ConfidenceCheck
+from openworld.estimators.engine.checks import ConfidenceCheck
 from openworld.estimators.quote.class_shares import ShareExplanation
 from openworld.estimators.quote.decision import ALONE, Evidence, evidence
 from openworld.estimators.quote.shift_signs import ShiftSign, ShiftSigns

@@ -4,9 +4,16 @@ import numpy as np
 import pytest
 from simulated import refused
 
-from openworld.estimators import AC, ATCMaxConfidence, DoC, Outputs
-from openworld.estimators.by_level import AS_A_WHOLE, accuracy_by_level, among, expected_right
+from openworld.estimators import AC, ATCMaxConfidence, DoC, Outputs, by_level
+from openworld.estimators.by_level import AS_A_WHOLE, accuracy_by_level, among
+from openworld.estimators.quote.by_class import expected_right
 from openworld.metrics import curve_intervals
+
+
+@pytest.fixture(autouse=True)
+def few_resamples(monkeypatch, request):
+    if "slow" not in request.keywords:
+        monkeypatch.setattr(by_level, "RESAMPLES", 30)
 
 
 def scored(n, levels=(1.0, 0.6, 0.3), classes=5, seed=0):
@@ -51,13 +58,13 @@ def test_names_that_do_not_count_change_nothing():
 
 
 def test_more_images_of_stream_and_source_narrow_the_interval():
-    few, many = ([each.take(np.arange(n)) for each in scored(1600)] for n in (100, 1600))
+    few, many = ([each.take(np.arange(n)) for each in scored(900)] for n in (60, 900))
     widths = []
     for source, *views in (few, many):
         found = accuracy_by_level(AC(), source, source, list(map(unlabelled, views)))
         interval = curve_intervals(found.errors, [0, 0.5, 1], 0)["auc"]
         widths.append(interval.high - interval.low)
-    assert widths[1] < widths[0] / 3
+    assert widths[1] < widths[0] / 2.5
 
 
 def test_an_image_at_several_levels_counts_once():

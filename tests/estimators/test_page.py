@@ -7,7 +7,7 @@ from statistics import mean
 import pytest
 
 from openworld.estimators import ESTIMATORS, calibrated_confidence, quote
-from openworld.estimators.engine import confidence_check, reference_check
+from openworld.estimators.engine import checks
 from openworld.estimators.quote import shift_signs, source_check
 from openworld.estimators.quote.decision import POWER
 from openworld.papers import published_numbers
@@ -27,7 +27,7 @@ def test_the_example_runs(repository):
 def test_the_pages_tell_the_limits_of_the_code(repository):
     """Numbers of sentences about what is quoted, which reference may be asked, and which source will do."""
     about, text, inputs = (" ".join((repository / "docs" / name).read_text(encoding="utf-8").split()) for name in PAGES)
-    limits, confidence = quote.Limits(), confidence_check
+    limits = quote.Limits()
     told = [
         f"below .{100 * shift_signs.LEVEL:02.0f} corrected for all",
         f"or below .{100 * shift_signs.ALONE:02.0f}.",
@@ -39,15 +39,15 @@ def test_the_pages_tell_the_limits_of_the_code(repository):
         f"(p below .{100 * limits.sure:02.0f}), DoC and ATC-MC lie at most {100 * limits.apart:.0f} points above it",
         f"at most {100 * limits.lost:.0f} are lost, a fall of {100 * limits.seen:.0f} points would be seen",
         f"(COT / COT on source-like sets)^{POWER}",
-        f"AUROC below {100 * confidence.AREA:.0f} %",
-        f"more than {100 * confidence.GAP:.0f} points from the accuracy",
+        f"AUROC below {100 * checks.AREA:.0f} %",
+        f"more than {100 * checks.GAP:.0f} points from the accuracy",
         f"below {calibrated_confidence.A_CLASS} source images a class",
     ]
     assert f"({100 * source_check.SHARE:.0f} % and more)" in inputs and f"fewer than {source_check.FEW}" in inputs
     assert [one for one in told if one not in text] == []
-    assert limits.taken == 0.9 and (reference_check.INFORMED, reference_check.HALF) == (1 / 4, 1 / 2)
+    assert limits.taken == 0.9 and (checks.INFORMED, checks.HALF) == (1 / 4, 1 / 2)
     told = ["must be at least .25", "at least half of your model's accuracy"]
-    told += [f"may be .{10 * reference_check.REPEATED:.0f} at most"]
+    told += [f"may be .{10 * checks.REPEATED:.0f} at most"]
     told.append(f"below {calibrated_confidence.A_CLASS} source images a class")
     assert [one for one in told if one not in about] == []
     assert not [name for name in ESTIMATORS if not re.search(rf"\b{name}\b", about)]

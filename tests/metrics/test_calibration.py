@@ -1,11 +1,13 @@
-"""Expected calibration error: by hand, against a loop over bins, torchmetrics, and its rule at the edges."""
+"""What probabilities are worth: by hand, against loops, torchmetrics, a walk through all orders of ties."""
+
+from itertools import permutations
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from openworld.metrics.calibration import expected_calibration_error
+from openworld.metrics import aurc, expected_calibration_error, semantic_alignment
 
 pytestmark = pytest.mark.base
 
@@ -75,3 +77,37 @@ def test_empty_bins_have_no_mean():
 
 def test_the_rounding_of_a_float32_softmax_is_let_through():
     assert expected_calibration_error(np.array([1.0000001], dtype=np.float32), [1]).value == 0
+
+
+@given(st.integers(0, 10**6), st.integers(1, 20), st.integers(1, 6))
+def test_semantic_alignment_equals_its_definition(seed, n, classes):
+    rng = np.random.default_rng(seed)
+    probabilities, labels = rng.dirichlet(np.ones(classes), n), rng.integers(0, classes, n)
+    similarity = rng.random((classes, classes))
+    terms = [probabilities[i, c] * similarity[c, labels[i]] for i in range(n) for c in range(classes)]
+    expected = sum(terms) / n
+    assert semantic_alignment(probabilities, labels, similarity).value == pytest.approx(expected, abs=1e-12)
+    true = probabilities[np.arange(n), labels].mean()
+    assert semantic_alignment(probabilities, labels, np.eye(classes)).value == pytest.approx(true, abs=1e-12)
+
+
+def walk(scores, correct):
+    """The mean over every order of equal scores of the mean risk of the first 1, 2, ..., n answers."""
+    values = []
+    for order in permutations(range(len(scores))):
+        if all(scores[first] >= scores[second] for first, second in zip(order, order[1:], strict=False)):
+            wrong = np.cumsum([not correct[place] for place in order])
+            values.append(np.mean(wrong / np.arange(1, len(scores) + 1)))
+    return np.mean(values)
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.booleans()), min_size=1, max_size=6))
+def test_aurc_is_the_mean_risk_over_coverages_and_orders_of_ties(rows):
+    scores, correct = zip(*rows, strict=True)
+    assert aurc(scores, correct).value == pytest.approx(walk(scores, correct))
+
+
+def test_the_ends_of_aurc():
+    assert aurc([1, 2, 3], [1, 1, 1]).value == 0 and aurc([1, 2, 3], [0, 0, 0]).value == 1
+    assert aurc([1, 2], [0, 1]).value < aurc([2, 1], [0, 1]).value
+    assert aurc([], []).value is None and aurc([], []).reason == "there is no sample"

@@ -21,11 +21,10 @@ from openworld.estimators.average_confidence import AC
 from openworld.estimators.calibrated_confidence import CBPE
 from openworld.estimators.difference_of_confidences import DoC
 from openworld.estimators.disagreement import GDE
-from openworld.estimators.engine.confidence_check import ConfidenceCheck, check_confidence
+from openworld.estimators.engine.checks import ConfidenceCheck, ReferenceCheck, check_confidence, check_reference
 from openworld.estimators.engine.fitted import Estimate, Estimator, FittedEstimator
 from openworld.estimators.engine.outputs import Outputs
 from openworld.estimators.engine.reference_calibration import ReferenceTemperature, reference_temperature
-from openworld.estimators.engine.reference_check import ReferenceCheck, check_reference
 from openworld.estimators.frap import FRAP, base_weights, dirichlet_reference, fuse, uniform_reference
 from openworld.estimators.importance import IM
 from openworld.estimators.mano import MaNo

@@ -17,6 +17,7 @@ from openworld.core.errors import OpenworldError
 from openworld.core.types import checked
 from openworld.estimators.engine.fitted import Estimate, Estimator
 from openworld.estimators.engine.outputs import Outputs
+from openworld.estimators.quote.by_class import expected_right
 from openworld.metrics import LevelErrors, level_errors
 
 ABSENT = -1e6  # below the largest logit: no temperature up to 100 leaves such a name a share
@@ -89,18 +90,6 @@ def accuracy_by_level(
     overlap[1:, 1:], overlap[0, 0] = stream.overlap, 1 / home.n
     errors = LevelErrors(accuracy[None], covariance, overlap, stream.groups + home.n)
     return LevelAccuracies(accuracy, errors, warnings=warnings)
-
-
-def expected_right(estimate: Estimate) -> np.ndarray | None:
-    """Return what an estimate expects of every image, float64[n], whose mean it is; None where it does not."""
-    scores, cut = estimate.sample_scores, estimate.details.get("threshold")
-    if scores is None or estimate.accuracy is None:
-        return None
-    # ATC expects whether the score reaches the threshold, AC the confidence.
-    for expected in (scores, None if cut is None else (scores >= cut).astype(np.float64)):
-        if expected is not None and abs(float(expected.mean()) - estimate.accuracy) < 1e-9:
-            return expected if ((expected >= 0) & (expected <= 1)).all() else None
-    return None
 
 
 def _read(estimator: Estimator, source: Outputs, views: Sequence[Outputs]) -> list[Estimate]:

@@ -25,6 +25,7 @@ from scipy.special import expit, logsumexp
 from openworld.core.arrays import LARGEST, MANY, as_distributions, require_at_most
 from openworld.core.errors import OpenworldError
 from openworld.core.types import Positive, Range, checked
+from openworld.estimators.engine.checks import check_reference
 from openworld.estimators.engine.fitted import (
     Estimator,
     FittedEstimator,
@@ -36,7 +37,6 @@ from openworld.estimators.engine.fitted import (
 )
 from openworld.estimators.engine.outputs import Outputs
 from openworld.estimators.engine.reference_calibration import ReferenceTemperature, divergence, reference_temperature
-from openworld.estimators.engine.reference_check import check_reference
 from openworld.estimators.engine.temperature import blocks, probabilities
 from openworld.estimators.engine.threshold import Cut, Rule
 

@@ -16,9 +16,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from openworld.core.types import checked
+from openworld.estimators.engine.checks import ReferenceCheck, check_reference
 from openworld.estimators.engine.fitted import Estimator, FittedEstimator, RawEstimate, SourceSummary, counts, look_at
 from openworld.estimators.engine.outputs import Outputs
-from openworld.estimators.engine.reference_check import ReferenceCheck, check_reference
 from openworld.estimators.engine.temperature import confidences, source_temperature
 
 FEWEST = 5  # images of classes that the reference knows, below which nothing can be said

@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from openworld.metrics._robustness import LIMITS as LIMITS
     from openworld.metrics._robustness import Robustness, SeedSpread, robustness, seed_spread
     from openworld.metrics._robustness import area_weights as area_weights
-    from openworld.metrics._semantic_alignment import semantic_alignment
     from openworld.metrics._soft_openworld_auc import (
         SOFT_QUANTITIES,
         Outcomes,
@@ -50,9 +49,15 @@ if TYPE_CHECKING:
     from openworld.metrics._soft_openworld_auc import Ranking as Ranking
     from openworld.metrics._soft_openworld_auc import of_outcomes as of_outcomes
     from openworld.metrics._trend import ShiftTrend, Trend, shift_trend, shift_weights, trend
-    from openworld.metrics.averaging import SeedAverage, average
+    from openworld.metrics.averaging import SeedAverage, average, mean_over_sets
     from openworld.metrics.by_cell import CellDetection, detection_by_cell
-    from openworld.metrics.calibration import CalibrationBin, CalibrationError, aurc, expected_calibration_error
+    from openworld.metrics.calibration import (
+        CalibrationBin,
+        CalibrationError,
+        aurc,
+        expected_calibration_error,
+        semantic_alignment,
+    )
     from openworld.metrics.cards import METRICS, MetricCard
     from openworld.metrics.cell_combinations import CellSums, RankedSides, rank_sides
     from openworld.metrics.detection import (
@@ -66,7 +71,6 @@ if TYPE_CHECKING:
         fpr_out_positive,
     )
     from openworld.metrics.estimate import MetricEstimate
-    from openworld.metrics.over_sets import mean_over_sets
     from openworld.metrics.paired import PairedTest, holm, paired_test, seeds_test, seeds_test_against_summary
     from openworld.metrics.ranks import (
         CriticalDifference,

@@ -1,4 +1,5 @@
-"""What a confidence is worth: how far it stands from accuracy, and how well it tells mistakes from right answers.
+"""What probabilities are worth: how far confidence stands from accuracy, how well it tells mistakes from right answers,
+and how near in meaning the predicted distribution lies to the true class.
 
 Expected calibration error: Naeini et al. (2015), Guo et al. (2017) "On Calibration of Modern Neural Networks", equation
 3. Bins are closed on the right, (l, u], as in Guo's released code; a confidence of exactly 0 belongs to the first bin.
@@ -6,6 +7,10 @@ Expected calibration error: Naeini et al. (2015), Guo et al. (2017) "On Calibrat
 A classifier that may abstain answers the images with the largest scores. Their share is its coverage; its risk is the
 share of these answers that are wrong (Geifman and El-Yaniv, 2017, "Selective Classification for Deep Neural Networks").
 AURC is the mean of the risk over the coverages 1/n, 2/n, ..., 1 (Geifman, Uziel and El-Yaniv, 2019, section 3).
+
+Semantic Alignment Score (FRAP, section 5.3): the expected similarity of a class drawn from the prediction to the true
+one. The similarity is the caller's: `datasets.taxonomy` computes it over WordNet or any taxonomy. With the identity
+matrix the score is the mean probability of the true class.
 """
 
 from dataclasses import dataclass
@@ -13,7 +18,15 @@ from typing import Annotated
 
 import numpy as np
 
-from openworld.core.arrays import MANY, ArrayLike, as_correct, as_scores
+from openworld.core.arrays import (
+    MANY,
+    ArrayLike,
+    as_correct,
+    as_distributions,
+    as_fractions,
+    as_labels,
+    as_scores,
+)
 from openworld.core.errors import OpenworldError
 from openworld.core.representation import short_repr
 from openworld.core.types import Range, checked
@@ -129,3 +142,36 @@ def aurc(scores: ArrayLike, correct: ArrayLike) -> MetricEstimate:
     share = np.bincount(tie, weights=wrong) / np.bincount(tie)
     expected = np.cumsum(share[np.sort(tie)])
     return MetricEstimate(float(np.mean(expected / np.arange(1, scores.size + 1))))
+
+
+@checked
+def semantic_alignment(probabilities: ArrayLike, labels: ArrayLike, similarity: ArrayLike) -> MetricEstimate:
+    """Semantic Alignment Score (SAS), the mean over samples of sum_c p_c similarity[c, label].
+
+    Args:
+        probabilities: float[N, C], every row sums to 1.
+        labels: int[N], true classes.
+        similarity: float[C, C] in [0, 1], of the class in the row to the class in the column.
+    Returns:
+        MetricEstimate; value in [0, 1], None without samples; no standard error.
+    Raises:
+        OpenworldError: NaN, rows that do not sum to 1, a matrix or labels of other classes, lengths that differ.
+    Source: FRAP, section 5.3.
+
+    >>> semantic_alignment([[0.5, 0.5], [0.0, 1.0]], [0, 1], [[1, 0.2], [0.2, 1]]).value  # (.5 + .5 * .2 + 1) / 2
+    0.8
+    """
+    probabilities = as_distributions(probabilities, "probabilities")
+    similarity = as_fractions(similarity, "similarity", (2,))
+    labels = as_labels(labels, "labels", len(probabilities))
+    if not len(probabilities):
+        return MetricEstimate(None, "no samples")
+    classes = probabilities.shape[1]
+    if similarity.shape != (classes, classes):
+        raise OpenworldError(f"similarity has shape {similarity.shape}, expected {(classes, classes)}: a row a class.")
+    if labels.max() >= classes:
+        raise OpenworldError(f"labels holds class {labels.max()}, expected less than {classes}, as in probabilities.")
+    predicted = np.zeros((classes, classes))  # of each true class, the sum of its rows: no second matrix of N rows
+    np.add.at(predicted, labels, probabilities)
+    value = np.einsum("tc,ct->", predicted, similarity) / len(labels)
+    return MetricEstimate(float(np.clip(value, 0, 1)))

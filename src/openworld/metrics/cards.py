@@ -8,10 +8,9 @@ from openworld.metrics._auroc import auroc
 from openworld.metrics._openworld_auc import open_auc, openworld_auc, overall_accuracy
 from openworld.metrics._operating_point import miss_hit_curve, operating_point
 from openworld.metrics._robustness import robustness
-from openworld.metrics._semantic_alignment import semantic_alignment
 from openworld.metrics._soft_openworld_auc import soft_openworld_auc
 from openworld.metrics._trend import shift_trend, trend
-from openworld.metrics.calibration import aurc, expected_calibration_error
+from openworld.metrics.calibration import aurc, expected_calibration_error, semantic_alignment
 from openworld.metrics.detection import (
     aupr_in,
     aupr_out,

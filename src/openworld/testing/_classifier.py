@@ -56,13 +56,9 @@ def small_images(seed: int, count: int = 90, *, known: bool = True) -> tuple[Ten
     return brightness * colours + noise, labels
 
 
+@cache
 def small_classifier(device: str = "cpu") -> WatchedModel:
     """Names almost every colour right, and is not too sure of it; always the same. Another is beside it."""
-    return _small_classifier(device)
-
-
-@cache
-def _small_classifier(device: str) -> WatchedModel:
     images = small_images(0, 2)[0].to(device)
     net, other = (_colour_net(seed).to(device) for seed in (3, 4))
     return watch(net, images, pixel_std=PIXEL_STD, members=[other])

@@ -8,7 +8,7 @@ from scipy.stats import t as student
 from simulated import outputs, refused
 
 from openworld.estimators import ESTIMATORS, Outputs, check_reference, measure_null
-from openworld.estimators.engine.confidence_check import ConfidenceCheck, check_confidence
+from openworld.estimators.engine.checks import ConfidenceCheck, check_confidence
 from openworld.estimators.quote.class_shares import ShareExplanation
 from openworld.estimators.quote.decision import ALONE, Evidence, Limits, confidence_spread, decide, evidence, quote
 from openworld.estimators.quote.shift_signs import ShiftSign, ShiftSigns
@@ -102,7 +102,7 @@ def test_an_alert_tests_the_least_reading_but_for_shares_that_explain():
 def made(source, target):
     asked = {name: ESTIMATORS[name]() for name in (*ALONE, "two-views")}
     estimates = {name: one.fit(source).estimate(target, interval=False) for name, one in asked.items()}
-    return estimates, measure_null(asked, source, target.n, sources=10)
+    return estimates, measure_null(asked, source, target.n, sources=5)
 
 
 def test_evidence_is_what_estimates_and_nulls_say():
@@ -140,7 +140,7 @@ def test_the_spread_of_doc_by_hand_and_that_intervals_hold_of_few_images():
     residuals = np.array([1 - sure, 1 - sure, -sure, 1 - sure, 1 - sure, -sure])
     assert confidence_spread(source, 8) == pytest.approx(np.sqrt(residuals.var() * (1 / 4 + 1 / 8)), rel=1e-3)
     held = []
-    for seed in range(200):
+    for seed in range(120):
         source, target = outputs(seed, 100, 5, 2.5), outputs(1000 + seed, 100, 5, 2.5)
         doc = ESTIMATORS["DoC"]().fit(source).estimate(target, interval=False).accuracy
         held.append(abs(doc - 1 + target.mistakes / target.n) < 1.96 * confidence_spread(source, 100))
@@ -149,11 +149,11 @@ def test_the_spread_of_doc_by_hand_and_that_intervals_hold_of_few_images():
 
 def test_an_unshifted_target_is_told_and_held_and_an_over_confident_model_gets_no_number():
     held = []
-    for seed in range(4):
+    for seed in range(3):
         source, target = outputs(seed, 400, 5, 2.5), outputs(50 + seed, 300, 5, 2.5)
         found = decide(evidence(source, target, *made(source, target), deals=199))
         held.append(found.rule == "no shift" and found.low <= 1 - target.mistakes / target.n <= found.high)
-    assert sum(held) >= 3
+    assert sum(held) >= 2
     rng = np.random.default_rng(0)
     sure = [
         replace(one, logits=8 * np.eye(5)[one.predictions] + rng.random(one.logits.shape))

@@ -32,7 +32,7 @@ def confident(labels, seed=0, wrong=0.05):
 def test_a_balanced_set_that_has_not_shifted_reads_as_source_like_sets_do():
     source = confident(np.arange(900) % CLASSES)
     balanced = confident(np.arange(90) % CLASSES, seed=1)
-    nulls = measure_null({"COT": COT()}, source, 90)
+    nulls = measure_null({"COT": COT()}, source, 90, sources=6)
     (reading,) = read_shifts({"COT": COT()}, source, [LabelledShift("same", "none", balanced)], nulls)
     as_it_lies = COT().fit(source).estimate(balanced, interval=False).accuracy / centre(nulls["COT"])
     assert reading.relative["COT"] == pytest.approx(1, abs=0.05) and as_it_lies > 1.1

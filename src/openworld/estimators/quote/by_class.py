@@ -6,53 +6,18 @@ an image predicted as class j is spread over the other classes in proportion to 
 expected confusion adds up to the estimate, and is as good as that is; no published method vouches for single classes.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from openworld.core.errors import OpenworldError
 from openworld.estimators.engine.fitted import Estimate
 from openworld.estimators.engine.outputs import Outputs
 from openworld.estimators.engine.temperature import blocks, probabilities
-from openworld.metrics import wilson_interval
 
 
-@dataclass(frozen=True, eq=False)
-class ByClass:
-    """An estimate taken apart; C classes, n images."""
-
-    predicted: np.ndarray  # int64[C], how many images are named so
-    confusion: np.ndarray  # float64[C, C], images expected: predicted, true class
-
-    @property
-    def expected(self) -> np.ndarray:
-        """How many images are expected to be of each class, float64[C]."""
-        return self.confusion.sum(axis=0)
-
-    @property
-    def precision(self) -> np.ndarray:
-        """Estimated accuracy of the images named so, float64[C]; NaN where there is none."""
-        return self._right_of(self.predicted)
-
-    @property
-    def recall(self) -> np.ndarray:
-        """Estimated accuracy of the images that are so, float64[C]; NaN where none is expected."""
-        return self._right_of(self.expected)
-
-    def _right_of(self, whole: np.ndarray) -> np.ndarray:
-        return np.divide(np.diag(self.confusion), whole, out=np.full(len(whole), np.nan), where=whole > 0)
-
-    def interval(self, label: int) -> tuple[float, float] | None:
-        """95 % of a class's precision, over its images alone (Wilson, 1927); None where no image is named so."""
-        count = int(self.predicted[label])
-        return wilson_interval(float(self.precision[label]), count) if count else None
-
-
-def by_class(estimate: Estimate, target: Outputs) -> ByClass:
-    """Take an estimate with sample scores apart by the class that is predicted; `target` is what it was made of."""
+def expected_confusion(estimate: Estimate, target: Outputs) -> np.ndarray:
+    """Return images expected by predicted and true class, float64[C, C]; `target` is what the estimate was made of."""
     right = chances(estimate, target.n)
-    shape = (target.classes, target.classes)
-    confusion, predicted = np.zeros(shape), np.bincount(target.predictions, minlength=target.classes)
+    confusion = np.zeros((target.classes, target.classes))
     for rows in blocks(*target.logits.shape):
         p = probabilities(target.logits[rows], estimate.details.get("temperature") or 1.0)
         predicted_cells = np.arange(len(p)), target.predictions[rows]
@@ -62,7 +27,7 @@ def by_class(estimate: Estimate, target: Outputs) -> ByClass:
         spread *= 1 - right[rows, None]
         spread[predicted_cells] = right[rows]
         np.add.at(confusion, predicted_cells[1], spread)
-    return ByClass(predicted, confusion)
+    return confusion
 
 
 def chances(estimate: Estimate, n: int) -> np.ndarray:
@@ -85,3 +50,15 @@ def chances(estimate: Estimate, n: int) -> np.ndarray:
     if estimate.accuracy < mean:  # down by a common factor, or doubts down by one, so that all stay in [0, 1]
         return scores * (estimate.accuracy / mean)
     return 1 - (1 - scores) * (estimate.error / (1 - mean))
+
+
+def expected_right(estimate: Estimate) -> np.ndarray | None:
+    """Return what an estimate expects of every image, float64[n], whose mean it is; None where it does not."""
+    scores, cut = estimate.sample_scores, estimate.details.get("threshold")
+    if scores is None or estimate.accuracy is None:
+        return None
+    # ATC expects whether the score reaches the threshold, AC the confidence.
+    for expected in (scores, None if cut is None else (scores >= cut).astype(np.float64)):
+        if expected is not None and abs(float(expected.mean()) - estimate.accuracy) < 1e-9:
+            return expected if ((expected >= 0) & (expected <= 1)).all() else None
+    return None

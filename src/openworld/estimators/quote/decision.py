@@ -29,10 +29,9 @@ from scipy.special import stdtr
 
 from openworld.core.errors import OpenworldError
 from openworld.core.types import checked
-from openworld.estimators.engine.confidence_check import ConfidenceCheck, check_confidence
+from openworld.estimators.engine.checks import ConfidenceCheck, check_confidence, check_reference
 from openworld.estimators.engine.fitted import Estimate
 from openworld.estimators.engine.outputs import Outputs
-from openworld.estimators.engine.reference_check import check_reference
 from openworld.estimators.engine.temperature import confidences_of, temperature_of
 from openworld.estimators.quote.class_shares import ShareExplanation, explain_by_shares
 from openworld.estimators.quote.null import Null

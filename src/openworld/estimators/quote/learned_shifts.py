@@ -26,9 +26,9 @@ from scipy.special import chdtrc, stdtrit
 
 from openworld.core.errors import OpenworldError
 from openworld.core.types import checked
+from openworld.estimators.engine.checks import check_reference
 from openworld.estimators.engine.fitted import Estimate, Estimator
 from openworld.estimators.engine.outputs import Outputs
-from openworld.estimators.engine.reference_check import check_reference
 from openworld.estimators.quote.decision import Quote, Z, held
 from openworld.estimators.quote.null import Null
 

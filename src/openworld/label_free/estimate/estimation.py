@@ -13,7 +13,7 @@ from openworld.core.errors import OpenworldError
 from openworld.estimators import CBPE, GDE, Estimate, FittedEstimator, Outputs, find_estimator
 from openworld.estimators.calibrated_confidence import enough_images
 from openworld.estimators.engine.temperature import temperature_of
-from openworld.estimators.quote.by_class import by_class
+from openworld.estimators.quote.by_class import expected_confusion
 from openworld.estimators.quote.class_shares import moved_shares
 from openworld.estimators.quote.decision import Quote
 from openworld.estimators.streaming import estimate_stream
@@ -29,6 +29,7 @@ from openworld.label_free.estimate.periods import images_named, judge_all
 from openworld.label_free.estimate.quotes import Quoting
 from openworld.label_free.estimate.reading import NamedShift, Pass, Progress, ScoreTable, read_labelled, remarks
 from openworld.label_free.settings import Settings
+from openworld.metrics import wilson_interval
 
 USUAL = (
     *("two-views", "FRAP", "RAP", "COTT", "ATC-MC", "ATC-NE", "COT", "CBPE", "DoC", "AC", "IM", "ProjNorm"),
@@ -159,8 +160,9 @@ def _classes(
     quoted = None if method is None else method.estimate(outputs, interval=False)
     if quoted is None or quoted.sample_scores is None:
         return (), f": {quote.method} says nothing of single images"
-    apart = by_class(replace(quoted, accuracy=quote.accuracy, error=1 - quote.accuracy), outputs)
+    confusion = expected_confusion(replace(quoted, accuracy=quote.accuracy, error=1 - quote.accuracy), outputs)
     classes = outputs.classes
+    predicted, expected = np.bincount(outputs.predictions, minlength=classes), confusion.sum(axis=0)
     names = source.table.classnames or target.table.classnames or [f"class {label}" for label in range(classes)]
     counts = np.bincount(home.predictions, minlength=classes)
     right = np.bincount(home.predictions[~home.wrong], minlength=classes)
@@ -168,16 +170,17 @@ def _classes(
 
     estimates = []
     for label, name in enumerate(names):
-        row, (accuracy, recall) = apart.confusion[label], (apart.precision[label], apart.recall[label])
+        row, n = confusion[label], int(predicted[label])
+        accuracy = float(row[label] / n) if n else None
         others = [other for other in np.argsort(-row, kind="stable").tolist() if other != label][:TAKEN_FOR]
         estimates.append(
             ClassEstimate(
                 name=name,
-                predicted=int(apart.predicted[label]),
-                expected=float(apart.expected[label]),
-                accuracy=None if np.isnan(accuracy) else float(accuracy),
-                interval=apart.interval(label),
-                recall=None if np.isnan(recall) else float(recall),
+                predicted=n,
+                expected=float(expected[label]),
+                accuracy=accuracy,
+                interval=None if accuracy is None else wilson_interval(accuracy, n),
+                recall=float(row[label] / expected[label]) if expected[label] > 0 else None,
                 source_accuracy=float(right[label] / counts[label]) if counts[label] else None,
                 source_share=float(shares[label]),
                 taken_for=tuple((names[other], float(row[other])) for other in others if row[other] >= LEAST),

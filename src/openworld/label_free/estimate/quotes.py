@@ -26,7 +26,7 @@ from openworld.estimators import (
     learn_from_shifts,
     measure_null,
 )
-from openworld.estimators.engine.confidence_check import check_confidence
+from openworld.estimators.engine.checks import check_confidence
 from openworld.estimators.quote.alarm import AlarmLimit, add_step, alarm_limit
 from openworld.estimators.quote.decision import ALONE, NO_SHIFT, Quote, quote, readings
 from openworld.estimators.quote.learned_shifts import candidates

@@ -15,7 +15,7 @@ import numpy as np
 
 from openworld.core.errors import OpenworldError
 from openworld.estimators import Outputs, find_estimator
-from openworld.estimators.engine.confidence_check import check_confidence
+from openworld.estimators.engine.checks import check_confidence
 from openworld.estimators.engine.temperature import Temperature, temperature_of
 from openworld.label_free.estimate.accuracy_estimate import ScoredSet
 from openworld.label_free.estimate.estimation import fit_all

@@ -1,11 +1,14 @@
-"""What a reference must show on the labelled source: knowledge, class by class, and mistakes of its own."""
+"""What the labelled source shows: of confidence, against scikit-learn; of a reference, by hand and class by class."""
 
 import numpy as np
 import pytest
-from simulated import refused
+from simulated import outputs, refused
+from sklearn.metrics import roc_auc_score
 
 from openworld.estimators import Outputs, check_reference
-from openworld.estimators.engine import reference_check
+from openworld.estimators.engine import checks
+from openworld.estimators.engine.checks import check_confidence
+from openworld.estimators.engine.temperature import confidences, source_temperature
 
 
 def scores(labels, strength, seed, classes=10):
@@ -70,7 +73,7 @@ def test_a_reference_without_a_mistake_repeats_none():
 
 
 def test_every_figure_by_hand(monkeypatch):
-    monkeypatch.setattr(reference_check, "SHARE", 0.0)  # each mistake is held against ten right answers
+    monkeypatch.setattr(checks, "SHARE", 0.0)  # each mistake is held against ten right answers
     labels, model = np.repeat([0, 1, 2], 20), np.zeros((60, 3))
     model[np.arange(60), labels], model[np.arange(60), (labels + 1) % 3] = 2.0, 1.0
     wrong = [0, 1, 2, 3, 20, 21, 22, 40, 41, 42]
@@ -96,3 +99,31 @@ def test_of_few_mistakes_of_the_model_those_of_the_reference_are_asked():
     assert (model.argmax(axis=1) != labels).sum() < 10 and found.repeated is not None and found.repeated < 0.3
     few = check_reference(Outputs(LOGITS[:40], LABELS[:40], reference=scores(LABELS, 4.0, 2)[:40]))
     assert few.repeated is None and not few.independent and "fewer than 10 mistakes" in few.warnings[0]
+
+
+def test_figures_are_scikit_learns_and_the_definitions():
+    source = outputs(0, 400, 5, 1.5)
+    found, temperature = check_confidence(source), source_temperature(source.logits, source.labels).value
+    sure, right = confidences(source.logits, temperature), ~source.wrong
+    assert found.area == pytest.approx(roc_auc_score(right, sure)) and found.mistakes == source.mistakes
+    assert found.slope == pytest.approx(sure[right].mean() - sure[~right].mean())
+    assert found.gap == pytest.approx(abs(sure.mean() - right.mean())) and found.tells and not found.why
+
+
+def test_a_confidence_that_does_not_tell():
+    source = outputs(0, 400, 5, 1.0)
+    rng = np.random.default_rng(1)
+    blind = Outputs(8 * np.eye(5)[source.predictions] + rng.random(source.logits.shape), source.labels)
+    found = check_confidence(blind)
+    assert not found.tells and f"{100 * found.area:.0f} %" in found.why and f"{found.mistakes}" in found.why
+
+
+def test_one_that_cannot_be_calibrated_and_one_without_mistakes():
+    labels = np.arange(400) % 4
+    logits = 500.0 * np.eye(4)[labels]
+    logits[:100] = 1e5 * np.eye(4)[(labels[:100] + 1) % 4]  # surest of all where it is wrong
+    found = check_confidence(Outputs(logits, labels))
+    assert found.gap > 0.1 and not found.tells and "calibrated" in found.why
+    found = check_confidence(Outputs(4 * np.eye(3), [0, 1, 2]))
+    assert found.area is None and found.slope is None and found.mistakes == 0 and found.gap < 0.1 and found.tells
+    refused("needs labels", check_confidence, Outputs(np.eye(3)))
