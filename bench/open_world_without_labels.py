@@ -123,7 +123,7 @@ def errors(learner: Learner, styles: tuple[str, ...]) -> Iterator[tuple[str, str
                 truth = true_numbers(stream)
                 for name, model in models.items():
                     found = model.estimate(stream)
-                    given = [found.value_of(number) for number in NUMBERS]
+                    given = [getattr(found, number) for number in NUMBERS]
                     off = [
                         np.nan if value is None else 100 * (value - truth[number])
                         for number, value in zip(NUMBERS, given, strict=True)
@@ -238,7 +238,7 @@ def alarms(found) -> tuple[bool, bool, bool]:
 def judged_here(learner: Learner, validation: OpenWorldOutputs, stream: OpenWorldOutputs) -> tuple[np.ndarray, bool]:
     """Errors of positive-unlabelled, in points, and whether the alarm fires."""
     found, truth = PositiveUnlabelled().fit(validation).estimate(stream), true_numbers(stream)
-    values = [found.value_of(number) for number in NUMBERS]
+    values = [getattr(found, number) for number in NUMBERS]
     off = [
         np.nan if value is None else 100 * (value - truth[number])
         for number, value in zip(NUMBERS, values, strict=True)

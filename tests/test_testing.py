@@ -22,7 +22,7 @@ from halfway import Halfway  # noqa: E402
 
 
 def test_the_example_keeps_every_promise():
-    check_learner(Halfway(schedule=Schedule(epochs=3)))
+    check_learner(Halfway(schedule=Schedule(epochs=2)))
 
 
 @pytest.mark.parametrize(("share", "end"), [(1.0, CoOp(context_length=4)), (0.0, ZeroShot())])

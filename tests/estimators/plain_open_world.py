@@ -16,7 +16,7 @@ def temperature(rows, labels):
         return -sum(log(softmax(row, exp(log_t))[label]) for row, label in zip(rows, labels, strict=True))
 
     low, high = log(0.01), log(100)
-    for _ in range(200):
+    for _ in range(80):
         third = (high - low) / 3
         low, high = (low, high - third) if loss(low + third) < loss(high - third) else (low + third, high)
     return exp((low + high) / 2)
@@ -29,7 +29,7 @@ def threshold(rows, labels, t):
     return below if not wrong else (below + confident[wrong]) / 2
 
 
-def em_share(masses, prior=0.5, steps=20_000):
+def em_share(masses, prior=0.5, steps=4_000):
     """Saerens et al., 2002: posteriors at the share, the share as their mean, over and over."""
     share = 0.5
     for _ in range(steps):

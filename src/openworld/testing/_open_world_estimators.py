@@ -54,11 +54,11 @@ def _fitted(estimator):
 
 
 def _numbers(estimate: OpenWorldEstimate) -> dict[str, float | None]:
-    return {name: estimate.value_of(name) for name in NUMBERS}
+    return {name: getattr(estimate, name) for name in NUMBERS}
 
 
 def _same(first: OpenWorldEstimate, second: OpenWorldEstimate) -> bool:
-    pairs = [(first.value_of(name), second.value_of(name)) for name in NUMBERS]
+    pairs = zip(_numbers(first).values(), _numbers(second).values(), strict=True)
     return all(one is other if one is None or other is None else abs(one - other) <= ORDER for one, other in pairs)
 
 

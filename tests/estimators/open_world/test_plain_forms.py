@@ -52,7 +52,7 @@ def base_mass(rows, t):
 
 def estimated(estimator, streams):
     found = estimator.fit(streams[0]).estimate(streams[1])
-    return [found.value_of(name) for name in THETA]
+    return [getattr(found, name) for name in THETA]
 
 
 def joined(stream, base, named_base, named_new):

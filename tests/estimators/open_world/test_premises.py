@@ -32,7 +32,7 @@ def test_two_labelings_of_the_same_stream_get_the_same_estimate(name):
     assert true_numbers(told)["openworld_auc"] == 1 and true_numbers(wrong)["openworld_auc"] == 0
     fitted = OPEN_WORLD_ESTIMATORS[name]().fit(small_open_world(0, 120, 0))
     first, second = fitted.estimate(told), fitted.estimate(wrong)
-    assert [first.value_of(one) for one in NUMBERS] == [second.value_of(one) for one in NUMBERS]
+    assert [getattr(first, one) for one in NUMBERS] == [getattr(second, one) for one in NUMBERS]
 
 
 def test_zero_shot_is_no_third_model_and_serves_names_of_new_images():

@@ -6,11 +6,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from openworld.core.errors import OpenworldError, unknown_name
+from openworld.core.errors import OpenworldError
 from openworld.core.representation import short_repr
 from openworld.core.types import Fraction, checked
 from openworld.estimators.open_world.outputs import OpenWorldOutputs
-from openworld.metrics import SOFT_QUANTITIES, Outcomes, outcomes, soft_openworld_auc
+from openworld.metrics import Outcomes, outcomes, soft_openworld_auc
 
 FEWEST_LABELLED = 40
 FEWEST_IMAGES = 50
@@ -50,12 +50,6 @@ class OpenWorldEstimate:
     def base_share(self) -> float | None:
         """The share of base images, p."""
         return None if self.new_share is None else 1 - self.new_share
-
-    def value_of(self, name: str) -> float | None:
-        """Return a number by its name: one of `metrics.SOFT_QUANTITIES`, or "new_share"."""
-        if name not in (*SOFT_QUANTITIES, "new_share"):
-            raise unknown_name("quantity", name, (*SOFT_QUANTITIES, "new_share"))
-        return getattr(self, name)
 
     def without(self, names: tuple[str, ...], reason: str) -> "OpenWorldEstimate":
         """Return it with these numbers None, for that reason; a reason that is there stays."""
