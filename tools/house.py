@@ -16,13 +16,13 @@ PACKAGE = Path(__file__).parent.parent / "src" / "openworld"
 LINES = {
     "evaluations": 8_965,
     "label_free": 7_275,
-    "estimators": 6_700,
+    "estimators": 6_422,
     "detectors": 6_180,
     "datasets": 5_900,
     "ood": 5_650,
     "report": 5_550,
     "own_data": 4_305,
-    "metrics": 4_450,
+    "metrics": 4_098,
     "learners": 4_350,
     "backbones": 4_000,
     "reproduction": 4_200,
@@ -33,7 +33,7 @@ LINES = {
     "tables": 2_030,
     "labels": 1_990,
     "results": 1_770,
-    "testing": 1_750,
+    "testing": 1_729,
     "classifiers": 1_700,
     "features": 1_400,
     "cli": 555,
@@ -42,11 +42,11 @@ LINES = {
 }
 """Room -> the most lines of Python that it may have."""
 MOST = {
-    "files": 639,
-    "classes": 758,
+    "files": 633,
+    "classes": 741,
     "small files of one user": 8,
-    "short functions called once": 154,
-    "participles as names": 608,
+    "short functions called once": 153,
+    "participles as names": 604,
     "names that say picture": 0,
 }
 """What is counted in the whole house -> the most of it."""
