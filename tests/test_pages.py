@@ -53,12 +53,11 @@ WITH_PYTHON = [path.name for path in sorted(DOCS.glob("*.md")) if blocks(path) a
 @pytest.fixture
 def small_demo(monkeypatch):
     """A demo of seconds in the place of that of minutes."""
-    from openworld.evaluations.recognition import presets
+    from openworld.evaluations.recognition import spec
 
-    small = replace(
-        presets.PUBLISHED, dataset="emoji-groups", learners=presets.PUBLISHED.learners[:1], seeds=(1,), shots=1, views=1
-    )
-    monkeypatch.setitem(presets.PRESETS, "published", small)
+    whole = spec.preset("published")
+    small = replace(whole, dataset="emoji-groups", learners=whole.learners[:1], seeds=(1,), shots=1, views=1)
+    monkeypatch.setattr(spec, "preset", lambda _: small)
 
 
 def scores(_: pytest.MonkeyPatch) -> dict[str, object]:

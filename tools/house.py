@@ -14,7 +14,7 @@ from pathlib import Path
 
 PACKAGE = Path(__file__).parent.parent / "src" / "openworld"
 LINES = {
-    "evaluations": 8_965,
+    "evaluations": 8_860,
     "label_free": 7_275,
     "estimators": 6_422,
     "detectors": 6_180,
@@ -32,8 +32,8 @@ LINES = {
     "core": 2_160,
     "tables": 2_030,
     "labels": 1_990,
-    "results": 1_770,
-    "testing": 1_729,
+    "results": 1_755,
+    "testing": 1_720,
     "classifiers": 1_700,
     "features": 1_400,
     "cli": 555,
@@ -42,9 +42,9 @@ LINES = {
 }
 """Room -> the most lines of Python that it may have."""
 MOST = {
-    "files": 633,
-    "classes": 741,
-    "small files of one user": 8,
+    "files": 629,
+    "classes": 736,
+    "small files of one user": 7,
     "short functions called once": 153,
     "participles as names": 604,
     "names that say picture": 0,

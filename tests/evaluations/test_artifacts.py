@@ -7,7 +7,8 @@ import pytest
 
 from openworld import OpenworldError
 from openworld.evaluations import artifacts
-from openworld.evaluations.artifacts import Crew, Stage
+from openworld.evaluations.artifacts import Stage
+from openworld.evaluations.running import RunOptions
 from openworld.evaluations.runtime import Machine
 from openworld.runs.engine import ENGINES
 from openworld.runs.local import run_local
@@ -45,7 +46,7 @@ def stage(folder, *numbers):
 
 
 def test_what_is_missing_is_done_once(tmp_path):
-    crew, told = Crew("local", 1, tmp_path / "run"), []
+    crew, told = RunOptions(tmp_path / "run", workers=1), []
     first = stage(tmp_path, 1, 2, 3, 2).work(crew, lambda *done: told.append(done))
     again = stage(tmp_path, 1, 2, 3, 4).work(crew, lambda *done: told.append(done))
     assert (first, again) == (6, 4) and told == [(0, 6), (1, 6), (3, 6), (6, 6), (0, 4), (4, 4)]
@@ -53,7 +54,7 @@ def test_what_is_missing_is_done_once(tmp_path):
 
 
 def test_a_failure_keeps_what_is_done_and_no_notes(tmp_path):
-    crew = Crew("local", 1, tmp_path / "run")
+    crew = RunOptions(tmp_path / "run", workers=1)
     with pytest.raises(OpenworldError, match="unit 'number 13': unlucky"):
         stage(tmp_path, 5, 13, 6).work(crew)
     assert (tmp_path / "5.json").exists() and not (tmp_path / "6.json").exists()
@@ -67,5 +68,5 @@ def test_a_cache_that_nodes_do_not_share_is_refused_with_the_first_artifact(tmp_
     monkeypatch.setattr(artifacts, "_ARRIVAL", 0.0)
     monkeypatch.setattr(File, "is_kept", lambda self, machine: False)
     with pytest.raises(OpenworldError, match="number 5 was built by a node .* does not show in the cache here"):
-        stage(tmp_path, 5, 6).work(Crew("ray", 1, tmp_path / "run"))
+        stage(tmp_path, 5, 6).work(RunOptions(tmp_path / "run", workers=1, engine="ray"))
     assert (tmp_path / "5.json").exists() and not (tmp_path / "6.json").exists()

@@ -4,8 +4,8 @@ import pytest
 
 from openworld import OpenworldError
 from openworld.evaluations import RecognitionSpec
-from openworld.evaluations.artifacts import Crew
 from openworld.evaluations.encoding import EncodingStage, encode_tasks
+from openworld.evaluations.running import RunOptions
 from openworld.evaluations.runtime import Machine
 from openworld.runs import read_spec
 
@@ -28,7 +28,7 @@ def test_the_bytes_are_those_of_encoding_here_made_once(planned, tmp_path, worke
     for expected in ([(count, count)], []):
         steps = []
         EncodingStage(planned, there).encode_shards(
-            Crew("local", workers, tmp_path / "run"), lambda *done, steps=steps: steps.append(done)
+            RunOptions(tmp_path / "run", workers=workers), lambda *done, steps=steps: steps.append(done)
         )
         assert steps[-1:] == expected and steps == sorted(steps) and not notes.exists()
     encode_tasks(planned, there)
@@ -42,7 +42,7 @@ def test_an_unreadable_image_is_named(planned, few_shapes, tmp_path):
         image.write_bytes(whole[:40])
         with pytest.raises(OpenworldError, match=r"unit '.*, test, image set \d, shard 1': .*0\.png"):
             stage = EncodingStage(planned, Machine(cache=str(tmp_path / "cache")))
-            stage.encode_shards(Crew("local", 1, tmp_path / "run"))
+            stage.encode_shards(RunOptions(tmp_path / "run", workers=1))
     finally:
         image.write_bytes(whole)
     assert not (tmp_path / "run" / ".encoding").exists()

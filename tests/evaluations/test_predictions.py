@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from openworld.evaluations.predictions import PAIRS, prediction_rows
+from openworld.evaluations.recognition_metrics import PAIRS, prediction_rows
 from openworld.results import Results
 
 NAMES = ("cat", "dog")

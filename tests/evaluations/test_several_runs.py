@@ -12,7 +12,7 @@ from small_specs import SMALL, draw
 import openworld as ow
 from openworld.cli.app import app
 from openworld.cli.in_process import invoke
-from openworld.evaluations.finished_runs import SeveralRuns, expand
+from openworld.evaluations.finished_runs import expand, means_of_runs
 from openworld.results import METRICS, Result, Results, Value
 
 MODELS = {"good": 0.8, "fair": 1.0, "poor": 1.6}
@@ -74,7 +74,7 @@ def test_where_places_name_the_data_set_each_runs_own_mean_counts():
         ]
         return Results("generalisation", tuple(rows))
 
-    (means,) = SeveralRuns("generalisation", {"a": run("a", 0.2, 0.4), "b": run("b", 0.5)}).means("auroc")
+    (means,) = means_of_runs({"a": run("a", 0.2, 0.4), "b": run("b", 0.5)}, "auroc")
     assert means.mean("CoOp").value.value == pytest.approx((0.3 + 0.5) / 2)
     assert means.mean("GMoP").per_seed == pytest.approx((0.4, 0.4)) and means.where == {}
 

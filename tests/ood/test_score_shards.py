@@ -11,11 +11,12 @@ from small_images import draw, save_network
 
 from openworld import OpenworldError, detectors
 from openworld.datasets.formats import folder as folder_format
-from openworld.evaluations.artifacts import MANIFEST, Crew, Stage
+from openworld.evaluations.artifacts import MANIFEST, Stage
 from openworld.evaluations.classifiers import in_folder
 from openworld.evaluations.entries import CellsSpec
 from openworld.evaluations.image_selection import DatasetSpec
 from openworld.evaluations.published_cells import given_cells, some_images
+from openworld.evaluations.running import RunOptions
 from openworld.evaluations.runtime import Machine
 from openworld.features.cache import look
 from openworld.ood import classifier_shards
@@ -60,7 +61,7 @@ def machine_in(folder):
 
 
 def carried_out(given, machine, folder):
-    return [stage.work(Crew("local", 1, folder)) for stage in stages_of([given], machine)]
+    return [stage.work(RunOptions(folder, workers=1)) for stage in stages_of([given], machine)]
 
 
 def scores_of(given, machine):
@@ -127,16 +128,16 @@ def test_what_was_scored_before_an_interruption_is_kept(home, small_shards, tmp_
 def test_gathered_shards_go_once_the_detectors_are_fitted(home, small_shards, tmp_path):
     given, machine = scoring(home, "MDS"), machine_in(tmp_path)
     gathered, fitting, _ = stages_of([given], machine)
-    assert gathered.work(Crew("local", 1, tmp_path)) == 300
+    assert gathered.work(RunOptions(tmp_path, workers=1)) == 300
     folder = Path(machine.cache, given.shards.folder(machine))
     assert len([*folder.glob("gathered-*.safetensors")]) == 3
-    assert fitting.work(Crew("local", 1, tmp_path)) == 1
+    assert fitting.work(RunOptions(tmp_path, workers=1)) == 1
     assert {path.name for path in folder.iterdir()} == {
         "detectors.safetensors",
         "detectors.safetensors.sha256",
         MANIFEST,
     }
-    assert gathered.work(Crew("local", 1, tmp_path)) == 0
+    assert gathered.work(RunOptions(tmp_path, workers=1)) == 0
 
 
 def test_the_cache_knows_what_it_holds(home, small_shards, tmp_path):
@@ -174,7 +175,7 @@ def test_workers_give_the_same_bytes(home, tmp_path):
     for workers in (1, 2):
         machine = machine_in(tmp_path / str(workers))
         for stage in stages_of([given], machine):
-            stage.work(Crew("local", workers, tmp_path / str(workers)))
+            stage.work(RunOptions(tmp_path / str(workers), workers=workers))
         found = Path(machine.cache)
         contents.append({str(path.relative_to(found)): path.read_bytes() for path in found.rglob("*.safetensors")})
     assert contents[0] == contents[1] and len(contents[0]) == 3
@@ -233,5 +234,5 @@ def test_the_pace_begins_with_the_work(home, small_shards, tmp_path):
     shards = lambda: given.shards.score_shards(given.scored[0], machine)  # noqa: E731
     given.shards.build(machine)
     stage = Stage("scoring", "scored", "images", machine, shards)
-    stage.work(Crew("local", 1, tmp_path), lambda *done: heard.append(done))
+    stage.work(RunOptions(tmp_path, workers=1), lambda *done: heard.append(done))
     assert heard == [(0, 150), (128, 150), (150, 150)]

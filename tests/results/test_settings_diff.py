@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from openworld.results import RunFolder
-from openworld.results.settings_diff import differing_settings
+from openworld.results.run_folder import differing_settings
 
 pytestmark = pytest.mark.base
 

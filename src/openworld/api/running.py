@@ -173,10 +173,10 @@ def demo(
     Raises:
         OpenworldError: an unknown preset or style.
     """
-    from openworld.evaluations.recognition import presets
+    from openworld.evaluations.recognition import spec as recognition
     from openworld.evaluations.running import RunOptions, carry_out
 
-    spec = replace(presets.preset(preset), train_domain=style, test_domain=redrawn or style)
+    spec = replace(recognition.preset(preset), train_domain=style, test_domain=redrawn or style)
     few = "preset quick: 10 to 20 epochs, where the papers run 50 to 100; too few to rank the methods"
     remark = few if preset == "quick" else ""
     options = RunOptions(Path(out), device, workers, command=made_by("demo"), remark=remark)
@@ -191,7 +191,7 @@ def _read(spec: Any) -> tuple[Any, Any, str]:
     from openworld.runs import read_given
 
     if isinstance(spec, str) and spec == "demo":
-        from openworld.evaluations.recognition.presets import preset
+        from openworld.evaluations.recognition.spec import preset
 
         return preset("published"), preset("published"), "demo"
     if is_dataclass(spec) and hasattr(spec, "protocol"):

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from openworld.core.errors import OpenworldError
+from openworld.evaluations.running import RunOptions
 from openworld.evaluations.runtime import Machine
 from openworld.features import default_cache
 from openworld.features.checksums import is_intact, require_intact, write_with_checksum
@@ -51,16 +52,6 @@ class Artifact(Protocol):
 
 
 @dataclass(frozen=True)
-class Crew:
-    """Who works on a stage of a run."""
-
-    engine: str
-    workers: int
-    folder: Path  # of the run; on a cluster one that all nodes share
-    devices: tuple[str, ...] = ()  # as for `execute`
-
-
-@dataclass(frozen=True)
 class Stage:
     """Artifacts of one kind, of which those are built that the cache does not have."""
 
@@ -70,13 +61,13 @@ class Stage:
     machine: Machine
     artifacts: Callable[[], Iterable[Artifact]]  # asked once nobody else works on the stage
 
-    def work(self, crew: Crew, progress: Progress | None = None) -> int:
+    def work(self, options: RunOptions, progress: Progress | None = None) -> int:
         """Build every artifact that is missing; return how much of `counted` that was.
 
         `progress` is called with (size done, size in all) before the first artifact and after each.
         """
-        machine = self.machine
-        with file_lock(crew.folder / LOCKS / f"{self.doing}.lock"):  # a second process of this run waits
+        machine, folder = self.machine, options.folder  # on a cluster one that all nodes share
+        with file_lock(folder / LOCKS / f"{self.doing}.lock"):  # a second process of this run waits
             needed = missing(self.artifacts(), machine)
             units = [_unit(artifact, machine) for artifact in needed]
             sizes = {artifact.name: artifact.size() for artifact in needed}
@@ -85,20 +76,21 @@ class Stage:
             def count(event) -> None:
                 nonlocal done
                 if event.state in ("finished", "kept"):  # kept: the node died once it was built, and was not heard
-                    if crew.engine == "ray" and not done:
+                    if options.engine == "ray" and not done:
                         _require_shared(next(each for each in needed if each.name == event.unit), machine)
                     done += sizes[event.unit]
                     if progress:
                         progress(done, total)
 
-            notes = crew.folder / f".{self.doing}"
+            notes = folder / f".{self.doing}"
             remove(notes)  # of a process that was killed: what it did shows in the cache
             try:
                 if units:
                     if progress:
                         progress(0, total)  # from now on the pace is that of the work, not of the search for it
-                    how: dict[str, Any] = {"engine": crew.engine, "devices": crew.devices, "progress": count}
-                    execute(units, RunStore(notes), workers=min(crew.workers, len(units)), **how)
+                    how: dict[str, Any] = {"engine": options.engine, "devices": options.several_devices}
+                    workers = min(options.workers, len(units))
+                    execute(units, RunStore(notes), workers=workers, progress=count, **how)
             finally:
                 remove(notes)
             return total

@@ -18,8 +18,8 @@ from openworld.core.errors import OpenworldError
 from openworld.core.plain_files import parse_json
 from openworld.evaluations.artifacts import MANIFEST, folder_of, hash_of_files, keep
 from openworld.evaluations.entries import ReferenceSpec
-from openworld.evaluations.held import is_held
 from openworld.evaluations.image_selection import ImageSelection, cached_here
+from openworld.evaluations.own_data import is_held
 from openworld.evaluations.runtime import Machine
 from openworld.features.checksums import is_intact, read_intact
 from openworld.runs import digest

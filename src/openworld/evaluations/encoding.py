@@ -10,8 +10,9 @@ from typing import Any
 
 from openworld.core.errors import OpenworldError
 from openworld.core.sizes import size_in_words
-from openworld.evaluations.artifacts import Crew, Progress, Stage
+from openworld.evaluations.artifacts import Progress, Stage
 from openworld.evaluations.image_selection import ImageSelection
+from openworld.evaluations.running import RunOptions
 from openworld.evaluations.runtime import Machine
 from openworld.features import (
     Encoding,
@@ -159,16 +160,16 @@ class EncodingStage:
     done: str = "encoded"
     counted: str = "images"
 
-    def work(self, crew: Crew, progress: Progress | None = None) -> int:
+    def work(self, options: RunOptions, progress: Progress | None = None) -> int:
         # On a CPU one process has all cores busy already; where the cache has a limit, one process makes room.
-        spread = crew.engine != "local" or (crew.workers > 1 and self.machine.device != "cpu")
+        spread = options.engine != "local" or (options.workers > 1 and self.machine.device != "cpu")
         if spread and self.machine.cache_limit is None:
-            self.encode_shards(crew, progress)
-        return encode_tasks(self.tasks, self.machine, progress, crew.workers)
+            self.encode_shards(options, progress)
+        return encode_tasks(self.tasks, self.machine, progress, options.workers)
 
-    def encode_shards(self, crew: Crew, progress: Progress | None = None) -> int:
+    def encode_shards(self, options: RunOptions, progress: Progress | None = None) -> int:
         """Encode every shard that is missing, a unit each; return how many images these have."""
-        return Stage(self.doing, self.done, self.counted, self.machine, self._shards).work(crew, progress)
+        return Stage(self.doing, self.done, self.counted, self.machine, self._shards).work(options, progress)
 
     def _shards(self) -> Iterator[EncodedShard]:
         for number, ((images, name), encodings) in enumerate(not_encoded(self.tasks, self.machine).items(), 1):

@@ -58,27 +58,22 @@ class Answers:
         return outputs.once(("tau", temperature), lambda: reference_temperature(base, similar))
 
 
-@dataclass(frozen=True, eq=False)
-class Fits:
-    """Estimators by label; a score has a line for each corruption, without sets of it, and one of all sets (None)."""
-
-    specs: Sequence[EstimatorSpec]
-    fitted: Mapping[str, Mapping[str | None, FittedEstimator]]
-
-    def estimates(self, target: Answers, corruption: str | None, resamples: int) -> dict[str, Estimate]:
-        """Return label -> what an estimator that has seen nothing of the corruption says; 0 resamples: no interval."""
-        options: dict[str, Any] = {"interval": resamples > 0} | ({"resamples": resamples} if resamples else {})
-        estimates_by_name = {}
-        for spec in self.specs:
-            fitted = self.fitted[spec.label]
-            estimator = fitted.get(corruption, fitted[None])
-            estimates_by_name[spec.label] = estimator.estimate(outputs_for(spec, target), **options)
-        return estimates_by_name
+Fits = Sequence[tuple[EstimatorSpec, Mapping[str | None, FittedEstimator]]]
+"""Estimators, fitted; a score has a line for each corruption, without sets of it, and one of all sets (None)."""
 
 
 def fit_all(specs: Sequence[EstimatorSpec], source: Answers, shifts: Mapping[str, Answers]) -> Fits:
     """Fit every estimator on the labelled source set; scores on `shifts`, {corruption: that set under it}."""
-    return Fits(specs, {spec.label: _fit(spec, source, shifts) for spec in specs})
+    return [(spec, _fit(spec, source, shifts)) for spec in specs]
+
+
+def estimate_all(fits: Fits, target: Answers, corruption: str | None = None, resamples: int = 0) -> dict[str, Estimate]:
+    """Return label -> what an estimator that has seen nothing of the corruption says; 0 resamples: no interval."""
+    options: dict[str, Any] = {"interval": resamples > 0} | ({"resamples": resamples} if resamples else {})
+    return {
+        spec.label: fitted.get(corruption, fitted[None]).estimate(outputs_for(spec, target), **options)
+        for spec, fitted in fits
+    }
 
 
 def outputs_for(spec: EstimatorSpec, answers: Answers) -> Outputs:

@@ -12,7 +12,7 @@ times where it has tables of `[[each]]`, which say what is otherwise there.
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -26,7 +26,7 @@ from openworld.report.sentences import listed
 from openworld.results import Result, Results, RunFolder, Value, pair_results, require_same_data
 from openworld.results.join import mean_of
 from openworld.results.over_datasets import CRITICAL_DIFFERENCE, FRIEDMAN_P, MEAN_RANK, DatasetMeans
-from openworld.results.settings_diff import differing_settings
+from openworld.results.run_folder import differing_settings
 from openworld.runs import RunStore
 
 EACH = "each"
@@ -76,54 +76,34 @@ def _report(evaluation: str):
     return import_module(module)
 
 
-@dataclass(frozen=True)
-class SeveralRuns:
-    evaluation: str  # of all of them
-    results: Mapping[str, Results]  # {data set: what its run measured}
-    headline: str = ""  # the metric by which the first run compares its methods; "" where it does not
+def means_of_runs(runs: Mapping[str, Results], metric: str = "", headline: str = "") -> tuple[DatasetMeans, ...]:
+    """Return the means over runs, {data set: what its run measured}, one for every place that all runs share.
 
-    @classmethod
-    def read(cls, runs: Mapping[str, Path]) -> "SeveralRuns":
-        """Read two or more finished runs of one evaluation, {name of the data set: folder}."""
-        if len(runs) < 2:
-            raise OpenworldError(f"{len(runs)} run came, and a mean is over two or more; give the folders of several.")
-        reports = {name: read_report(folder) for name, folder in runs.items()}
-        kinds = dict.fromkeys(each.results.evaluation for each in reports.values())
-        if len(kinds) > 1:
-            raise OpenworldError(f"these are runs of {listed(tuple(kinds))}; give runs of one evaluation.")
-        results = {name: each.results for name, each in reports.items()}
-        return cls(next(iter(kinds)), results, next(iter(reports.values())).headline)
+    Args:
+        metric: whose means; "" for the headline, or where that has none, the first metric that has some.
+    """
+    first, *others = runs.values()
+    known = {key: each for key, each in first.metrics().items() if all(key in other.metrics() for other in others)}
+    if metric and metric not in known:
+        raise unknown_name("metric of all these runs", metric, known)
+    headline_first = sorted(known, key=lambda key: (key != headline, known[key].better == 0))
+    for key in [metric] if metric else headline_first:
+        if means := tuple(_means(runs, key)):
+            return means
+    raise OpenworldError(f"these runs have no {metric or 'number'} of the same thing; they name their methods apart.")
 
-    def means(self, metric: str = "") -> tuple[DatasetMeans, ...]:
-        """Return the means of a metric, by default the headline, one for every place that all runs share."""
-        first, *others = self.results.values()
-        known = {key: each for key, each in first.metrics().items() if all(key in other.metrics() for other in others)}
-        if metric and metric not in known:
-            raise unknown_name("metric of all these runs", metric, known)
-        headline_first = sorted(known, key=lambda key: (key != self.headline, known[key].better == 0))
-        for key in [metric] if metric else headline_first:
-            if mean := self._means(key):
-                return mean
-        raise OpenworldError(
-            f"these runs have no {metric or 'number'} of the same thing; they name their methods apart."
-        )
 
-    def _means(self, metric: str) -> tuple[DatasetMeans, ...]:
-        rows = [
-            [row for row in results if row.metric.key == metric and row.entity] for results in self.results.values()
-        ]
-        places = set.intersection(*({frozenset(row.where.items()) for row in each} for each in rows))
-        if not places:
-            rows = [_as_a_whole(results, metric) for results in self.results.values()]
-            places = {frozenset()} if all(rows) else set()
-        means = []
-        for place in map(dict, sorted(places, key=lambda place: (len(place), sorted(map(str, place))))):
-            here = [{row.entity: row for row in each if dict(row.where) == place} for each in rows]
-            methods = dict.fromkeys(name for each in here for name in each)
-            numbers = {name: tuple(each.get(name) for each in here) for name in methods}
-            shared = next(row.metric for each in here for row in each.values())
-            means.append(DatasetMeans(shared, tuple(self.results), numbers, place))
-        return tuple(means)
+def _means(runs: Mapping[str, Results], metric: str) -> Iterator[DatasetMeans]:
+    rows = [[row for row in results if row.metric.key == metric and row.entity] for results in runs.values()]
+    places = set.intersection(*({frozenset(row.where.items()) for row in each} for each in rows))
+    if not places:
+        rows = [_as_a_whole(results, metric) for results in runs.values()]
+        places = {frozenset()} if all(rows) else set()
+    for place in map(dict, sorted(places, key=lambda place: (len(place), sorted(map(str, place))))):
+        here = [{row.entity: row for row in each if dict(row.where) == place} for each in rows]
+        methods = dict.fromkeys(name for each in here for name in each)
+        numbers = {name: tuple(each.get(name) for each in here) for name in methods}
+        yield DatasetMeans(next(row.metric for each in here for row in each.values()), tuple(runs), numbers, place)
 
 
 def _as_a_whole(results: Results, metric: str) -> list[Result]:
@@ -136,9 +116,19 @@ def _as_a_whole(results: Results, metric: str) -> list[Result]:
 
 
 def average_runs(runs: Mapping[str, Path], metric: str = "") -> Report:
-    """Return means over the data sets of several runs, with tests and ranks, as tables and a page."""
-    several = SeveralRuns.read(runs)
-    every = several.means(metric)
+    """Return means over the data sets of several runs of one evaluation, with tests and ranks, as tables and a page.
+
+    Args:
+        runs: {name of the data set: folder}, two or more.
+    """
+    if len(runs) < 2:
+        raise OpenworldError(f"{len(runs)} run came, and a mean is over two or more; give the folders of several.")
+    reports = {name: read_report(folder) for name, folder in runs.items()}
+    evaluation, *others = dict.fromkeys(each.results.evaluation for each in reports.values())
+    if others:
+        raise OpenworldError(f"these are runs of {listed((evaluation, *others))}; give runs of one evaluation.")
+    measured = {name: each.results for name, each in reports.items()}
+    every = means_of_runs(measured, metric, next(iter(reports.values())).headline)
     first_metric, values = every[0].metric, {}
     for means in every:
         for key, value in means.where.items():
@@ -146,7 +136,7 @@ def average_runs(runs: Mapping[str, Path], metric: str = "") -> Report:
     keys = tuple(key for key, known in values.items() if len(known) > 1)
     beside = tuple(key for key in values if key not in keys)
     rows = tuple(row for means in every for row in (*means.rows(), *_by_data_set(means)))
-    results = Results(several.evaluation, rows, tuple(test for means in every for test in means.tests))
+    results = Results(evaluation, rows, tuple(test for means in every for test in means.tests))
     over, each = "Over the data sets", "Data set by data set"
     parts = (
         Pivot("means", over, (first_metric.key, MEAN_RANK.key), per=keys, note=MEANS),
@@ -156,9 +146,9 @@ def average_runs(runs: Mapping[str, Path], metric: str = "") -> Report:
         Pivot("data-sets", each, (first_metric.key,), columns=(DATA_SET,), per=keys, terminal=True),
         Bars("by-data-set", each, (first_metric.key,), per=(*keys, DATA_SET)),
     )
-    layout = Layout(f"{several.evaluation} on {len(runs)} data sets", first_metric.key, parts, keys, beside)
+    layout = Layout(f"{evaluation} on {len(runs)} data sets", first_metric.key, parts, keys, beside)
     made = {"runs": ", ".join(str(folder) for folder in runs.values()), "metric": first_metric.key}
-    return layout.report(Brief(results, label="method", subtitle=tuple(runs)), made=made, found=several)
+    return layout.report(Brief(results, label="method", subtitle=tuple(runs)), made=made, found=every)
 
 
 def _by_data_set(means: DatasetMeans) -> Iterator[Result]:

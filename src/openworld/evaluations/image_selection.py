@@ -17,8 +17,7 @@ from openworld.datasets.formats import folder
 from openworld.datasets.formats.numbered_list import listed
 from openworld.datasets.pooling import few, of_classes, pooled
 from openworld.datasets.published.catalogue import VARIABLE
-from openworld.evaluations.held import held, is_held
-from openworld.evaluations.own_data import OwnData, as_specified, own_data, settle_classes
+from openworld.evaluations.own_data import OwnData, as_specified, held, is_held, own_data, settle_classes
 
 DRAW = 0
 """Seed of every draw of images that no seed of the run decides: those are of training alone, as in the papers."""

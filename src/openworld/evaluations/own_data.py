@@ -1,4 +1,9 @@
-"""What a spec may say of one's own data: which classes are known, where files lie, which images belong together."""
+"""What a spec may say of one's own data: which classes are known, where files lie, which images belong together.
+
+What a run reads and no spec can say is held: images and models of the process that started it, by their fingerprints.
+A spec names such a thing "held:TITLE#FINGERPRINT", as data set or as model. A run that was ended goes on once the same
+things are held again, by the same command or by the same call in Python.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
@@ -14,6 +19,8 @@ from openworld.datasets.pooling import cut_by_names, grouped, pattern_of, pooled
 from openworld.datasets.published.class_folders import published_name
 
 NAMES_FILE = ".txt"
+MARK = "held:"
+_HELD: dict[str, Any] = {}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,3 +128,34 @@ def _of_folder(spec: OwnData, part: str) -> ImageSet | None:
         return None
     images = datasets.folder.load(new, domain=domain, part=part if parts else None)
     return grouped(images, spec.group_pattern) if spec.group_pattern else images
+
+
+def hold(thing: Any, title: str, fingerprint: str) -> str:
+    """Keep an object for units of this process; return what a spec calls it."""
+    name = f"{MARK}{title}#{fingerprint[:16]}"
+    _HELD[name] = thing
+    return name
+
+
+def is_held(name: str) -> bool:
+    """Whether a name of a spec stands for such an object, here or in another process."""
+    return name.startswith(MARK)
+
+
+def title_of(name: str) -> str:
+    return name.removeprefix(MARK).rpartition("#")[0]
+
+
+def held(name: str) -> Any:
+    """Return the object; refuse one of another process."""
+    if name not in _HELD:
+        raise OpenworldError(
+            f"{title_of(name)} was given to the process that began this run, and not to this one; start it again as it "
+            "was started: with the same command, or the same call in Python."
+        )
+    return _HELD[name]
+
+
+def release(*names: str) -> None:
+    for name in names:
+        _HELD.pop(name, None)

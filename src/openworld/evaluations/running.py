@@ -266,8 +266,6 @@ def _take_over(units, store: RunStore, options: RunOptions, spec) -> None:
 
 def _prepare(stage, options: RunOptions, observer: Observer) -> None:
     """Do a stage of a run, and say what came of it where there was something to do."""
-    from openworld.evaluations.artifacts import Crew
-
     started = time.perf_counter()
 
     def progress(done: int, total: int) -> None:
@@ -279,7 +277,7 @@ def _prepare(stage, options: RunOptions, observer: Observer) -> None:
         observer.progress(f"{options.title}{stage.doing}{pace}", done, total)
 
     observer.progress(f"{options.title}{stage.doing}", 0, None)
-    count = stage.work(Crew(options.engine, options.workers, options.folder, options.several_devices), progress)
+    count = stage.work(options, progress)
     seconds = time.perf_counter() - started
     if count:
         observer.say(

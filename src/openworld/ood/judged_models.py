@@ -23,8 +23,8 @@ from openworld.evaluations.artifacts import Stage, folder_of, has_whole, hash_of
 from openworld.evaluations.classifiers import Checkpoint, Training, in_folder
 from openworld.evaluations.entries import require_distinct
 from openworld.evaluations.evaluation import ClassList, Spec, entry_of
-from openworld.evaluations.held import held, is_held
 from openworld.evaluations.image_selection import DatasetSpec, ImageSelection, cached_here
+from openworld.evaluations.own_data import held, is_held
 from openworld.evaluations.runtime import Machine, backbone
 from openworld.evaluations.shift_images import ShiftGround
 from openworld.features import Encoding, encode

@@ -15,7 +15,7 @@ from openworld.detectors.engine.search import settings_of
 from openworld.detectors.engine.texts import OF_NEGATIVE_NAMES, require_words
 from openworld.detectors.engine.two_towers import OF_LEARNERS, require_served
 from openworld.evaluations.entries import require_distinct, settle
-from openworld.evaluations.held import held, title_of
+from openworld.evaluations.own_data import held, title_of
 from openworld.features import Encoding
 from openworld.learners import ZeroShot, configure, encoding_for, find_learner
 from openworld.learners.engine.saved_folders import backbone_of, is_saved

@@ -29,8 +29,8 @@ from openworld.detectors.engine.fitted import plain_scores
 from openworld.detectors.engine.perturbation import dropout_layers
 from openworld.evaluations.classifiers import Checkpoint
 from openworld.evaluations.entries import CellsSpec
-from openworld.evaluations.held import held, is_held
 from openworld.evaluations.image_selection import ImageSelection, cached_here
+from openworld.evaluations.own_data import held, is_held
 from openworld.evaluations.published_cells import given_cells, some_images
 from openworld.evaluations.runtime import Machine
 from openworld.evaluations.shift_degrees import features_of

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from openworld.report.sentences import counted
-from openworld.results.settings_diff import flat_settings
+from openworld.results.run_folder import flat_settings
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from openworld.report.sentences import seconds
-from openworld.results.settings_diff import flat_settings
+from openworld.results.run_folder import flat_settings
 from openworld.runs import Record
 
 Pairs = tuple[tuple[str, str], ...]

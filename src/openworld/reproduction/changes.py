@@ -14,7 +14,7 @@ from openworld.datasets import Draw
 from openworld.evaluations.entries import LearnerSpec
 from openworld.evaluations.learning import FRESH
 from openworld.learners import override
-from openworld.results.settings_diff import flat_settings
+from openworld.results.run_folder import flat_settings
 from openworld.runs import digest, read_spec
 
 ADDED = " (added)"  # what marks a method that is not of the paper, behind its label

@@ -6,12 +6,11 @@ import torch
 
 from openworld import backbones, shifts
 from openworld.evaluations import read_protocol
-from openworld.evaluations.artifacts import Crew
 from openworld.evaluations.decomposed_zero_shot.evaluation import EVALUATION
 from openworld.evaluations.decomposed_zero_shot.report import PARTS
 from openworld.evaluations.finished_runs import read_report
 from openworld.evaluations.rows import read_rows
-from openworld.evaluations.running import class_lists
+from openworld.evaluations.running import RunOptions, class_lists
 from openworld.evaluations.runtime import Machine
 from openworld.features import encode
 from openworld.papers.results import PaperRun
@@ -41,7 +40,7 @@ def given(root, **changed):
 def ran(shapes, tmp_path_factory):
     folder = tmp_path_factory.mktemp("halves")
     spec, machine = read_protocol(given(shapes)), Machine(cache=str(folder / "cache"))
-    made = [stage.work(Crew("local", 1, folder), None) for stage in EVALUATION.artifacts(spec, machine)]
+    made = [stage.work(RunOptions(folder, workers=1), None) for stage in EVALUATION.artifacts(spec, machine)]
     RunStore(folder).create({}, spec, {"command": []})
     return spec, machine, folder, made, execute(EVALUATION.units(spec, machine), RunStore(folder))
 
@@ -50,7 +49,7 @@ def test_stages_do_what_is_missing_and_no_more(ran):
     spec, machine, folder, made, records = ran
     names = len(spec.teaching)
     assert made == [3 * len(next(iter(spec.image_sets.values())).load()), 3 * names * len(SENTENCES)]
-    assert [stage.work(Crew("local", 1, folder), None) for stage in EVALUATION.artifacts(spec, machine)] == [
+    assert [stage.work(RunOptions(folder, workers=1), None) for stage in EVALUATION.artifacts(spec, machine)] == [
         0,
         0,
     ]

@@ -5,7 +5,7 @@ import pytest
 from made_units import dynamic_unit, find_comparison
 
 from openworld import OpenworldError
-from openworld.evaluations.dynamic.curves import NUMBERS, ScenarioCurves, ViewAnswers, image_errors, scenario_curves
+from openworld.evaluations.dynamic.curves import NUMBERS, ScenarioCurves, image_errors, scenario_curves
 from openworld.evaluations.dynamic.report import LINEAR, Average, read_results, report
 from openworld.metrics import area_test, friedman_ranks, seeds_test
 from openworld.report.layout.layout import REST
@@ -172,7 +172,7 @@ def test_means_over_data_sets_and_their_intervals(found, curves):
 
 
 def test_other_images_or_seeds_are_not_compared():
-    one, two = (ViewAnswers((np.array(ids),), (np.array(ids),), (np.array([True, False]),)) for ids in ([0, 1], [0, 2]))
+    one, two = ([(np.array(ids), np.array(ids), np.array([True, False]))] for ids in ([0, 1], [0, 2]))
 
     def errors(first, second):
         answers = {"a": first, "b": second}
@@ -180,5 +180,5 @@ def test_other_images_or_seeds_are_not_compared():
 
     assert "same images" in errors({1: one}, {1: two})[1]
     assert "same seeds" in errors({1: one}, {2: one})[1]
-    assert "keep no predictions" in errors({1: one}, {1: None})[1]
+    assert "keep no predictions" in errors({1: one}, {1: ()})[1]
     assert errors({1: one}, {1: one})[0].groups == 2

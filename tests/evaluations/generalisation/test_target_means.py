@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from openworld.evaluations.generalisation.report import report_of, target_means
+from openworld.evaluations.generalisation.report import report_of, target_means, targets_of
 from openworld.evaluations.recognition.outcome import load
 from openworld.evaluations.recognition.results import join
 from openworld.results import RunFolder
@@ -46,20 +46,22 @@ def results(outcomes):
 
 
 @pytest.fixture(scope="module")
-def averages(results):
-    return target_means(results)
+def targets(results):
+    """By kind."""
+    source, targets = targets_of(results)
+    assert source.title == "home"
+    return targets
 
 
-def test_targets_are_grouped_by_kind_and_titled_by_name(averages):
-    found = [(one.kind, one.source.title, [target.title for target in one.targets]) for one in averages]
-    assert found == [("variant", "home", ["→ drawn", "→ dark"]), ("other", "home", ["→ pets", "→ cars"])]
-    assert [one.counted for one in averages] == ["2 variants", "2 other data sets"]
+def test_targets_are_grouped_by_kind_and_titled_by_name(targets):
+    titles = {kind: [target.title for target in each] for kind, each in targets.items()}
+    assert titles == {"variant": ["→ drawn", "→ dark"], "other": ["→ pets", "→ cars"]}
 
 
-def test_seeds_of_the_mean_are_means_of_seeds_and_pairs_of_means_are_tested(averages):
-    mean = averages[0].results
+def test_seeds_of_the_mean_are_means_of_seeds_and_pairs_of_means_are_tested(targets):
+    mean = target_means("variant", targets["variant"])
     found = mean.result("CoOp", "openworld_auc")
-    per_seed = [target.result("CoOp", "openworld_auc").per_seed for target in averages[0].targets]
+    per_seed = [target.result("CoOp", "openworld_auc").per_seed for target in targets["variant"]]
     assert found.per_seed == pytest.approx(np.mean(per_seed, axis=0))
     assert found.value.over("seeds") and found.value.over("images")
     (test,) = mean.comparisons
@@ -67,31 +69,25 @@ def test_seeds_of_the_mean_are_means_of_seeds_and_pairs_of_means_are_tested(aver
     assert test.difference == pytest.approx(first - second)
 
 
-def test_shared_base_images_count_once(outcomes, averages):
-    """The same records as variants would take the source's base images for others at every target."""
-    other = {"other": "variant", "variant": "other", "source": "source"}
-    turned = [replace(one, facts={**one.facts, "kind": other[one.facts["kind"]]}) for one in outcomes]
-    apart = next(one for one in target_means(join(turned)) if one.targets[0].title == "→ pets")
-    first, second = (one.results.value("zero-shot", "openworld_auc").over("images") for one in (averages[1], apart))
-    assert first != second
+def test_shared_base_images_count_once(targets):
+    """As variants, the same targets would take the source's base images for others at each."""
+    means = (target_means(kind, targets["other"]) for kind in ("other", "variant"))
+    together, apart = (each.value("zero-shot", "openworld_auc").over("images") for each in means)
+    assert together != apart
 
 
 def test_other_runs_have_no_targets(small_results, outcomes):
-    assert target_means(small_results) == ()
     lacking = [one for one in outcomes if (one.facts["task"], one.learner) != ("dark", "CoOp")]
-    assert target_means(join(lacking)) == ()
+    assert targets_of(small_results) == targets_of(join(lacking)) == (None, {})
 
 
 def test_an_undefined_target_leaves_the_mean_undefined(make_run):
     few = {"learners": LEARNERS, "seeds": (1,), "names": NAMES, "per_class": 4}
-    whole, empty = (
-        load(make_run(tasks=("home", "drawn"), **few)),
-        load(make_run(tasks=("dark",), sides=("base",), **few)),
-    )
-    results = join([as_target(one) for one in (*whole, *empty)])
-    (one,) = target_means(results)
-    assert all(row.value.value is None for row in one.results.where(metric="openworld_auc"))
-    assert all(test.p is None for test in one.results.comparisons)
+    runs = {"tasks": ("home", "drawn")}, {"tasks": ("dark",), "sides": ("base",)}
+    _, targets = targets_of(join([as_target(one) for run in runs for one in load(make_run(**few, **run))]))
+    mean = target_means("variant", targets["variant"])
+    assert all(row.value.value is None for row in mean.where(metric="openworld_auc"))
+    assert all(test.p is None for test in mean.comparisons)
 
 
 def test_a_report_has_the_means_first_and_says_what_it_rests_on(folder, results):

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from openworld.evaluations import evaluation_of, read_protocol
-from openworld.evaluations.artifacts import Crew
 from openworld.evaluations.recognition_by_shift.evaluation import EVALUATION
 from openworld.evaluations.recognition_by_shift.report import compare, report
 from openworld.evaluations.recognition_by_shift.results import (
@@ -24,6 +23,7 @@ from openworld.evaluations.recognition_by_shift.results import (
 )
 from openworld.evaluations.recognition_metrics import rows_of
 from openworld.evaluations.rows import read_rows
+from openworld.evaluations.running import RunOptions
 from openworld.evaluations.runtime import Machine
 from openworld.metrics import openworld_auc
 from openworld.report.layout.layout import REST
@@ -55,7 +55,7 @@ def given(root, **changed):
 
 def run(spec, folder, cache):
     machine = Machine(cache=str(cache))
-    made = [stage.work(Crew("local", 1, folder), None) for stage in evaluation_of(spec).artifacts(spec, machine)]
+    made = [stage.work(RunOptions(folder, workers=1), None) for stage in evaluation_of(spec).artifacts(spec, machine)]
     RunStore(folder).create({}, spec, {"command": ["openworld", "run"]})
     return made, execute(EVALUATION.units(spec, machine), RunStore(folder))
 

@@ -13,8 +13,8 @@ from openworld import OpenworldError, classifiers
 from openworld.datasets.corruptions import CORRUPTIONS
 from openworld.estimators import ESTIMATORS
 from openworld.evaluations import AccuracyEstimationSpec, evaluation_of, read_protocol
-from openworld.evaluations.artifacts import Crew
 from openworld.evaluations.rows import ROWS, read_rows
+from openworld.evaluations.running import RunOptions
 from openworld.evaluations.runtime import Machine
 from openworld.label_free.benchmark import spec as run_spec
 from openworld.label_free.benchmark.evaluation import EVALUATION, summary, tasks
@@ -79,7 +79,7 @@ BY_HAND = {"ATC-MC": {}, "GDE": {}, "DoC": {"calibrate": False}, "AC": {"calibra
 
 def prepare(spec, folder, cache, **options):
     stages = evaluation_of(spec).artifacts(spec, Machine(cache=str(cache), **options))
-    return [stage.work(Crew("local", 1, folder), None) for stage in stages]
+    return [stage.work(RunOptions(folder, workers=1), None) for stage in stages]
 
 
 def run(spec, folder, cache, **options):

@@ -9,8 +9,8 @@ from PIL import Image, ImageOps
 
 from openworld import OpenworldError
 from openworld.evaluations import evaluation_of, read_protocol
-from openworld.evaluations.artifacts import Crew
 from openworld.evaluations.rows import read_rows
+from openworld.evaluations.running import RunOptions
 from openworld.evaluations.runtime import Machine
 from openworld.learners import load
 from openworld.ood.benchmark.evaluation import EVALUATION, inputs, summary
@@ -70,7 +70,7 @@ def run(spec, folder, cache=None):
 def work(spec, machine, folder):
     """How much every stage had to do."""
     stages = evaluation_of(spec).artifacts(spec, machine)
-    return {stage.doing: stage.work(Crew("local", 1, folder), None) for stage in stages}
+    return {stage.doing: stage.work(RunOptions(folder, workers=1), None) for stage in stages}
 
 
 def run_folder(folder, records):

@@ -7,8 +7,8 @@ import pytest
 
 from openworld import OpenworldError
 from openworld.evaluations import evaluation_of, read_protocol
-from openworld.evaluations.artifacts import Crew
 from openworld.evaluations.entries import DecompositionSpec
+from openworld.evaluations.running import RunOptions
 from openworld.evaluations.runtime import Machine
 from openworld.evaluations.shift_degrees import drawn
 from openworld.shifts import LOOKS
@@ -32,7 +32,7 @@ def measured(few_shapes, tmp_path_factory):
     )
     folder = tmp_path_factory.mktemp("taught")
     machine = Machine(cache=str(folder / "cache"))
-    made = [stage.work(Crew("local", 1, folder), None) for stage in evaluation_of(spec).artifacts(spec, machine)]
+    made = [stage.work(RunOptions(folder, workers=1), None) for stage in evaluation_of(spec).artifacts(spec, machine)]
     return spec, machine, made
 
 

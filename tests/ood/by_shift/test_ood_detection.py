@@ -8,9 +8,9 @@ import pytest
 
 from openworld import OpenworldError
 from openworld.evaluations import OODDetectionSpec, evaluation_of, read_protocol
-from openworld.evaluations.artifacts import Crew
 from openworld.evaluations.entries import CellsSpec
 from openworld.evaluations.rows import read_rows, results_of_unit
+from openworld.evaluations.running import RunOptions
 from openworld.evaluations.runtime import Machine
 from openworld.evaluations.shift_levels import PoolLevels
 from openworld.ood.by_shift.evaluation import EVALUATION, summary
@@ -43,7 +43,7 @@ def given(root, **changed):
 
 def run(spec, folder, cache):
     machine = Machine(cache=str(cache))
-    made = [stage.work(Crew("local", 1, folder), None) for stage in evaluation_of(spec).artifacts(spec, machine)]
+    made = [stage.work(RunOptions(folder, workers=1), None) for stage in evaluation_of(spec).artifacts(spec, machine)]
     return made, execute(EVALUATION.units(spec, machine), RunStore(folder))
 
 
@@ -94,7 +94,7 @@ def test_whatever_is_damaged_in_the_cache_is_made_again(ran, tmp_path, kept, sta
     for path, content in whole.items():
         path.write_bytes(content[:-2] + bytes([content[-2] ^ 1]) + content[-1:])
     stages = evaluation_of(spec).artifacts(spec, Machine(cache=str(cache)))
-    again, once_more = ([one.work(Crew("local", 1, tmp_path / "run"), None) for one in stages] for _ in range(2))
+    again, once_more = ([one.work(RunOptions(tmp_path / "run", workers=1), None) for one in stages] for _ in range(2))
     assert [number for number, count in enumerate(again) if count] == [stage]
     assert again[stage] <= made[stage] and not any(once_more)
     mended = [path for path, content in whole.items() if path.read_bytes() == content]
@@ -251,7 +251,7 @@ def test_images_that_cannot_be_read_stop_the_run_or_are_counted_out(shapes, ran,
         run(spec, tmp_path / "strict", ran[1] / "cache")
     machine = Machine(cache=str(ran[1] / "cache"), allow_corrupt=1)
     for stage in evaluation_of(spec).artifacts(spec, machine):
-        stage.work(Crew("local", 1, tmp_path / "lax"), None)
+        stage.work(RunOptions(tmp_path / "lax", workers=1), None)
     for record in execute(EVALUATION.units(spec, machine), RunStore(tmp_path / "lax")):
         assert counts_of(read_rows(record)).sum() == 39
         assert len(set(record.table("images")["id"])) == 39 and max(record.table("images")["id"]) == 39

@@ -11,10 +11,10 @@ from openworld import OpenworldError
 from openworld.classifiers import Classifier, build, load, save
 from openworld.datasets import use_root
 from openworld.evaluations import evaluation_of
-from openworld.evaluations.artifacts import Crew
 from openworld.evaluations.entries import CellsSpec
 from openworld.evaluations.published_cells import given_cells
 from openworld.evaluations.rows import read_rows
+from openworld.evaluations.running import RunOptions
 from openworld.evaluations.runtime import Machine
 from openworld.ood.by_shift.evaluation import EVALUATION
 from openworld.ood.model_entries import DetectorSpec, JudgedSpec
@@ -81,7 +81,7 @@ def test_the_papers_tables_are_made_from_it(rooted, tmp_path):
     for run in found.runs:
         place = tmp_path / run.name
         artifacts = evaluation_of(run.spec).artifacts(run.spec, machine)
-        *measured, fitted, scored = (one.work(Crew("local", 1, place), None) for one in artifacts)
+        *measured, fitted, scored = (one.work(RunOptions(place, workers=1), None) for one in artifacts)
         assert measured == [0] * 5
         # Detectors are fitted, and the 8 test images scored, once for both divisions.
         tested = 0 if stand else 8

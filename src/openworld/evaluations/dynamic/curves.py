@@ -31,17 +31,8 @@ SET_BITS = 2**32  # an image's group or number, behind the number of its image s
 OTHER_SEEDS = "the learners were not run with the same seeds"
 
 
-@dataclass(frozen=True, eq=False)
-class ViewAnswers:
-    """One learner with one seed in one scenario run, by level: which images, their groups, and which it named right."""
-
-    images: tuple[np.ndarray, ...]
-    groups: tuple[np.ndarray, ...]
-    correct: tuple[np.ndarray, ...]
-
-    def same_images(self, other: "ViewAnswers") -> bool:
-        pairs = zip(self.images + self.groups, other.images + other.groups, strict=False)
-        return len(self.images) == len(other.images) and all(np.array_equal(ours, theirs) for ours, theirs in pairs)
+Answers = Sequence[tuple[np.ndarray, np.ndarray, np.ndarray]]
+"""Of one learner with one seed in one scenario run, by level: which images, their groups, which it named right."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +45,7 @@ class ScenarioCurves:
     curves: Mapping[str, Robustness]  # {learner: the mean curve over its seeds}, in the order of the run
     at_levels: Results  # rows of learners at levels, means over their seeds
     baseline: str  # the learner that tunes nothing
-    answers: Mapping[str, Mapping[int, ViewAnswers | None]]  # {learner: {seed: what it named right}}
+    answers: Mapping[str, Mapping[int, Answers]]  # {learner: {seed: what it named right}}; () where none are kept
 
     @property
     def title(self) -> str:
@@ -94,7 +85,7 @@ def scenario_curves(run: RunFolder) -> tuple[ScenarioCurves, ...]:
 
 
 def _curves(
-    where: Mapping[str, str], units: Sequence[tuple[Mapping[str, Any], ViewAnswers | None]], rows: Results
+    where: Mapping[str, str], units: Sequence[tuple[Mapping[str, Any], Answers]], rows: Results
 ) -> ScenarioCurves:
     """One scenario run, of units as (facts, answers)."""
     here = rows.where(**where)
@@ -125,12 +116,12 @@ def _title(where: Mapping[str, str]) -> str:
     return f"{where['scenario']}: {where['images']}{target}"
 
 
-def _answers(record: Record) -> Iterator[ViewAnswers | None]:
-    """Yield the answers of every scenario run of a record, None where the record keeps no predictions."""
+def _answers(record: Record) -> Iterator[Answers]:
+    """Yield the answers of every scenario run of a record, () where the record keeps no predictions."""
     table = record.table("predictions") if "predictions" in record.tables else None
     for number, course in enumerate(record.metrics["courses"]):
         if table is None:
-            yield None
+            yield ()
             continue
         chosen = table["course"] == number
         rows = {name: column[chosen] for name, column in table.items()}
@@ -138,9 +129,9 @@ def _answers(record: Record) -> Iterator[ViewAnswers | None]:
         # A group keeps its number from run to run where it belongs to the same image set, known by a hash of its name.
         sets = [crc32(name.encode()) % 2**31 for name in (course["images"], course["target"] or "")]
         groups = np.where(part == 0, *sets) * SET_BITS + rows["group"]
-        columns = part * SET_BITS + rows["id"], groups, rows["prediction"] == rows["label"]
+        images, correct = part * SET_BITS + rows["id"], rows["prediction"] == rows["label"]
         levels = [rows["level"] == view["level"] for view in course["views"]]
-        yield ViewAnswers(*(tuple(column[level] for level in levels) for column in columns))
+        yield [(images[level], groups[level], correct[level]) for level in levels]
 
 
 def image_errors(runs: Sequence[ScenarioCurves]) -> tuple[LevelErrors | None, str]:
@@ -149,17 +140,16 @@ def image_errors(runs: Sequence[ScenarioCurves]) -> tuple[LevelErrors | None, st
         return None, "the scenario runs do not have the same levels"
     groups, correct = [], []
     for run in runs:
-        every = [{seed: seen for seed, seen in each.items() if seen is not None} for each in run.answers.values()]
-        if sum(map(len, every)) < sum(map(len, run.answers.values())):
+        every = [*run.answers.values()]
+        if not all(answers for by_seed in every for answers in by_seed.values()):
             return None, "the records keep no predictions"
-        first, *others = every
-        if any(by_seed.keys() != first.keys() for by_seed in others):
+        if any(by_seed.keys() != every[0].keys() for by_seed in every):
             return None, OTHER_SEEDS
-        for seed, answers in first.items():
-            if not all(answers.same_images(by_seed[seed]) for by_seed in others):
+        for seed, answers in every[0].items():
+            images = [[column for level in by_seed[seed] for column in level[:2]] for by_seed in every]
+            if any(len(each) != len(images[0]) or not all(map(np.array_equal, each, images[0])) for each in images):
                 return None, "the learners did not see the same images"
-            groups.append(answers.groups)
-            correct.append(
-                [np.stack(level) for level in zip(*(by_seed[seed].correct for by_seed in every), strict=True)]
-            )
+            groups.append([own_groups for _, own_groups, _ in answers])
+            levels = zip(*(by_seed[seed] for by_seed in every), strict=True)
+            correct.append([np.stack([right for _, _, right in level]) for level in levels])
     return level_errors(groups, correct), ""

@@ -5,8 +5,8 @@ compared with. Images that targets share, such as the source's base images besid
 count once in the interval of the mean.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import combinations
 
 from openworld.evaluations.recognition import report as recognition
@@ -29,35 +29,23 @@ ONCE = ("tuned_parameters", "fit_seconds", "score_seconds")  # what is the same 
 NAMED = 6  # classes left out that are named; of more, their number
 
 
-@dataclass(frozen=True, eq=False)
-class TargetMean:
-    """The targets of one kind: the results on each, their means, and the tests between these."""
-
-    kind: str  # a key of NOUNS
-    source: SettingResults  # the results on what was tuned on
-    targets: tuple[SettingResults, ...]  # in the order of the run
-    results: Results  # means over the targets
-
-    @property
-    def counted(self) -> str:
-        return counted(len(self.targets), NOUNS[self.kind])
+Targets = Mapping[str, Sequence[SettingResults]]
+"""Kind, a key of NOUNS -> the results on every target of it, in the order of the run."""
 
 
-def target_means(results: RecognitionResults) -> tuple[TargetMean, ...]:
-    """Return the means over every kind of target of a run of generalisation; () where learners lack targets."""
+def targets_of(results: RecognitionResults) -> tuple[SettingResults | None, Targets]:
+    """Return the results of a run on its source, and on its targets; None and {} where learners lack targets."""
     by_kind: dict[str | None, list[SettingResults]] = {}
     for setting in results.settings:
         by_kind.setdefault(setting.first.facts.get("kind"), []).append(setting)
     sources = by_kind.get("source", [])
-    targets = {kind: tuple(by_kind[kind]) for kind in NOUNS if kind in by_kind}
+    targets = {kind: by_kind[kind] for kind in NOUNS if kind in by_kind}
     complete = all(target.learners == results.learners for settings in targets.values() for target in settings)
-    if len(sources) != 1 or not complete:
-        return ()
-    return tuple(TargetMean(kind, sources[0], each, _mean(kind, each)) for kind, each in targets.items())
+    return (sources[0], targets) if len(sources) == 1 and complete else (None, {})
 
 
-def _mean(kind: str, targets: Sequence[SettingResults]) -> Results:
-    """The means of every number over the targets of a kind, and the tests between them."""
+def target_means(kind: str, targets: Sequence[SettingResults]) -> Results:
+    """Return the means of every number over the targets of a kind, and the tests between them."""
     place = {"setting": f"mean over {counted(len(targets), NOUNS[kind])}"}
     # Groups of images are numbered over all targets; the base images that other data sets share keep theirs.
     pairs = [target.first.test.groups for target in targets]
@@ -104,54 +92,49 @@ def report(run: RunFolder) -> Report:
 
 def report_of(run: RunFolder, results: RecognitionResults) -> Report:
     """Return the report of a run by its results; recognition's own where learners lack targets."""
-    means = target_means(results)
-    if not means:
+    source, targets = targets_of(results)
+    if source is None:
         return recognition.story_of(run, results, numbers=replace(results.results(), evaluation=EVALUATION))
-    title = f"From {means[0].source.title} to {listed([each.counted for each in means])}"
-    grouped = recognition.grouped(results)
-    notes = {"settings": " ".join([*_notes(means), grouped]).strip(), "numbers": grouped}
-    sentences = tuple(_from_the_source(means))
-    numbers = all_results(results, means)
-    return recognition.story_of(run, results, title, numbers, notes=notes, sentences=sentences)
-
-
-def all_results(results: RecognitionResults, means: Sequence[TargetMean]) -> Results:
-    """Return every number at the source and at every target, and the means over targets, with all tests."""
-    parts = [*(each.results for each in means), *(setting.results for setting in results.settings)]
-    rows = tuple(row for part in parts for row in part)
+    means = {kind: target_means(kind, each) for kind, each in targets.items()}
+    counts = {kind: counted(len(each), NOUNS[kind]) for kind, each in targets.items()}
+    parts = [*means.values(), *(setting.results for setting in results.settings)]
     tests = tuple(test for part in parts for test in part.comparisons)
-    return Results(EVALUATION, rows, tests)
+    numbers = Results(EVALUATION, tuple(row for part in parts for row in part), tests)
+
+    grouped = recognition.grouped(results)
+    notes = {"settings": " ".join([*_notes(source, targets), grouped]).strip(), "numbers": grouped}
+    moves = (_from_the_source(source, means[kind], words) for kind, words in counts.items())
+    title = f"From {source.title} to {listed([*counts.values()])}"
+    return recognition.story_of(run, results, title, numbers, notes=notes, sentences=tuple(filter(None, moves)))
 
 
-def _from_the_source(means: Sequence[TargetMean]) -> Iterator[str]:
-    """How the best learner's mean over the targets differs from its number on the source."""
-    for each in means:
-        values = {row.entity: row.value.value for row in each.results.where(metric=AUC.key)}
-        values_known = {learner: value for learner, value in values.items() if value is not None}
-        if not values_known:
-            continue
-        best = max(values_known, key=values_known.__getitem__)
-        home = each.source.auc(best)
-        if home is not None:
-            moved = METRICS["delta_auc"].write(values_known[best] - home)
-            yield f"On the source {best} has {AUC.write(home)}: on the way to the {each.counted} it moves by {moved}."
+def _from_the_source(source: SettingResults, means: Results, targets: str) -> str:
+    """How the best learner's mean over the targets differs from its number on the source; "" where one lacks."""
+    values = {row.entity: row.value.value for row in means.where(metric=AUC.key)}
+    defined = {learner: value for learner, value in values.items() if value is not None}
+    best = max(defined, key=defined.__getitem__, default="")
+    home = source.auc(best)
+    if home is None:
+        return ""
+    moved = METRICS["delta_auc"].write(defined[best] - home)
+    return f"On the source {best} has {AUC.write(home)}: on the way to the {targets} it moves by {moved}."
 
 
-def _notes(means: Sequence[TargetMean]) -> Iterator[str]:
+def _notes(source: SettingResults, targets: Targets) -> Iterator[str]:
     """What the means are over, and which classes are not new at the targets, by what they were found."""
     yield "Means are over targets, each counting the same, without the source."
-    if any(each.kind == "other" for each in means):
+    facts = source.first.facts
+    if "other" in targets:
         yield "Base images are the source's beside other data sets, and count once."
-    for each in means:
-        source = each.source.first.facts
-        if each.kind != "other":
-            left = len(source["left_out"])
+    for kind, each in targets.items():
+        if kind != "other":
+            left = len(facts["left_out"])
             if left:
                 yield f"Classes of the source that are left out, being neither base nor new: {left}."
             continue
-        rule = "by name and by WordNet's names" if source["wordnet"] else "by name"
+        rule = "by name and by WordNet's names" if facts["wordnet"] else "by name"
         listings = []
-        for target in each.targets:
+        for target in each:
             if names := target.first.facts["left_out"]:
                 words = ", ".join(names) if len(names) <= NAMED else f"{len(names)} classes, listed in the records"
                 listings.append(f"{target.title} {words}")

@@ -10,7 +10,6 @@ from pathlib import Path
 
 from openworld.core.console import Ending
 from openworld.core.errors import unknown_name
-from openworld.evaluations.predictions import prediction_parts
 from openworld.evaluations.recognition.charts import albums, miss_hit
 from openworld.evaluations.recognition.class_imbalance import MIXED, VARIANCES
 from openworld.evaluations.recognition.comparison import compare_outcomes
@@ -25,7 +24,7 @@ from openworld.evaluations.recognition.operating_results import (
 )
 from openworld.evaluations.recognition.outcome import outcomes
 from openworld.evaluations.recognition.results import RecognitionResults, SettingResults, join
-from openworld.evaluations.recognition_metrics import LOSSES
+from openworld.evaluations.recognition_metrics import LOSSES, prediction_parts
 from openworld.metrics import CLOSED_SET
 from openworld.report.layout import ENTITY, METRIC, Bars, Brief, Layout, Lines, Own, Pivot, Ranks, Scatter, Tests
 from openworld.report.layout.parts import Part

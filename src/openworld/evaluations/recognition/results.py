@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from openworld.core.representation import short_repr
-from openworld.evaluations.predictions import prediction_rows
 from openworld.evaluations.recognition.class_imbalance import SHRUNK
 from openworld.evaluations.recognition.comparison import (
     AUC,
@@ -22,6 +21,7 @@ from openworld.evaluations.recognition.comparison import (
 from openworld.evaluations.recognition.operating_point import REACHED, THRESHOLD, OperatingSpec, rates_at
 from openworld.evaluations.recognition.operating_results import LearnerOperatingPoint, operating_points
 from openworld.evaluations.recognition.outcome import Outcome, Setting, by_setting, titles
+from openworld.evaluations.recognition_metrics import prediction_rows
 from openworld.evaluations.shots import shots_in_words, training_images
 from openworld.metrics import QUANTITIES, SeedAverage, harmonic_mean
 from openworld.metrics.estimate import MetricEstimate, combine

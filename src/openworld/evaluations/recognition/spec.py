@@ -4,15 +4,17 @@ Classes in label order are cut into a base half, first ceil(n / 2), and a new ha
 shots, seed) is one unit.
 """
 
+import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
+from importlib.resources import files
 from itertools import product
 from pathlib import Path
 from typing import Literal, Self
 
 from openworld.backbones.devices import Precision
 from openworld.core.arrays import require_at_least
-from openworld.core.errors import OpenworldError
+from openworld.core.errors import OpenworldError, unknown_name
 from openworld.datasets import DATASETS
 from openworld.evaluations.entries import require_distinct, settle
 from openworld.evaluations.evaluation import ClassList, Tuning
@@ -29,6 +31,7 @@ from openworld.evaluations.runtime import Machine
 from openworld.evaluations.shots import shots_asked
 from openworld.features.encoding import usual_crop_scale
 from openworld.report.sentences import counted
+from openworld.runs import read_spec
 
 PUBLISHED_RATIOS = (10.0, 5.0, 3.0, 2.0, 1.0, 0.7, 0.5, 0.3, 0.2, 0.1)
 
@@ -214,3 +217,12 @@ class RecognitionSpec(OwnData, Learning):
 
     def tunings(self) -> list[Tuning]:
         return [Tuning(each.trained, (each.tested,)) for each in self.each]
+
+
+def preset(name: str) -> RecognitionSpec:
+    """Return a named run of `presets.toml` beside this file: what `openworld demo` does."""
+    file = files("openworld.evaluations.recognition").joinpath("presets.toml")
+    specs = tomllib.loads(file.read_text(encoding="utf-8"))
+    if name not in specs:
+        raise unknown_name("preset", name, specs)
+    return read_spec(specs[name], RecognitionSpec)

@@ -16,7 +16,7 @@ from openworld.core.errors import OpenworldError
 from openworld.datasets import ClassSplit
 from openworld.estimators import Outputs
 from openworld.estimators.open_world import OPEN_WORLD_ESTIMATORS, OpenWorldEstimate, OpenWorldOutputs, two_shares
-from openworld.evaluations.estimates import Answers, class_texts, fit_all
+from openworld.evaluations.estimates import Answers, class_texts, estimate_all, fit_all
 from openworld.evaluations.image_selection import ImageSelection
 from openworld.evaluations.recognition_by_shift.results import (
     ALARM,
@@ -60,7 +60,7 @@ def estimate_cells(
         if grid.present[row, column]:
             members = grid.cell(row, column)
             truth = right[members].mean()
-            for label, estimate in fits.estimates(_outputs(pool, members, similar["pool"]), None, 0).items():
+            for label, estimate in estimate_all(fits, _outputs(pool, members, similar["pool"])).items():
                 said[label] = None if estimate.error is None else 1 - estimate.error
                 warnings[label] += estimate.warnings[:1]
         rows.append(Result(learner, TRUE, value_or(truth, NO_ESTIMATE), where))

@@ -81,7 +81,7 @@ def baseline_of(run: RunFolder) -> str:
 
 def read_results(run: RunFolder) -> Results:
     learners = [*dict.fromkeys(record.metrics["learner"] for record in run.records)]
-    images: dict[str, list[list[Table]]] = {name: [] for name in learners}
+    images: dict[str, list[Sequence[Table]]] = {name: [] for name in learners}
     for record in sorted(run.records, key=lambda record: record.metrics["seed"]):
         tables = (record.table(name) for name in ("base", "pool"))
         arrays = [{key: np.asarray(column) for key, column in table.items()} for table in tables]

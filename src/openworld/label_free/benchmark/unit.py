@@ -24,7 +24,7 @@ from openworld.datasets.published.catalogue import find_root
 from openworld.datasets.published.imagenet_variants import read_ids
 from openworld.estimators import Estimate, Outputs, fuse
 from openworld.estimators.engine.temperature import confidences, probabilities, temperature_of
-from openworld.evaluations.estimates import Answers, fit_all, own_temperature, seconds_alone, similarities
+from openworld.evaluations.estimates import Answers, estimate_all, fit_all, own_temperature, seconds_alone, similarities
 from openworld.evaluations.image_selection import ImageSelection
 from openworld.evaluations.model_outputs import logits_of
 from openworld.evaluations.rows import rows_of_unit, thumbnail, with_names
@@ -63,7 +63,7 @@ def evaluate(task, machine: Machine) -> UnitResult:
     for number, condition in enumerate(spec.conditions):
         target = answers(task, condition.images, machine)
         first = first or target
-        estimates = fits.estimates(target, condition.corruption, spec.resamples)
+        estimates = estimate_all(fits, target, condition.corruption, spec.resamples)
         place = condition.place | model | {"seed": task.seed}
         rows += condition_rows(target, estimates, place)
         rows += _calibration_rows(task, target, scale, machine, place)

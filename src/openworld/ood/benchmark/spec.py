@@ -17,8 +17,8 @@ from openworld.datasets.formats.folder import PARTS
 from openworld.datasets.names.forms import normalise_class_name
 from openworld.datasets.published.catalogue import BENCHMARKS
 from openworld.evaluations.entries import PoolSpec, part_of, require_distinct, settle
-from openworld.evaluations.held import is_held
 from openworld.evaluations.image_selection import DatasetSpec, ImageSelection
+from openworld.evaluations.own_data import is_held
 from openworld.evaluations.shift_images import ShiftGround
 from openworld.ood.detection_results import REPLICATES
 from openworld.ood.judged_models import ModelsSpec

@@ -17,8 +17,8 @@ from openworld.core.errors import OpenworldError, present
 from openworld.core.progress import Observer
 from openworld.datasets import ImageSet
 from openworld.evaluations.entries import PoolSpec
-from openworld.evaluations.held import hold, is_held, release
 from openworld.evaluations.image_selection import DatasetSpec
+from openworld.evaluations.own_data import hold, is_held, release
 from openworld.evaluations.running import RunOptions, carry_out
 from openworld.ood.benchmark.report import ranked, results_of, units_of
 from openworld.ood.benchmark.spec import OODBenchmarkSpec, OODSetSpec
