@@ -1,6 +1,7 @@
 """Margin: ATC with the distance of the two largest probabilities as the score of an image."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -17,8 +18,10 @@ class Margin:
 
     rule: str = "midpoint"
 
-    name, paper, summary = "Margin", "worked example", "share of margins above a threshold"
-    needs = ("labels",)
+    name: ClassVar[str] = "Margin"
+    paper: ClassVar[str] = "worked example"
+    summary: ClassVar[str] = "share of margins above a threshold"
+    needs: ClassVar[tuple[str, ...]] = ("labels",)
 
     def fit(self, source):
         known = look_at(source, self, calibrate=True)
