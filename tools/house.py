@@ -15,7 +15,7 @@ from pathlib import Path
 PACKAGE = Path(__file__).parent.parent / "src" / "openworld"
 LINES = {
     "evaluations": 8_860,
-    "label_free": 7_275,
+    "label_free": 7_152,
     "estimators": 6_422,
     "detectors": 6_180,
     "datasets": 5_900,
@@ -30,8 +30,8 @@ LINES = {
     "shifts": 3_100,
     "runs": 2_230,
     "core": 2_160,
-    "tables": 2_030,
-    "labels": 1_990,
+    "tables": 2_021,
+    "labels": 1_975,
     "results": 1_755,
     "testing": 1_720,
     "classifiers": 1_700,
@@ -42,11 +42,11 @@ LINES = {
 }
 """Room -> the most lines of Python that it may have."""
 MOST = {
-    "files": 629,
-    "classes": 736,
+    "files": 624,
+    "classes": 729,
     "small files of one user": 7,
     "short functions called once": 153,
-    "participles as names": 604,
+    "participles as names": 602,
     "names that say picture": 0,
 }
 """What is counted in the whole house -> the most of it."""

@@ -212,7 +212,7 @@ def _watch(folder: Path) -> tuple[Path, Path]:
 
 def of_watch(folder: Path) -> Kept:
     """What was fitted for a watch."""
-    from openworld.label_free.watch.fitted import FITTED, read_watch
+    from openworld.label_free.watch.state import FITTED, read_watch
 
     fitted, _ = _watch(folder)
     return _arrays("fitted file of a watch", fitted, FITTED, lambda: read_watch(fitted))
@@ -220,8 +220,7 @@ def of_watch(folder: Path) -> Kept:
 
 def of_state(folder: Path) -> Kept:
     """The state of a watch."""
-    from openworld.label_free.watch.fitted import read_watch
-    from openworld.label_free.watch.state import STATE, read_state
+    from openworld.label_free.watch.state import STATE, read_state, read_watch
 
     fitted, state = _watch(folder)
     watch = read_watch(fitted)

@@ -45,11 +45,9 @@ NAMED = STREAM | {"id": IDS, "group": IDS, "base_right": NUMBERS / 2, "new_right
 NUMBERED = PREDICTED | {"seed": np.ones(ROWS, int), "label": SIDES, "prediction": SIDES}
 NUMBERED |= {name: np.full(ROWS, name) for name in ("model", "joint_prediction")}
 
-PYTHON = ("mapping", "frame", "arrow")
 FILES = ("csv", "jsonl", "npz", "parquet", "safetensors")
-FORMATS = (*PYTHON, *FILES)
-PLAIN = (*PYTHON, "csv", "jsonl", "npz", "parquet")
-MATRICES = ("mapping", "frame", "arrow", "jsonl", "npz", "parquet", "safetensors")
+PLAIN = "mapping frame arrow csv jsonl npz parquet"
+FORMATS, MATRICES = f"{PLAIN} safetensors", "mapping frame arrow jsonl npz parquet safetensors"
 FAULTS = {
     "nan": np.nan,
     "infinite": np.inf,
@@ -61,188 +59,137 @@ FAULTS = {
 }
 
 
+QUIET = {"quiet": True}
+BY_DOC = QUIET | {"estimator": ("DoC",)}
+BARE, AMONG = {"logits": LOGITS}, QUIET | {"replicates": 0}
+FEATURES = {"features": EMBEDDED["embeddings"]}
+PARTED = {"labels": LABELS, "cluster": IDS, "part": np.where(IDS < 12, "train", "test")}
+TIMED = {"logits": LOGITS, "time": IDS * 86400 // 8 + 1_700_000_000}
+DRAWN = {"id": IDS, "label": LABELS, "inclusion": np.full(ROWS, 0.5)}
+HEAD = {"weight": rng.normal(size=(4, 3)), "bias": np.zeros(4)}
+SEEN = LABELLED | {"seen_in_training": LABELS // 2}
+
+
 def estimate(table, **more):
-    return ow.estimate(LABELLED, table, estimator=("DoC",), quiet=True, **more)
+    return ow.estimate(LABELLED, table, **BY_DOC, **more)
 
 
-def opened(table, **more):
-    return ow.estimate(table, OPENED, open_world=True, quiet=True, **more)
+def partnered(table):
+    return estimate(BARE, target_partner=[table], source_partner=[BARE])
+
+
+def watched(at, *new, **more):
+    return ow.watch(at / "watch.safetensors", new, state=at / "state", **QUIET, **more)
+
+
+def planned(table, at, **more):
+    return ow.label_plan(table, at / "plan", n=4, **QUIET, **more)
+
+
+def detected(table, **more):
+    return ow.detect(id=table, ood={"far": FEATURES}, **AMONG, **more)
 
 
 # Every format is tried of a few calls, which between them use all readers; of the others two.
 CALLS = {
-    "score": (lambda t, at: ow.score(t), PREDICTED, ("score", "confidence", "correct", "group"), PLAIN),
-    "detect scores": (
-        lambda t, at: ow.detect(scores=t, replicates=0, quiet=True),
-        SCORED,
-        ("MSP", "cluster"),
-        ("frame", "csv"),
-    ),
-    "detect apply": (lambda t, at: ow.detect(t, apply=at / "kept", quiet=True), SCORED, ("MSP",), ("csv", "npz")),
+    "score": (lambda t, at: ow.score(t), PREDICTED, "score confidence correct group", PLAIN),
+    "detect scores": (lambda t, at: ow.detect(scores=t, **AMONG), SCORED, "MSP cluster", "frame csv"),
+    "detect apply": (lambda t, at: ow.detect(t, apply=at / "kept", **QUIET), SCORED, "MSP", "csv npz"),
     "detect by shift": (
-        lambda t, at: ow.detect(scores=t, least=1, quiet=True),
+        lambda t, at: ow.detect(scores=t, least=1, **QUIET),
         PLACED,
-        ("MSP", "semantic", "covariate"),
-        ("mapping", "csv"),
+        "MSP semantic covariate",
+        "mapping csv",
     ),
     "detect in distribution": (
-        lambda t, at: ow.detect(id=t, ood={"far": {"logits": LOGITS}}, replicates=0, quiet=True),
+        lambda t, at: ow.detect(id=t, ood={"far": BARE}, **AMONG),
         LABELLED,
-        ("logits", "labels"),
-        ("mapping", "npz"),
+        "logits labels",
+        "mapping npz",
     ),
     "detect out of distribution": (
-        lambda t, at: ow.detect(id=LABELLED, ood={"far": t}, replicates=0, quiet=True),
-        {"logits": LOGITS},
-        ("logits",),
-        ("frame", "npz"),
+        lambda t, at: ow.detect(id=LABELLED, ood={"far": t}, **AMONG),
+        BARE,
+        "logits",
+        "frame npz",
     ),
-    "estimate source": (
-        lambda t, at: ow.estimate(t, {"logits": LOGITS}, estimator=("DoC",), quiet=True),
-        LABELLED,
-        ("logits", "labels"),
-        ("frame", "csv"),
-    ),
-    "estimate target": (lambda t, at: estimate(t), {"logits": LOGITS}, ("logits",), FORMATS),
-    "estimate reference": (
-        lambda t, at: estimate(t),
-        {"logits": LOGITS, "reference": LOGITS + 1},
-        ("reference",),
-        ("csv", "npz"),
-    ),
+    "estimate source": (lambda t, at: ow.estimate(t, BARE, **BY_DOC), LABELLED, "logits labels", "frame csv"),
+    "estimate target": (lambda t, at: estimate(t), BARE, "logits", FORMATS),
+    "estimate reference": (lambda t, at: estimate(t), BARE | {"reference": LOGITS + 1}, "reference", "csv npz"),
     "estimate times": (
         lambda t, at: estimate(t, timestamps="time", period="1d"),
-        {"logits": LOGITS, "time": IDS * 86400 // 8 + 1_700_000_000},
-        ("time",),
-        ("frame", "csv", "parquet"),
+        TIMED,
+        "time",
+        "frame csv parquet",
     ),
     "estimate open world": (
-        lambda t, at: opened(t),
+        lambda t, at: ow.estimate(t, OPENED, open_world=True, **QUIET),
         OPENED,
-        ("logits", "score"),
-        ("mapping", "npz"),
+        "logits score",
+        "mapping npz",
     ),
     "estimate embedded": (
-        lambda t, at: ow.estimate(EMBEDDED | CLASSES, t, estimator=("DoC",), quiet=True),
+        lambda t, at: ow.estimate(EMBEDDED | CLASSES, t, **BY_DOC),
         EMBEDDED,
-        ("embeddings", "labels"),
-        ("mapping", "parquet"),
+        "embeddings labels",
+        "mapping parquet",
     ),
     "estimate late labels": (
-        lambda t, at: estimate({"logits": LOGITS, "id": IDS}, labels=t),
-        {"id": IDS, "label": LABELS, "inclusion": np.full(ROWS, 0.5)},
-        ("inclusion", "id"),
+        lambda t, at: estimate(BARE | {"id": IDS}, labels=t),
+        DRAWN,
+        "inclusion id",
         MATRICES,
     ),
-    "watch": (
-        lambda t, at: ow.watch(at / "watch.safetensors", t, state=at / "state", quiet=True),
-        {"logits": LOGITS},
-        ("logits",),
-        ("csv", "npz"),
-    ),
-    "watch late labels": (
-        lambda t, at: ow.watch(at / "watch.safetensors", (), state=at / "state", labels=t, quiet=True),
-        {"id": IDS, "label": LABELS, "inclusion": np.full(ROWS, 0.5)},
-        ("inclusion", "id"),
-        ("frame", "npz"),
-    ),
+    "watch": (lambda t, at: watched(at, t), BARE, "logits", "csv npz"),
+    "watch late labels": (lambda t, at: watched(at, labels=t), DRAWN, "inclusion id", "frame npz"),
     "fit_watch": (
-        lambda t, at: ow.fit_watch(t, at / "new.safetensors", images=(10,), estimator=("DoC",), quiet=True),
+        lambda t, at: ow.fit_watch(t, at / "new.safetensors", images=(10,), **BY_DOC),
         LABELLED,
-        ("logits", "labels"),
-        ("frame", "csv"),
+        "logits labels",
+        "frame csv",
     ),
-    "label_plan": (lambda t, at: ow.label_plan(t, at / "plan", n=4, quiet=True), STREAM, ("score", "base"), PLAIN),
-    "label_plan closed": (
-        lambda t, at: ow.label_plan(t, at / "plan", n=4, quiet=True),
-        {"logits": LOGITS},
-        ("logits",),
-        ("arrow", "csv"),
-    ),
-    "label_plan compare": (
-        lambda t, at: ow.label_plan(STREAM, at / "plan", compare=t, n=4, quiet=True),
-        STREAM,
-        ("score",),
-        ("frame", "csv"),
-    ),
-    "score names": (
-        lambda t, at: ow.score(t),
-        NUMBERED,
-        ("seed", "side", "label", "model", "joint_prediction"),
-        ("frame", "csv", "npz"),
-    ),
-    "detect features": (
-        lambda t, at: ow.detect(id=t, ood={"far": {"features": EMBEDDED["embeddings"]}}, replicates=0, quiet=True),
-        {
-            "features": EMBEDDED["embeddings"],
-            "labels": LABELS,
-            "cluster": IDS,
-            "part": np.where(IDS < 12, "train", "test"),
-        },
-        ("features", "labels", "cluster"),
-        ("frame", "npz"),
-    ),
+    "label_plan": (planned, STREAM, "score base", PLAIN),
+    "label_plan closed": (planned, BARE, "logits", "arrow csv"),
+    "label_plan compare": (lambda t, at: planned(STREAM, at, compare=t), STREAM, "score", "frame csv"),
+    "score names": (lambda t, at: ow.score(t), NUMBERED, "seed side label model joint_prediction", "frame csv npz"),
+    "detect features": (lambda t, at: detected(t), FEATURES | PARTED, "features labels cluster", "frame npz"),
     "detect head": (
-        lambda t, at: ow.detect(
-            id={"features": EMBEDDED["embeddings"], "labels": LABELS},
-            model=t,
-            ood={"far": {"features": EMBEDDED["embeddings"]}},
-            replicates=0,
-            quiet=True,
-        ),
-        {"weight": rng.normal(size=(4, 3)), "bias": np.zeros(4)},
-        ("weight", "bias"),
-        ("npz", "parquet"),
+        lambda t, at: detected(FEATURES | {"labels": LABELS}, model=t),
+        HEAD,
+        "weight bias",
+        "npz parquet",
     ),
-    "estimate probabilities": (
-        lambda t, at: estimate(t),
-        {"probabilities": CHANCES},
-        ("probabilities",),
-        ("csv", "npz"),
-    ),
-    "estimate partner": (
-        lambda t, at: estimate({"logits": LOGITS}, target_partner=[t], source_partner=[{"logits": LOGITS}]),
-        {"logits": LOGITS},
-        ("logits",),
-        ("frame", "csv"),
-    ),
-    "estimate seen": (
-        lambda t, at: ow.estimate(t, {"logits": LOGITS}, estimator=("DoC",), quiet=True),
-        LABELLED | {"seen_in_training": LABELS // 2},
-        ("seen_in_training",),
-        ("mapping", "npz"),
-    ),
+    "estimate probabilities": (lambda t, at: estimate(t), {"probabilities": CHANCES}, "probabilities", "csv npz"),
+    "estimate partner": (lambda t, at: partnered(t), BARE, "logits", "frame csv"),
+    "estimate seen": (lambda t, at: ow.estimate(t, BARE, **BY_DOC), SEEN, "seen_in_training", "mapping npz"),
     "estimate levels": (
-        lambda t, at: ow.estimate(LABELLED, t, levels="level", quiet=True),
+        lambda t, at: ow.estimate(LABELLED, t, levels="level", **QUIET),
         LEVELS,
-        ("logits", "level"),
-        ("frame", "csv"),
+        "logits level",
+        "frame csv",
     ),
-    "label_plan names": (
-        lambda t, at: ow.label_plan(t, at / "plan", n=4, quiet=True),
-        NAMED,
-        ("base_name", "new_name", "base_right", "new_right", "id", "group"),
-        ("frame", "csv", "npz"),
-    ),
+    "label_plan names": (planned, NAMED, "base_name new_name base_right new_right id group", "frame csv npz"),
     "predict": (
-        lambda t, at: ow.predict(CLASSES, t, new=["dog"], quiet=True),
+        lambda t, at: ow.predict(CLASSES, t, new=["dog"], **QUIET),
         EMBEDDED,
-        ("embeddings",),
-        ("mapping", "frame", "npz"),
+        "embeddings",
+        "mapping frame npz",
     ),
     "predict of classes": (
-        lambda t, at: ow.predict(t, EMBEDDED, new=["dog"], quiet=True),
+        lambda t, at: ow.predict(t, EMBEDDED, new=["dog"], **QUIET),
         CLASSES,
-        ("class_embeddings",),
-        ("mapping", "npz"),
+        "class_embeddings",
+        "mapping npz",
     ),
     "shift": (
-        lambda t, at: ow.shift(PLACES | PLACE_NAMES, t, neighbour=2, least=1, quiet=True),
+        lambda t, at: ow.shift(PLACES | PLACE_NAMES, t, neighbour=2, least=1, **QUIET),
         PLACES,
-        ("embeddings", "label", "group"),
-        ("frame", "npz"),
+        "embeddings label group",
+        "frame npz",
     ),
 }
+"""Name -> a call of a table and a folder, the table, the columns that are spoiled in turn, and the formats."""
+CALLS = {name: (ask, table, names.split(), kinds.split()) for name, (ask, table, names, kinds) in CALLS.items()}
 CANNOT = {
     "masked": {"frame", "arrow", *FILES},
     "doubled": {"mapping", "safetensors"},

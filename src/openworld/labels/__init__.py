@@ -4,13 +4,19 @@
 OpenworldAUC, its parts, accuracy, and the difference of two models. Functions of arrays.
 """
 
-from openworld.labels.answers import LabelAnswers, label_answers, right_answers
 from openworld.labels.curve import CurvePlan, CurveStream, LabelledCurve, curve_stream, estimate_curve, plan_curve
 from openworld.labels.estimate import LabelledNumber, LabelledQuality, estimate
 from openworld.labels.label_plan import AUTO, DESIGNS, LabelPlan, PlanSettings
 from openworld.labels.plan import DesignChoice, choose_design, plan, plan_from_draw
 from openworld.labels.promise import Promise, labels_needed, promise
-from openworld.labels.scored_stream import ScoredStream, closed_set_stream, scored_stream
+from openworld.labels.streams import (
+    LabelAnswers,
+    ScoredStream,
+    closed_set_stream,
+    label_answers,
+    right_answers,
+    scored_stream,
+)
 
 __all__ = [
     "AUTO",

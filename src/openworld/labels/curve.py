@@ -31,7 +31,7 @@ from openworld.labels.inclusion import (
     strata,
     worth_of_labels,
 )
-from openworld.labels.sample import Batch, Residuals, best_trust, spread_of
+from openworld.labels.sample import Batch, best_trust, spread_of
 from openworld.metrics import area_weights
 from openworld.metrics.estimate import Spread, student_quantile
 
@@ -109,8 +109,7 @@ class CurvePlan:
         """Half the width of the interval to be expected on these images, if the proxies hold."""
         inside = self.stratum != CERTAIN
         squares = np.bincount(self.stratum[inside], self.spread[inside] ** 2) / self.batch.held
-        none = np.zeros(len(self))
-        variance, _ = _variance(self, Residuals(self.batch, none, none, self.stratum.size).factors * squares)
+        variance, _ = _variance(self, self.batch.factors * squares)
         return student_quantile(level, max(len(self) - 1, 1)) * sqrt(variance)
 
 
@@ -211,12 +210,11 @@ class LabelledCurve:
             return LabelledNumber(None, reason, None, none, none, 0.0, len(plan), 0, 0, difference)
         right, hat = self._outcomes(weights, difference)
         batch, drawn = plan.batch, hat[plan.chosen]
-        residuals = Residuals(batch, right, drawn, plan.stratum.size)
-        trust = best_trust([residuals]) if len(plan) >= ENOUGH_TO_WEIGH else FEW_LABELS_TRUST
+        trust = best_trust([(batch, right, drawn)]) if len(plan) >= ENOUGH_TO_WEIGH else FEW_LABELS_TRUST
         residual = right - trust * drawn
         means = np.bincount(batch.stratum, residual) / batch.drawn
         value = (trust * hat[plan.stratum != CERTAIN].sum() + batch.held @ means) / plan.stratum.size
-        variance, degrees = _variance(plan, residuals.cross(residual, residual))
+        variance, degrees = _variance(plan, batch.cross(residual, residual))
         second = float((right**2 / plan.inclusion[plan.chosen]).sum()) / plan.stratum.size
         images = max(second - value**2, 0.0) / max(plan.stratum.size - 1, 1)
         value = float(value if difference else np.clip(value, 0, 1))

@@ -18,7 +18,6 @@ from openworld.core.arrays import ArrayLike, as_groups
 from openworld.core.errors import OpenworldError, unknown_name
 from openworld.core.representation import short_repr
 from openworld.core.types import Fraction, Share, checked
-from openworld.labels.answers import LabelAnswers
 from openworld.labels.inclusion import CERTAIN
 from openworld.labels.label_plan import LabelPlan
 from openworld.labels.sample import (
@@ -33,6 +32,7 @@ from openworld.labels.sample import (
     spread_of,
     variance,
 )
+from openworld.labels.streams import LabelAnswers
 from openworld.metrics import SOFT_QUANTITIES, SoftOpenworldAUC, of_outcomes
 from openworld.metrics.estimate import ROUNDING, Spread, share_interval, student_p, student_quantile
 
@@ -213,13 +213,13 @@ class LabelledQuality:
         streams = self.batches[-1].plan.streams
         return [of_outcomes(streams[model].ranking, pseudo_outcomes(self.batches, model, trust)) for model in models]
 
-    def _residuals(self, quantity: str, models: tuple[int, ...], softs) -> list[Residuals]:
-        residuals = []
+    def _residuals(self, quantity: str, models: tuple[int, ...], softs) -> Residuals:
+        parts = []
         for batch in self.batches:
-            drawn, size = slice(batch.n), batch.plan.inclusion.size
-            psi, hat = (influences(quantity, models, softs, outcomes, batch.images)[drawn] for outcomes in batch.both)
-            residuals.append(Residuals(batch, psi, hat, size))
-        return residuals
+            both = (influences(quantity, models, softs, each, batch.images) for each in (batch.truth, batch.expected))
+            psi, hat = (influence[: batch.n] for influence in both)
+            parts.append((batch, psi, hat))
+        return parts
 
     def _spreads(self, quantity: str, models: tuple[int, ...], softs, trust: float) -> tuple[Spread, Spread]:
         drawn, degrees = variance(self._residuals(quantity, models, softs), trust)

@@ -10,7 +10,7 @@ are drawn at random, in strata of fixed size, or one by one (Poisson).
 import numpy as np
 
 from openworld.core.errors import OpenworldError
-from openworld.labels.scored_stream import ScoredStream, same_names
+from openworld.labels.streams import ScoredStream, same_names
 from openworld.metrics import Outcomes
 
 ZERO, ONE = np.zeros(()), np.ones(())

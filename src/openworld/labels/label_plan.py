@@ -12,7 +12,7 @@ import numpy as np
 from openworld.core.errors import OpenworldError
 from openworld.core.representation import short_repr
 from openworld.core.types import Count, Range, checked
-from openworld.labels.scored_stream import NAMES, ScoredStream
+from openworld.labels.streams import NAMES, ScoredStream
 from openworld.metrics import Outcomes
 
 VERSION = 1

@@ -29,7 +29,6 @@ import numpy as np
 from openworld.core.arrays import ArrayLike, as_fractions, as_labels, require_length
 from openworld.core.errors import OpenworldError, unknown_name
 from openworld.core.types import Range, checked
-from openworld.labels.answers import LabelAnswers
 from openworld.labels.inclusion import (
     CERTAIN,
     draw_each,
@@ -42,7 +41,7 @@ from openworld.labels.inclusion import (
 )
 from openworld.labels.label_plan import AUTO, LabelPlan, PlanSettings
 from openworld.labels.sample import expected_at, influences, joined
-from openworld.labels.scored_stream import ScoredStream, same_names
+from openworld.labels.streams import LabelAnswers, ScoredStream, same_names
 from openworld.metrics import SOFT_QUANTITIES, Outcomes
 from openworld.metrics.estimate import ROUNDING
 

@@ -20,7 +20,7 @@ from openworld.labels.inclusion import CERTAIN, count_of_strata, influence_sprea
 from openworld.labels.label_plan import AUTO, LabelPlan, PlanSettings
 from openworld.labels.plan import FEWEST, Earlier, Streams, candidates, choice_of, draw_probabilities, read_after
 from openworld.labels.sample import UNSEEN, influences
-from openworld.labels.scored_stream import ScoredStream
+from openworld.labels.streams import ScoredStream
 from openworld.metrics.estimate import ROUNDING, Spread, student_quantile
 
 RARER = 0.7

@@ -27,10 +27,9 @@ from typing import Any
 import numpy as np
 
 from openworld.core.errors import OpenworldError
-from openworld.labels.answers import LabelAnswers
 from openworld.labels.inclusion import CERTAIN
 from openworld.labels.label_plan import LabelPlan
-from openworld.labels.scored_stream import ScoredStream
+from openworld.labels.streams import LabelAnswers, ScoredStream
 from openworld.metrics import Outcomes, Ranking
 from openworld.metrics.estimate import NO_VARIANCE, ROUNDING, Spread
 
@@ -74,9 +73,21 @@ class Batch:
         """Return the proxies of each model on `images`, float64[m] each; 0 where there is none."""
         return tuple(expected_at(stream, self.images) for stream in self.plan.streams)
 
-    @property
-    def both(self) -> tuple[tuple[Outcomes, ...], tuple[Outcomes, ...]]:
-        return self.truth, self.expected
+    @cached_property
+    def factors(self) -> np.ndarray:
+        """Return (N_h / N)^2 (1 - n_h / N_h) / n_h of each stratum."""
+        share = self.held / self.plan.inclusion.size
+        return share**2 * (1 - self.drawn / self.held) / np.maximum(self.drawn, 1)
+
+    def cross(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
+        """Return what each stratum (Poisson: each image) adds to the covariance of two means of float64[n]."""
+        if self.plan.is_poisson:
+            q = self.q[: self.n]
+            return self.weight**2 * (1 - q) / q**2 * first * second / self.plan.inclusion.size**2
+        drawn = np.maximum(self.drawn, 1)
+        centred = [values - (np.bincount(self.stratum, values) / drawn)[self.stratum] for values in (first, second)]
+        covariance = np.bincount(self.stratum, centred[0] * centred[1]) / np.maximum(self.drawn - 1, 1)
+        return self.weight**2 * self.factors * covariance
 
     def residual(self, model: int, name: str, trust: float) -> np.ndarray:
         """Return (a - l a^) / q of a model on `images`, float64[m]."""
@@ -185,59 +196,35 @@ def influences(quantity: str, models: Sequence[int], softs, given=None, images=N
     return each[0] - each[1] if len(each) == 2 else each[0]
 
 
-@dataclass(frozen=True, eq=False)
-class Residuals:
-    """A batch with psi and psi^ of the images it drew, float64[n] each, and the N of all images."""
-
-    batch: Batch
-    psi: np.ndarray
-    hat: np.ndarray
-    size: int
-
-    def cross(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
-        """Return what each stratum (Poisson: each image) adds to the covariance of the two totals' means."""
-        batch = self.batch
-        if batch.plan.is_poisson:
-            q = batch.q[: batch.n]
-            return batch.weight**2 * (1 - q) / q**2 * first * second / self.size**2
-        drawn = np.maximum(batch.drawn, 1)
-        centred = [values - (np.bincount(batch.stratum, values) / drawn)[batch.stratum] for values in (first, second)]
-        covariance = np.bincount(batch.stratum, centred[0] * centred[1]) / np.maximum(batch.drawn - 1, 1)
-        return batch.weight**2 * self.factors * covariance
-
-    @cached_property
-    def factors(self) -> np.ndarray:
-        """Return (N_h / N)^2 (1 - n_h / N_h) / n_h of each stratum."""
-        batch = self.batch
-        share = batch.held / self.size
-        return share**2 * (1 - batch.drawn / batch.held) / np.maximum(batch.drawn, 1)
+Residuals = Sequence[tuple[Batch, np.ndarray, np.ndarray]]
+"""Batches with psi and psi^ of the images that each drew, float64[n] each."""
 
 
-def best_trust(parts: Sequence[Residuals]) -> float:
+def best_trust(parts: Residuals) -> float:
     """Return l*, the weight of the proxies, in [0, 1], with which the variance is least."""
-    shared = sum(float(part.cross(part.psi, part.hat).sum()) for part in parts)
-    square = sum(float(part.cross(part.hat, part.hat).sum()) for part in parts)
+    shared = sum(float(batch.cross(psi, hat).sum()) for batch, psi, hat in parts)
+    square = sum(float(batch.cross(hat, hat).sum()) for batch, _, hat in parts)
     return min(max(shared / square, 0.0), 1.0) if square > ROUNDING**2 else 0.0
 
 
-def variance(parts: Sequence[Residuals], trust: float) -> tuple[float, float]:
+def variance(parts: Residuals, trust: float) -> tuple[float, float]:
     """Return the variance over the draw, and its degrees of freedom."""
     total = loose = 0.0
-    weighed = [(part.batch.weight / part.batch.q[: part.batch.n], part.psi**2) for part in parts]
+    weighed = [(batch.weight / batch.q[: batch.n], psi**2) for batch, psi, _ in parts]
     # the mean of psi^2 over all images, from those drawn
     average = sum(float(each @ square) for each, square in weighed) / sum(float(each.sum()) for each, _ in weighed)
-    for part in parts:
-        error = part.psi - trust * part.hat
-        terms = part.cross(error, error)
-        if not part.batch.plan.is_poisson and part.batch.drawn.size > 1:
-            unseen = UNSEEN * average / np.maximum(part.batch.drawn, 1)
-            terms = terms + part.batch.weight**2 * part.factors * unseen
+    for batch, psi, hat in parts:
+        error = psi - trust * hat
+        terms = batch.cross(error, error)
+        if not batch.plan.is_poisson and batch.drawn.size > 1:
+            unseen = UNSEEN * average / np.maximum(batch.drawn, 1)
+            terms = terms + batch.weight**2 * batch.factors * unseen
         total += float(terms.sum())
-        if part.batch.plan.is_poisson:
+        if batch.plan.is_poisson:
             loose += float(np.square(terms).sum() - terms.sum() ** 2 / max(terms.size, 1)) / 2
         else:
-            loose += float((terms**2 / np.maximum(part.batch.drawn - 1, 1)).sum())
-    most = max(sum(part.batch.n for part in parts) - 1, 1)
+            loose += float((terms**2 / np.maximum(batch.drawn - 1, 1)).sum())
+    most = max(sum(batch.n for batch, _, _ in parts) - 1, 1)
     return total, float(min(total**2 / loose, most)) if loose > 0 else float(most)
 
 

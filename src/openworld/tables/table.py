@@ -6,7 +6,7 @@ follow each other are one table; they have the same columns and classes, perhaps
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -67,12 +67,8 @@ class Schema:
         return replace(self, columns=tuple(column for column in self.columns if column.name in names), others="")
 
 
-class TableRows(NamedTuple):
-    """Some rows in order: their columns by the schema's names, and which rows they are, in words."""
-
-    columns: Columns
-    place: str
-    count: int
+Rows = tuple[Columns, str, int]
+"""Some rows in order: their columns by the schema's names, which rows they are, in words, and how many."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,7 +123,7 @@ class TypedTable:
         )
         return replace(self, layouts=tuple(moved))
 
-    def blocks(self, names: Sequence[str] | None = None) -> Iterator[TableRows]:
+    def blocks(self, names: Sequence[str] | None = None) -> Iterator[Rows]:
         """Yield the rows in order, some at a time; refuse what is damaged, not finite, or of no class."""
         for layout in self.layouts:
             wanted = [name for name in layout.columns if names is None or name in names]
@@ -142,9 +138,9 @@ class TypedTable:
             scored = [name for name in parts if layout.columns[name].kind in ("matrix", "label")]
             others = [[name] for name in parts if name not in scored]
             for group in [list(parts)] if by_row else [group for group in (scored, *others) if group]:
-                for block in _blocks(layout, group, self.schema, WHOLE if by_row else None):
+                for columns, _, _ in _blocks(layout, group, self.schema, WHOLE if by_row else None):
                     for name in group:
-                        parts[name].append(block.columns[name])
+                        parts[name].append(columns[name])
         columns = {name: _joined(name, arrays) for name, arrays in parts.items() if arrays}
         if not columns:
             raise OpenworldError(f"{self.layouts[0].file.path} has columns and no row; it needs a row per image.")
@@ -205,9 +201,7 @@ def _layout(file: ScoreFile, schema: Schema, classnames: Sequence[str] | None) -
     return FileLayout(file, columns, columns_found, replace(classes, named=named), unused)
 
 
-def _blocks(
-    layout: FileLayout, names: Sequence[str], schema: Schema, numbers: int | None = None
-) -> Iterator[TableRows]:
+def _blocks(layout: FileLayout, names: Sequence[str], schema: Schema, numbers: int | None = None) -> Iterator[Rows]:
     """Yield the rows of a file as typed columns."""
     file, columns, row = layout.file, [layout.columns[name] for name in names], 0
     called = {column.name: layout.own[column.name] for column in columns}
@@ -240,7 +234,7 @@ def _blocks(
                     raise unknown_name(f"entry in {what}", odd[0], filter(None, choices))
                 columns_found[column.name] = entries.renamed([choices.get(name, name) for name in entries.names])
         row += count
-        yield TableRows(columns_found, place, count)
+        yield columns_found, place, count
 
 
 def _matrix(block: Columns, layout: FileLayout, name: str, what: str) -> np.ndarray:

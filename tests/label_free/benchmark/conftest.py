@@ -1,4 +1,4 @@
-"""Runs of accuracy estimation from made-up records of the right shape, the same for the same seed."""
+"""Runs of accuracy estimation from made-up units of the right shape, the same for the same seed."""
 
 import io
 from itertools import product
@@ -18,14 +18,12 @@ from openworld.label_free.benchmark.unit import condition_rows
 from openworld.results import Result, RunFolder, Value
 from openworld.runs import RunStore, Unit, UnitResult
 
-ECE = "expected_calibration_error"
-CARDS = {metric.key: metric for metric in (cards.SOURCE_ACCURACY, cards.TEMPERATURE, cards.CALIBRATION)}
-FACTS = {"architecture": "convnet", "checkpoint": 0, "sources": [{"dataset": "emoji-concepts", "domain": "noto"}],
-         "classes": 100, "references": [], "reference_models": [], "left_out": {},
+NAME, CLASSIFIERS = "accuracy-estimation", cards.CLASSIFIERS
+FACTS = {"protocol": NAME, "architecture": "convnet", "checkpoint": 0, "classes": 100, "references": [],
+         "sources": [{"dataset": "emoji-concepts", "domain": "noto"}], "reference_models": [], "left_out": {},
          "taxonomy": {"name": None, "reason": "no tree holds these classes"}}  # fmt: skip
 """What every record says of its unit."""
 
-CONDITION = ("row", "name", "kind", "dataset", "domain", "corruption", "severity")
 CORRUPTIONS = ("fog", "snow", "gaussian_noise", "pixelate")
 STYLES = ("twemoji", "<b>clay</b>", "outline")
 # {label: (estimator, reference, settings, share of the drop that it sees, noise)}
@@ -54,7 +52,7 @@ def few_replicates():
 @pytest.fixture(scope="session")
 def make_estimates():
     """A function that makes up a run of accuracy estimation, in memory."""
-    return lambda **options: _run([_as_record(*record) for record in made_up(**options)])
+    return lambda **options: run_of(made_up(**options))
 
 
 @pytest.fixture(scope="session")
@@ -72,11 +70,7 @@ def arrays(estimates):
 @pytest.fixture(scope="session")
 def targets():
     """What `estimates` was made of: everything of a model under a condition, model by model."""
-    return [[Target(**target) for target in metrics["targets"]] for _, metrics, _ in made_up()]
-
-
-class Target(SimpleNamespace):
-    """Numbers of a model under a condition; `estimates` by method, with `error` and `interval`."""
+    return [unit.targets for unit in made_up()]
 
 
 @pytest.fixture(scope="module")
@@ -108,87 +102,70 @@ def smallest(make_estimates):
 def handmade():
     """A function that makes a run of given numbers: {condition: (row, true accuracy, {method: error or None})}."""
 
-    def run_of(*models):
-        named = [label for model in models for _, _, estimates in model.values() for label in estimates]
-        methods = [{"label": label, "estimator": label} for label in dict.fromkeys(named)]
-        return _run([_handmade(seed, model, methods) for seed, model in enumerate(models)])
+    def handmade_run(*models):
+        labels = dict.fromkeys(label for model in models for _, _, errors in model.values() for label in errors)
+        facts = {"model": "convnet", "epoch": 5, "estimators": [{"label": name, "estimator": name} for name in labels]}
+        units = []
+        for seed, model in enumerate(models):
+            targets = []
+            for name, (row, accuracy, errors) in model.items():
+                condition = Condition(row, name, "natural", domain=name)
+                targets.append(target_of(condition, accuracy, {each: Estimate.of(e) for each, e in errors.items()}, 10))
+            units.append(unit_of("", facts | {"seed": seed}, {cards.SOURCE_ACCURACY: 0.9}, targets))
+        return run_of(units)
 
-    return run_of
-
-
-def _handmade(seed, conditions, methods):
-    targets = [
-        {"row": row, "name": name, "kind": "natural", "domain": name, "n": 10, "accuracy": accuracy,
-         "estimates": {label: {"error": error} for label, error in estimates.items()}}
-        for name, (row, accuracy, estimates) in conditions.items()
-    ]  # fmt: skip
-    metrics = {"protocol": "accuracy-estimation", "model": "convnet", "seed": seed, "epoch": 5, "estimators": methods}
-    return _as_record("", metrics | {"source": {"accuracy": 0.9}, "targets": targets}, {})
+    return handmade_run
 
 
-def _run(records):
-    return RunFolder(Path("a-folder-that-is-not-there"), "accuracy-estimation", tuple(records))
+def target_of(condition, accuracy, estimates, n=1000, ece=None, tau=None, alignment=None):
+    """Everything of a model under a condition; calibration errors, temperatures and alignment by whose they are."""
+    numbers = {"ece": ece or {}, "tau": tau or {}, "alignment": alignment or {}}
+    return SimpleNamespace(condition=condition, accuracy=accuracy, estimates=estimates, n=n, **numbers)
 
 
-def _as_record(name, metrics, timing):
-    facts, rows = _facts_and_rows(metrics)
-    return SimpleNamespace(name=name, metrics=facts, timing=timing, attachments=(*rows,), attachment=rows.get)
-
-
-def _facts_and_rows(metrics):
-    """What a record says of its unit, and its rows as an attachment."""
-    facts = FACTS | {key: value for key, value in metrics.items() if key not in ("targets", "source")}
-    source = metrics["source"]
-    model, seed, rows = {"model": metrics["model"], "epoch": metrics["epoch"]}, metrics["seed"], []
-    conditions = [{key: each.get(key) for key in CONDITION if each.get(key)} for each in metrics["targets"]]
-    numbers = [("source_accuracy", {}, source["accuracy"])]
-    numbers += [("temperature", {}, source["temperature"])] if "temperature" in source else []
-    numbers += [(ECE, {"calibration": kind}, error) for kind, error in source.get("ece", {}).items()]
-    for metric, further, number in numbers:
-        rows.append(Result("", CARDS[metric], Value(number), model | further, (seed,), (number,)))
-    for target, facts_of in zip(metrics["targets"], conditions, strict=True):
-        place = Condition(**facts_of).place | model | {"seed": seed}
-        rows += condition_rows(_answers(target), _estimates(target), place)
-        for name, errors in target.get("ece", {}).items():
-            entity = "classifiers" if name == "base" else name
+def unit_of(name, facts, source, targets, timing=None):
+    """A record in memory: what it says of its unit, and rows; `source` has numbers of the source by their metrics."""
+    facts = FACTS | facts | {"conditions": [target.condition.facts for target in targets]}
+    model, rows = {"model": facts["model"], "epoch": facts["epoch"]}, []
+    for metric, numbers in source.items():
+        for kind, number in numbers.items() if isinstance(numbers, dict) else [("", numbers)]:
+            where = model | ({"calibration": kind} if kind else {})
+            rows.append(Result("", metric, Value(number), where, (facts["seed"],), (number,)))
+    for target in targets:
+        place = target.condition.place | model | {"seed": facts["seed"]}
+        answers = SimpleNamespace(accuracy=target.accuracy, any=SimpleNamespace(n=target.n))
+        rows += condition_rows(answers, target.estimates, place)
+        for entity, errors in target.ece.items():
             for kind, number in errors.items():
-                metric, further = ("temperature", {}) if kind == "tau" else (ECE, {"calibration": kind})
-                rows.append(Result(entity, CARDS[metric], Value(number), place | further))
-        for name, number in (target.get("alignment") or {}).items():
-            rows.append(Result("classifiers" if name == "base" else name, cards.ALIGNMENT, Value(number), place))
-    return facts | {"conditions": conditions}, rows_of_unit("accuracy-estimation", rows)
+                rows.append(Result(entity, cards.CALIBRATION, Value(number), place | {"calibration": kind}))
+        for metric, numbers in ((cards.TEMPERATURE, target.tau), (cards.ALIGNMENT, target.alignment)):
+            rows += [Result(entity, metric, Value(number), place) for entity, number in numbers.items()]
+    files = rows_of_unit(NAME, rows)
+    return SimpleNamespace(
+        name=name, metrics=facts, targets=targets, timing=timing or {}, attachments=files, attachment=files.get
+    )
 
 
-def _answers(target):
-    return SimpleNamespace(accuracy=target["accuracy"], any=SimpleNamespace(n=target["n"]))
-
-
-def _estimates(target):
-    known = target["estimates"].items()
-    accuracies = {label: None if each["error"] is None else 1 - each["error"] for label, each in known}
-    return {label: Estimate(accuracies[label], **{"raw_error": None} | each) for label, each in known}
+def run_of(units):
+    return RunFolder(Path("a-folder-that-is-not-there"), NAME, tuple(units))
 
 
 def write_estimates(folder, **options):
-    """Write a made-up run; see `made_up`."""
-    store, spec = RunStore(folder), {"protocol": "accuracy-estimation", "seeds": [0, 1]}
+    """Write a made-up run; see `made_up`. The first record keeps a grey square for every condition and example."""
+    store, spec = RunStore(folder), {"protocol": NAME, "seeds": [0, 1]}
     store.create(spec, spec, {"command": ["openworld", "run", "mine.toml"], "packages": {"numpy": np.__version__}})
-    planned = [(Unit("math:sqrt", {"x": name}, name=name), *record) for name, *record in made_up(**options)]
-    store.plan([unit for unit, *_ in planned])
-    for place, (unit, metrics, timing) in enumerate(planned):
-        facts, rows = _facts_and_rows(metrics)
-        attachments = rows if place else rows | _thumbnails(metrics)
-        store.write(unit, UnitResult(metrics=facts, attachments=attachments, timing=timing))
+    units = {Unit("math:sqrt", {"x": unit.name}, name=unit.name): unit for unit in made_up(**options)}
+    store.plan(list(units))
+    square = io.BytesIO()
+    Image.new("L", (8, 8), 128).save(square, "PNG")
+    for place, (planned, unit) in enumerate(units.items()):
+        names = [f"images/{number}/7.png" for number in range(len(unit.targets))]
+        names += [f"examples/{each['id']}.png" for each in unit.metrics.get("examples", ())]
+        images = {} if place else dict.fromkeys(names, square.getvalue())
+        store.write(
+            planned, UnitResult(metrics=unit.metrics, attachments=unit.attachments | images, timing=unit.timing)
+        )
     return folder
-
-
-def _thumbnails(metrics):
-    """A grey square for every condition, in a folder by its number."""
-    file = io.BytesIO()
-    Image.new("L", (8, 8), 128).save(file, "PNG")
-    conditions = {f"images/{number}/7.png": file.getvalue() for number in range(len(metrics["targets"]))}
-    examples = {f"examples/{one['id']}.png": file.getvalue() for one in metrics["examples"]}
-    return conditions | examples
 
 
 def made_up(
@@ -205,77 +182,53 @@ def made_up(
     silent=("ALine-S",),
     intervals=False,
 ):
-    """Name, metrics and timing of every record; methods in `silent` give no estimate of the worst conditions."""
-    conditions = _conditions(styles, corruptions, severities)
+    """Every unit of a run; methods in `silent` give no estimate of the worst conditions."""
+    dataset = "emoji-concepts"
+    conditions = {
+        Condition("Emoji, natural", style, "natural", dataset, style): 0.1 + 0.1 * place
+        for place, style in enumerate(styles)
+    }
+    for (place, name), severity in product(enumerate(corruptions), severities):
+        corrupted = Condition("Emoji, synthetic", f"{name} {severity}", "synthetic", dataset, None, name, severity)
+        conditions[corrupted] = 0.02 * place + 0.09 * severity
+    tree = {"name": "a tree" if aligned else None, "reason": None if aligned else "no tree holds these classes"}
     estimators = [
-        {"label": label, "estimator": method[0], "reference": method[1], "settings": method[2]}
-        for label, method in methods.items()
+        {"label": label, "estimator": estimator, "reference": reference, "settings": settings}
+        for label, (estimator, reference, settings, _, _) in methods.items()
     ]
     seconds = {
         "fit": {label: 0.01 + 0.2 * (method[1] is not None) for label, method in methods.items()},
         "estimate": {label: 0.05 * (1 + len(label)) for label in methods},
     }
+
+    def made_target(condition, drop, source, luck):
+        accuracy, estimates = float(np.clip(source - drop + luck.normal(0, 0.02), 0.02, 1)), {}
+        for label, (_, _, _, seen, noise) in methods.items():
+            error = float(1 - source + seen * (source - accuracy) + luck.normal(0, noise))
+            held = min(1.0, max(0.0, error))
+            ends = (max(0.0, 0.97 - held), min(1.0, 1.03 - held)) if intervals else None
+            estimates[label] = Estimate.of(error, interval=ends, details={"temperature": 1.4})
+            if label in silent and drop > 0.4:
+                estimates[label] = Estimate.of(None, warnings=["no line: R² 0.41"])
+        fixed = {"τ = 0.1": 0.3 + drop / 5, "τ = 0.05": 0.2, "τ = 0.01": 0.04 + drop / 2}
+        ece = {CLASSIFIERS: {"raw": 0.1 + drop / 2, "scaled": 0.02 + drop / 3}}
+        ece |= {name: {"raw": 0.4, "unscaled": 0.6, "TTC": 0.1 + drop / 4} | fixed for name in references}
+        near = {CLASSIFIERS: 0.5 + accuracy / 3}
+        for name in references:
+            near |= {name: 0.6, f"fused with {name}": 0.58 + accuracy / 4}
+        tau = dict.fromkeys(references, 0.02)
+        return target_of(condition, accuracy, estimates, 1000, ece, tau, near if aligned else None)
+
     for name, epoch, seed in product(models, epochs, seeds):
         luck = np.random.default_rng([seed, epoch, *name.encode()])
         source = 0.6 + 0.1 * models.index(name) / len(models) + 0.25 * epochs.index(epoch) / max(len(epochs), 2)
-        metrics = {
-            "protocol": "accuracy-estimation", "model": name, "architecture": name, "seed": seed, "epoch": epoch,
-            "checkpoint": epochs.index(epoch), "references": [*references], "taxonomy": _taxonomy(aligned),
-            "estimators": estimators,
-            "source": {"n": 1000, "mistakes": round(1000 * (1 - source)), "accuracy": source, "temperature": 1.4,
-                       "ece": {"raw": 0.12, "scaled": 0.02}},
-            "targets": [
-                _target(each, source, luck, methods, references, aligned, silent, intervals) for each in conditions
-            ],
-        }  # fmt: skip
+        facts = {"model": name, "architecture": name, "seed": seed, "epoch": epoch, "checkpoint": epochs.index(epoch)}
+        facts |= {"references": [*references], "taxonomy": tree, "estimators": estimators}
         if (name, epoch, seed) == (models[0], epochs[0], seeds[0]):
-            metrics |= {"examples": [_example(one, number) for one in references[:1] for number in (3, 8)]}
-        yield f"{name} {epoch} {seed}", metrics, {"seconds": seconds}
-
-
-def _example(reference, number):
-    names, raw = ["<i>crane</i>", "heron", "stork"], [0.34, 0.335, 0.325]
-    return {"id": number, "label": names[0], "reference": reference, "classes": names, "raw": raw,
-            "own": [0.6, 0.3, 0.1], "calibrated": [0.8, 0.15, 0.05]}  # fmt: skip
-
-
-def _taxonomy(known):
-    return {"name": "a tree" if known else None, "reason": None if known else "no tree holds these classes"}
-
-
-def _conditions(styles, corruptions, severities):
-    natural = [("Emoji, natural", style, "natural", style, None, None, 0.1 + 0.1 * place)
-               for place, style in enumerate(styles)]  # fmt: skip
-    return natural + [
-        ("Emoji, synthetic", f"{name} {severity}", "synthetic", None, name, severity, 0.02 * place + 0.09 * severity)
-        for place, name in enumerate(corruptions)
-        for severity in severities
-    ]
-
-
-def _target(condition, source, luck, methods, references, aligned, silent, intervals):
-    row, name, kind, domain, corruption, severity, drop = condition
-    accuracy = float(np.clip(source - drop + luck.normal(0, 0.02), 0.02, 1))
-    estimates = {}
-    for label, (_, _, _, seen, noise) in methods.items():
-        raw = 1 - source + seen * (source - accuracy) + luck.normal(0, noise)
-        estimates[label] = _estimate(None if label in silent and drop > 0.4 else float(raw), intervals)
-    ece = {"base": {"raw": 0.1 + drop / 2, "scaled": 0.02 + drop / 3}}
-    fixed = {"τ = 0.1": 0.3 + drop / 5, "τ = 0.05": 0.2, "τ = 0.01": 0.04 + drop / 2}
-    ece |= {one: {"raw": 0.4, "unscaled": 0.6, "TTC": 0.1 + drop / 4, "tau": 0.02} | fixed for one in references}
-    alignment = {"base": 0.5 + accuracy / 3}
-    for one in references:
-        alignment |= {one: 0.6, f"fused with {one}": 0.58 + accuracy / 4}
-    return {
-        "row": row, "name": name, "kind": kind, "dataset": "emoji-concepts", "domain": domain,
-        "corruption": corruption, "severity": severity, "n": 1000, "accuracy": accuracy, "estimates": estimates,
-        "ece": ece, "alignment": alignment if aligned else None,
-    }  # fmt: skip
-
-
-def _estimate(raw, intervals):
-    if raw is None:
-        return {"error": None, "raw_error": None, "interval": None, "warnings": ["no line: R² 0.41"], "details": {}}
-    error = min(1.0, max(0.0, raw))
-    interval = [max(0.0, 0.97 - error), min(1.0, 1.03 - error)] if intervals else None
-    return {"error": error, "raw_error": raw, "interval": interval, "warnings": [], "details": {"temperature": 1.4}}
+            scales = {"raw": [0.34, 0.335, 0.325], "own": [0.6, 0.3, 0.1], "calibrated": [0.8, 0.15, 0.05]}
+            example = {"label": "<i>crane</i>", "classes": ["<i>crane</i>", "heron", "stork"]} | scales
+            facts["examples"] = [example | {"id": id, "reference": each} for each in references[:1] for id in (3, 8)]
+        numbers = {cards.SOURCE_ACCURACY: source, cards.TEMPERATURE: 1.4}
+        numbers[cards.CALIBRATION] = {"raw": 0.12, "scaled": 0.02}
+        targets = [made_target(condition, drop, source, luck) for condition, drop in conditions.items()]
+        yield unit_of(f"{name} {epoch} {seed}", facts, numbers, targets, {"seconds": seconds})

@@ -117,17 +117,14 @@ def test_a_judged_model_by_hand(by_hand):
     assert read_rows(other).value("", "true_accuracy").value == 3 / 8
 
 
-def test_the_table_holds_every_image(by_hand):
-    record = by_hand[1][0]
-    table, truth = record.table("images"), read_rows(record).value("", "true_accuracy").value
-    assert table["id"].tolist() == list(range(8)) and set(table["target"]) == {0}
-    assert (table["prediction"] == table["label"]).mean() == truth
-    assert table["prediction"].tolist() == [0, 0, 1, 0, 1, 1, 0, 0]
-
-
 def test_the_table_says_which_image_a_row_is_of(by_hand, colours, told_columns):
-    table = by_hand[1][0].table("images")
+    record = by_hand[1][0]
+    table = record.table("images")
     assert set(table) <= told_columns
+    assert table["id"].tolist() == list(range(8)) and set(table["target"]) == {0}
+    assert table["prediction"].tolist() == [0, 0, 1, 0, 1, 1, 0, 0]
+    right = (table["prediction"] == table["label"]).mean()
+    assert right == read_rows(record).value("", "true_accuracy").value
     for path, name in zip(table["path"], table["label_name"], strict=True):
         assert (colours / "away" / path).is_file() and path.split("/")[-2] == name
     assert table["prediction_name"].tolist() == [("green", "red")[one] for one in table["prediction"]]
@@ -224,6 +221,11 @@ def test_partners_own_seeds_first_then_other_models_at_the_same_place(trained):
     partners = [(one.label, one.seed, one.epoch) for one in task.partners]
     own = [("convnet", 10, 2), ("convnet", 0, 2)]
     assert partners == [*own, ("resnet-8", 1, 2), ("resnet-8", 10, 2), ("resnet-8", 0, 2)]
+    # A model with fewer checkpoints takes part with its last.
+    first, second = trained["models"]
+    planned = tasks(read_protocol(trained | {"models": [first, second | {"checkpoints": [2]}], "seeds": [4]}))
+    assert [[one.epoch for one in task.partners] for task in planned] == [[2], [2], [1]]
+    assert [task.is_first for task in planned] == [True, False, False]
 
 
 def test_conditions_in_order(trained):
@@ -247,12 +249,12 @@ def few_corruptions(monkeypatch):
 
 
 def test_a_run_trains_looks_and_estimates_once(trained, few_corruptions, tmp_path):
-    small = trained | {"models": [trained["models"][0] | {"checkpoints": [2]}], "seeds": [0, 1, 2]}
-    small |= {"corruptions": ["fog"], "severities": [5]}
+    model = {"architecture": "convnet", "recipe": {"epochs": 1, "side": 28, "batch_size": 24}}
+    small = trained | {"models": [model], "seeds": [0, 1, 2], "corruptions": ["fog"], "severities": [5]}
     spec, folder = read_protocol(small), tmp_path / "run"
     made, records = run(spec, folder, tmp_path / "cache")
     # The corrupted target is the corrupted source and looked at once; four corruptions of the source are for scores.
-    assert made == [6, 16 + 16 + 16 + 4 * 16]
+    assert made == [3, 16 + 16 + 16 + 4 * 16]
     assert len(records) == 3 and {path.name for path in folder.glob(".*")} == {".locks", ".writing"}
     metrics, rows = records[0].metrics, read_rows(records[0])
     estimates = {row.entity: row.value.value for row in rows.where(metric="estimated_accuracy", condition="fog 5")}
@@ -260,33 +262,21 @@ def test_a_run_trains_looks_and_estimates_once(trained, few_corruptions, tmp_pat
     known = {name: value for name, value in estimates.items() if value is not None}
     assert set(ESTIMATORS) - set(known) <= {"two-views"}  # a reference that knows nothing of the source tells nothing
     assert all(0 <= value <= 1 for value in known.values())
-    assert len(metrics["training"]["history"]) == 2
-    assert len(metrics["conditions"]) == 3
+    assert len(metrics["training"]["history"]) == 1
+    # A score has seen nothing of the corruption that it is asked about.
+    sets = [metrics["notes"][each["name"]]["MDE"]["details"]["sets"] for each in metrics["conditions"]]
+    assert sets == [4, 3, 3]
     assert prepare(spec, folder, tmp_path / "cache") == [0, 0]
     assert prepare(read_protocol(small | {"severities": [4, 5]}), folder, tmp_path / "cache") == [0, 16]
 
 
-def test_a_score_has_seen_nothing_of_the_corruption_it_is_asked_about(trained, few_corruptions, tmp_path):
-    small = {"models": trained["models"][:1], "corruptions": ["fog"], "severities": [5], "seeds": [0]}
-    spec = read_protocol(trained | small | {"estimators": [{"estimator": "MDE"}]})
-    _, records = run(spec, tmp_path / "run", tmp_path / "cache")
-    metrics = records[0].metrics
-    sets = [metrics["notes"][each["name"]]["MDE"]["details"]["sets"] for each in metrics["conditions"]]
-    assert sets == [4, 3, 3]
-
-
-def test_changed_images_stop_a_planned_unit(colours, tmp_path):
-    spec, machine = read_protocol(given(colours)), Machine(cache=str(tmp_path))
-    unit = EVALUATION.units(spec, machine)[0]
-    changed = dict(unit.inputs) | {"source images": "others"}
-    with pytest.raises(OpenworldError, match="source images changed since this run was planned"):
-        EVALUATION(unit.arguments["task"], unit.resources["machine"], changed)
-
-
-def test_an_emptied_cache_is_said(colours, tmp_path):
+def test_changed_images_and_an_emptied_cache_stop_a_planned_unit(colours, tmp_path):
     unit = EVALUATION.units(read_protocol(given(colours)), Machine(cache=str(tmp_path)))[0]
     with pytest.raises(OpenworldError, match="gone from the cache; start the run again"):
         unit.run()
+    changed = dict(unit.inputs) | {"source images": "others"}
+    with pytest.raises(OpenworldError, match="source images changed since this run was planned"):
+        EVALUATION(unit.arguments["task"], unit.resources["machine"], changed)
 
 
 def test_damaged_answers_are_refused_by_a_unit_and_made_again_by_the_stage(colours, tmp_path):
@@ -345,20 +335,9 @@ def test_bad_specs_are_refused(colours, message):
         read_protocol(given(colours) | BAD[message])
 
 
-def test_a_single_saved_classifier_needs_neither_seed_nor_epoch_in_its_folder(colours, tmp_path):
-    """As model and as reference, each built by a function that the spec names."""
-    saved = {"architecture": "by_colour:network"}
-    model = saved | {"weights": str(colours / "saved" / "0" / "3"), "label": "by colour"}
-    reference = saved | {"name": "other", "classifier": str(colours / "saved" / "1" / "3")}
-    asked = {"seeds": [0], "estimators": [{"estimator": "FRAP"}]}
-    spec = read_protocol(given(colours, models=[model], references=[reference], **asked))
-    record = run(spec, tmp_path / "run", tmp_path / "cache")[1][0]
-    rows = read_rows(record)
-    assert rows.value("", "images").value == 8 and rows.value("FRAP", "estimated_accuracy").value is not None
-
-
 def test_estimators_that_cannot_be_had_are_left_out_where_none_is_asked_for(colours):
-    spec = read_protocol(given(colours, seeds=[0], estimators=[], references=[]))
+    alone = {"architecture": "by_colour:network", "weights": f"{colours}/saved/0/3", "label": "by colour"}
+    spec = read_protocol(given(colours, models=[alone], seeds=[0], estimators=[], references=[]))
     assert {"GDE", "ALine-S", "ALine-D", "FRAP", "RAP", "two-views"} == set(spec.left_out)
     assert [one.label for one in spec.estimators] == [name for name in ESTIMATORS if name not in spec.left_out]
     assert not replace(spec, estimators=spec.estimators[:2]).left_out

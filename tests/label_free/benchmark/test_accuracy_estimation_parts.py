@@ -22,7 +22,6 @@ from openworld.evaluations.image_selection import DatasetSpec
 from openworld.evaluations.model_outputs import ModelOutputs, logits_of
 from openworld.evaluations.runtime import Machine
 from openworld.label_free.benchmark import unit
-from openworld.label_free.benchmark.evaluation import tasks
 from openworld.label_free.benchmark.spec import ModelSpec
 from openworld.label_free.benchmark.unit import note_of, taxonomy_of
 from openworld.metrics import semantic_alignment
@@ -35,7 +34,7 @@ import trees  # noqa: E402
 
 def test_concepts_under_their_subgroups_and_groups():
     classes = emoji.TASKS["concepts"].classes()
-    similarity = taxonomy_of("emoji-concepts").similarity
+    similarity, _ = taxonomy_of("emoji-concepts")
     places = {(one.group, one.subgroup): number for number, (one,) in enumerate(classes.values())}
     concepts = [one for (one,) in classes.values()]
     for number in range(0, 100, 9):
@@ -53,7 +52,7 @@ def test_concepts_under_their_subgroups_and_groups():
 
 
 def test_groups_stand_side_by_side_and_subgroups_under_them():
-    groups, subgroups = taxonomy_of("emoji-groups").similarity, taxonomy_of("emoji-subgroups").similarity
+    groups, subgroups = (taxonomy_of(f"emoji-{level}")[0] for level in ("groups", "subgroups"))
     assert np.unique(groups.round(9)).tolist() == pytest.approx([(1 / 3 + 1 / 2) / 2, 1])
     assert len(np.unique(subgroups.round(9))) == 3
     assert semantic_alignment(np.eye(len(groups)), np.arange(len(groups)), groups).value == 1
@@ -72,26 +71,20 @@ def test_breeds_superclasses_stand_in_its_own_hierarchy(downloads, monkeypatch):
     edges = "root>a root>b a>c a>d b>e c>1 c>2 d>3 d>4 e>5 e>6"
     pairs = [tuple(breeds.ROOT if node == "root" else node for node in one.split(">")) for one in edges.split()]
     shifted_trees.plant_hierarchy(downloads / "breeds", pairs, list("123456"), {breeds.ROOT: "thing"})
-    found = taxonomy_of("living17")
+    similarity, tree = taxonomy_of("living17")
     near, far = (1 / (1 + 2) + 2 * 2 / (2 + 2 * 2)) / 2, (1 / (1 + 4) + 2 * 1 / (4 + 2 * 1)) / 2
-    assert found.similarity == pytest.approx(np.array([[1, near, far], [near, 1, far], [far, far, 1]]))
-    assert "BREEDS" in found.name
+    assert similarity == pytest.approx(np.array([[1, near, far], [near, 1, far], [far, far, 1]]))
+    assert "BREEDS" in tree
 
 
-def test_imagenet_200_has_the_wordnet_ids_of_imagenet_r(downloads, monkeypatch):
+def test_imagenet_200_and_folders_called_by_wordnet_ids_stand_in_wordnet(downloads, monkeypatch):
     for name in ("imagenet", "imagenet-r"):
         trees.plant(downloads, name)
-    monkeypatch.setattr(unit, "find_wordnet", object)
-    monkeypatch.setattr(unit, "wordnet_similarity", lambda ids, nouns: ids)
-    assert list(taxonomy_of("imagenet-200").similarity) == sorted(trees.SUBSETS["imagenet-r"])
-
-
-def test_folders_called_by_wordnet_ids_stand_in_wordnet(downloads, monkeypatch):
     plant_folders(downloads / "mine", ("n01443537", "n01440764"))
     monkeypatch.setattr(unit, "find_wordnet", object)
     monkeypatch.setattr(unit, "wordnet_similarity", lambda ids, nouns: ids)
-    found = taxonomy_of(str(downloads / "mine"))
-    assert (found.similarity, found.name) == (("n01440764", "n01443537"), "WordNet 3.0")
+    assert list(taxonomy_of("imagenet-200")[0]) == sorted(trees.SUBSETS["imagenet-r"])
+    assert taxonomy_of(str(downloads / "mine")) == (("n01440764", "n01443537"), "WordNet 3.0")
 
 
 def plant_folders(root, names):
@@ -102,7 +95,8 @@ def plant_folders(root, names):
 
 def test_no_taxonomy_says_why(tmp_path):
     plant_folders(tmp_path, ("n01440764", "goldfish"))
-    assert "no taxonomy" in taxonomy_of(str(tmp_path)).reason and taxonomy_of(str(tmp_path)).name is None
+    similarity, reason = taxonomy_of(str(tmp_path))
+    assert similarity is None and "no taxonomy" in reason
 
 
 OUTPUTS = "openworld.evaluations.model_outputs:ModelOutputs"
@@ -206,20 +200,6 @@ def test_settings_are_written_out_and_none_has_a_word():
     assert whole.facts()["settings"]["rule"] is None and whole.resolved("CLIP") == whole
     assert isinstance(EstimatorSpec("MaNo").build(), ScoreRegression) and EstimatorSpec("MaNo").is_score
     assert EstimatorSpec("SoftmaxCorr", settings={"frequencies": "reference"}).needs == ("reference",)
-
-
-def test_a_model_with_fewer_checkpoints_takes_part_with_its_last(shapes):
-    common = {"recipe": {"epochs": 3, "side": 28}}
-    models = [{"architecture": "convnet", "checkpoints": [1, 2, 3], **common}]
-    models += [{"architecture": "resnet-8", "checkpoints": [3], **common}]
-    given = {"protocol": "accuracy-estimation", "sources": [{"dataset": str(shapes)}], "models": models, "seeds": [4]}
-    planned = tasks(read_protocol(given | {"corruptions": ["fog"]}))
-    assert [[one.epoch for one in task.partners] for task in planned] == [[3], [3], [3], [1]]
-    assert (
-        len({each.training for each in planned[0].everyone.values()}) == 2
-        and planned[0].is_first
-        and not planned[1].is_first
-    )
 
 
 def test_details_are_small():

@@ -1,5 +1,7 @@
 """What a run of accuracy estimation shows: every form, where numbers stand, marks, the verdict, and its own charts."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -9,10 +11,12 @@ from openworld.label_free.benchmark.arrays import RunArrays
 from openworld.label_free.benchmark.figures import ModelGroups, alignment_gap
 from openworld.label_free.benchmark.report import report
 from openworld.report.layout.layout import REST
+from openworld.results import RunFolder
 from openworld.testing import check_report
 from openworld.testing._reports import _shows_every_number_once
 
 SMALL = {"models": ("convnet",), "epochs": (5,), "corruptions": ("fog",), "severities": (1, 5)}
+SMALL |= {"methods": {name: (name, None, {}, seen, 0.02) for name, seen in (("AC", 0.3), ("COTT", 0.9), ("DoC", 0.35))}}
 
 
 @pytest.fixture(scope="module")
@@ -37,12 +41,18 @@ def headings(story):
     return [section.heading for section in story.page.sections]
 
 
-def test_every_form_can_be_made(make_estimates_folder):
-    check_report(read_report(make_estimates_folder(**SMALL)))
+@pytest.fixture(scope="module")
+def small_folder(make_estimates_folder):
+    return make_estimates_folder(**SMALL)
+
+
+def test_every_form_can_be_made(small_folder):
+    check_report(read_report(small_folder))
 
 
 @pytest.mark.parametrize(
-    "options", [{"intervals": True}, {"aligned": False, "models": ("convnet",), "corruptions": ()}]
+    "options",
+    [{"intervals": True, "epochs": (5,)}, {"aligned": False, "models": ("convnet",), "corruptions": ()}],
 )
 def test_every_number_and_test_stands_once(options, make_estimates):
     story = report(make_estimates(**options))
@@ -90,9 +100,9 @@ def test_a_threshold_s_cost_stands_beside_its_twin(run_story):
     assert "FRAP, no threshold, against FRAP" in cells_of(run_story, "threshold")
 
 
-def test_two_runs_are_compared_by_seed(make_estimates_folder):
-    found = compare_runs(make_estimates_folder(**SMALL), make_estimates_folder(**SMALL | {"epochs": (10,)}))
-    assert {pair.first.metric.key for pair in found.pairs} == {"absolute_error"} and len(found.pairs) == 3 * 11
+def test_two_runs_are_compared_by_seed(small_folder, make_estimates_folder):
+    found = compare_runs(small_folder, make_estimates_folder(**SMALL | {"epochs": (10,)}))
+    assert {pair.first.metric.key for pair in found.pairs} == {"absolute_error"} and len(found.pairs) == 3 * 3
     assert all(pair.comparison.p is not None for pair in found.pairs)
 
 
@@ -104,7 +114,7 @@ def test_a_chart_per_line_of_calibration_errors_by_temperature(run_story, arrays
         name, line = row["line"].split(", ", 1)
         means = [
             np.mean([target.ece[name][row["temperature"]] for of_model in targets
-                     for target in of_model if target.row == each])
+                     for target in of_model if target.condition.row == each])
             for each in ([line] if line in arrays.rows else arrays.rows)
         ]  # fmt: skip
         assert row["expected_calibration_error"] == pytest.approx(np.mean(means))
@@ -128,10 +138,9 @@ def test_nearness_in_meaning_by_kind_of_shift(arrays, targets):
     assert [chart.title for chart in apart.charts[:2]] == titles
     natural, synthetic = ([dots for group in chart.groups for dots in group.points] for chart in apart.charts[:2])
     assert sorted(natural + synthetic) == sorted(dots for group in whole.charts[0].groups for dots in group.points)
-    expected = [
-        (target.alignment["fused with CLIP"] - target.alignment["base"], target.alignment["fused with CLIP"] - 0.6)
-        for of_model in targets for target in of_model if target.kind == "natural"
-    ]  # fmt: skip
+    near = [target.alignment for unit in targets for target in unit if target.condition.kind == "natural"]
+    fused, alone = (np.array([each[name] for each in near]) for name in ("fused with CLIP", "classifiers"))
+    expected = zip(fused - alone, fused - 0.6, strict=True)
     assert np.array(sorted(natural)) == pytest.approx(np.array(sorted(expected)))
     assert apart.rows() == whole.rows()
 
@@ -154,3 +163,29 @@ def test_dots_are_averaged_only_as_far_as_the_page_needs(arrays, monkeypatch):
     assert groups.text == ", mean over its seeds and checkpoints" and len(groups.places) == 2
     first = [place for place, model in enumerate(arrays.models) if model.name == arrays.models[0].name]
     assert groups.mean(arrays.accuracy)[0, 0] == pytest.approx(arrays.accuracy[first, 0].mean())
+
+
+@pytest.fixture(scope="module")
+def seen(estimates_folder):
+    return SimpleNamespace(source=RunArrays(RunFolder.read(estimates_folder)))
+
+
+def test_every_condition_is_shown_with_what_is_right_there(seen, arrays):
+    (album,) = figures.albums(seen)
+    natural, synthetic = album.parts
+    assert (natural.heading, len(natural.images), len(synthetic.images)) == ("Emoji, natural", 3, 12)
+    first = natural.images[0]
+    assert first.name == "twemoji" and first.caption == f"{100 * arrays.accuracy[:, 0].mean():.1f}\u00a0% right"
+    assert first.address.startswith("data:image/png;base64,") and "severity" not in album.caption
+
+
+@pytest.mark.parametrize(("room", "shown", "said"), [(15, 15, ""), (14, 7, "severity 5 is shown"), (6, 3, "none")])
+def test_severities_are_left_out_where_images_weigh_too_much(seen, monkeypatch, room, shown, said):
+    size = len(figures.albums(seen)[0].parts[0].images[0].address)
+    monkeypatch.setattr(figures, "BYTES", size * room)
+    (album,) = figures.albums(seen)
+    assert sum(len(part.images) for part in album.parts) == shown and said in album.caption
+
+
+def test_a_run_without_images_has_no_album(estimates):
+    assert figures.albums(SimpleNamespace(source=RunArrays(estimates))) == ()

@@ -4,9 +4,12 @@ import numpy as np
 import pytest
 from made_units import find_comparison
 
-from openworld.label_free.benchmark.arrays import AVERAGE
+import openworld
+from openworld import OpenworldError
+from openworld.label_free.benchmark.arrays import AVERAGE, Method, RunArrays
 from openworld.label_free.benchmark.cards import CLASSIFIERS
-from openworld.label_free.benchmark.results import ALL, best, is_complete, read_results
+from openworld.label_free.benchmark.results import ALL, best, is_complete, read_results, threshold_pairs
+from openworld.results import RunFolder
 
 NUMBERS = ("absolute_error", "median_absolute_error", "largest_absolute_error")
 NATURAL, SYNTHETIC = "Emoji, natural", "Emoji, synthetic"
@@ -41,10 +44,10 @@ def test_a_brute_force_twin(found, arrays, targets):
     for row in arrays.rows:
         for label in arrays.labels:
             sizes = [
-                abs((1 - target.estimates[label]["error"]) - target.accuracy)
+                abs(target.estimates[label].accuracy - target.accuracy)
                 for of_model in targets
                 for target in of_model
-                if target.row == row and target.estimates[label]["error"] is not None
+                if target.condition.row == row and target.estimates[label].error is not None
             ]
             numbers = [found.value(label, metric, images=row).value for metric in NUMBERS]
             assert numbers == pytest.approx([np.mean(sizes), np.median(sizes), max(sizes)])
@@ -73,11 +76,6 @@ def test_a_method_that_never_spoke_has_no_number_but_a_reason(handmade):
     assert find_comparison(found.comparisons, "ALine-S", "AC").reason == "one of the two gave no estimate"
 
 
-def test_equal_errors_share_the_first_place(handmade):
-    found, arrays = read_results(handmade({"a": ("one", 0.8, {"AC": 0.1, "COT": 0.1})}))
-    assert best(found, arrays, "one") == ("AC", "COT")
-
-
 def test_every_method_is_tested_against_the_baseline_in_every_line_and_against_the_best(found, arrays):
     for line in arrays.lines:
         others = {"AC", "FRAP"} if line == AVERAGE else {"AC"}
@@ -94,11 +92,11 @@ def test_every_estimate_stands_beside_the_truth(found, arrays, targets):
     first = targets[0][0]
     place = arrays.conditions[0].place | arrays.models[0].place | {"seed": arrays.models[0].seed}
     assert found.value("", "true_accuracy", **place).value == first.accuracy
-    assert found.value("AC", "estimated_accuracy", **place).value == 1 - first.estimates["AC"]["error"]
+    assert found.value("AC", "estimated_accuracy", **place).value == first.estimates["AC"].accuracy
 
 
 def test_intervals_of_single_estimates_are_compared_with_the_truth(make_estimates):
-    found, arrays = read_results(make_estimates(intervals=True))
+    found, arrays = read_results(make_estimates(intervals=True, models=("convnet",), epochs=(5,)))
     held = np.mean(np.abs(arrays.signed_error[0]) <= 0.03 + 1e-12)
     assert found.value("AC", "interval_coverage").value == pytest.approx(held)
     assert found.value("AC", "interval_width").value == pytest.approx(0.06)
@@ -106,7 +104,7 @@ def test_intervals_of_single_estimates_are_compared_with_the_truth(make_estimate
 
 def test_calibration_of_judged_and_reference_models(found, arrays, targets):
     every = [target for of_model in targets for target in of_model]
-    scaled = [target.ece["base"]["scaled"] for target in every if target.kind == "natural"]
+    scaled = [target.ece[CLASSIFIERS]["scaled"] for target in every if target.condition.kind == "natural"]
     assert found.value(
         CLASSIFIERS, "expected_calibration_error", images=NATURAL, calibration="scaled"
     ).value == pytest.approx(np.mean(scaled))
@@ -121,9 +119,9 @@ def test_calibration_of_judged_and_reference_models(found, arrays, targets):
 
 
 def test_gains_of_fusing(found, targets):
-    scores = [target.alignment for of_model in targets for target in of_model if target.kind == "natural"]
+    scores = [target.alignment for of_model in targets for target in of_model if target.condition.kind == "natural"]
     gain = found.value("fused with CLIP", "semantic_alignment_gain", images=NATURAL, baseline=CLASSIFIERS).value
-    assert gain == pytest.approx(np.mean([score["fused with CLIP"] - score["base"] for score in scores]))
+    assert gain == pytest.approx(np.mean([score["fused with CLIP"] - score[CLASSIFIERS] for score in scores]))
     share = found.value("fused with CLIP", "share_of_gains", images=NATURAL, baseline="CLIP").value
     assert share == pytest.approx(np.mean([score["fused with CLIP"] > score["CLIP"] for score in scores]))
 
@@ -143,7 +141,38 @@ def test_models_are_means_over_their_seeds(found, arrays):
     assert found.value("", "true_accuracy", images=NATURAL, **place).value == pytest.approx(mean)
 
 
-def test_what_a_run_does_not_measure_is_no_row(handmade):
-    found = read_results(handmade({"a": ("one", 0.8, {"AC": 0.1, "COT": 0.3})}))[0]
-    absent = ("semantic_alignment", "fit_seconds", "interval_coverage", "threshold_cost", "absolute_error_at_severity")
-    assert not [metric for metric in absent if len(found.where(metric=metric))]
+def test_rows_become_arrays(estimates_folder, arrays, targets):
+    read = RunArrays(RunFolder.read(estimates_folder))
+    assert read.estimated.shape == (11, 8, 15) and read.accuracy.shape == (8, 15)
+    np.testing.assert_array_equal(read.estimated, arrays.estimated)
+    np.testing.assert_array_equal(read.accuracy, arrays.accuracy)
+    assert read.lines == ("Emoji, natural", "Emoji, synthetic", "Average")
+    assert read.seeds == (0, 1) and read.baseline == "AC" and read.references == ("CLIP", "dirichlet")
+    target = targets[3][4]
+    assert read.accuracy[3, 4] == target.accuracy and read.estimated[0, 3, 4] == target.estimates["AC"].accuracy
+
+
+def test_a_single_line_has_no_average_and_what_a_method_could_not_say_is_nan(smallest, arrays):
+    assert RunArrays(smallest).lines == ("Emoji, natural",)
+    silent, place = np.isnan(arrays.estimated), arrays.labels.index("ALine-S")
+    assert silent[place].any() and not np.delete(silent, place, axis=0).any()
+
+
+def test_models_may_have_seen_different_conditions(handmade):
+    arrays = RunArrays(handmade({"a": ("row", 0.6, {"AC": 0.1})}, {"b": ("row", 0.5, {"AC": 0.2})}))
+    assert [condition.name for condition in arrays.conditions] == ["a", "b"]
+    assert np.isfinite(arrays.accuracy).tolist() == [[True, False], [False, True]]
+
+
+def test_pairs_with_and_without_threshold(arrays):
+    assert threshold_pairs(arrays.methods) == (("FRAP", "FRAP, no threshold"),)
+    written_out = Method("a", "RAP", "CLIP", {"rule": "midpoint", "calibrate": True})
+    bare = Method("b", "RAP", "CLIP", {"rule": None})
+    assert threshold_pairs((written_out, bare)) == (("a", "b"),)
+    assert threshold_pairs((written_out, Method("b", "RAP", "SigLIP", {"rule": None}))) == ()
+
+
+def test_records_of_another_evaluation_are_refused(tmp_path):
+    openworld.score({"side": ["base", "new"] * 4, "score": np.arange(8.0), "correct": [1] * 8}, tmp_path / "run")
+    with pytest.raises(OpenworldError, match="of another kind"):
+        RunArrays(RunFolder.read(tmp_path / "run"))

@@ -12,9 +12,8 @@ from openworld import OpenworldError, backbones, classifiers, datasets
 from openworld.datasets.appearance import appearance
 from openworld.label_free.estimate import scoring
 from openworld.label_free.estimate.estimation import estimate_accuracy
-from openworld.label_free.estimate.models import scoring_model
 from openworld.label_free.estimate.reading import open_table
-from openworld.label_free.estimate.scoring import made_of, write_scores
+from openworld.label_free.estimate.scoring import made_of, scoring_model, write_scores
 from openworld.label_free.settings import Settings
 from openworld.learners.engine.text_bank import cosine_logits
 from openworld.learners.engine.text_features import encode_names
@@ -125,13 +124,13 @@ DIFFERENT = {  # what is changed in (images, model, labelled)
 }
 
 
-@pytest.mark.parametrize("what", DIFFERENT)
-def test_other_inputs_never_use_scores_again(what, folder, classifier):
+def test_other_inputs_never_use_scores_again(folder, classifier):
     images = labelled_images(str(folder / "by class"))
     model = scoring_model(str(classifier), None, SENTENCE, "cpu", scaled=True)
     made = made_of(images, {"logits": model})
-    other, changed, labelled = DIFFERENT[what](images, model)
-    assert made != made_of(other, {"logits": changed}, labelled=labelled)
+    for what, change in DIFFERENT.items():
+        other, changed, labelled = change(images, model)
+        assert made != made_of(other, {"logits": changed}, labelled=labelled), what
     assert made == made_of(labelled_images(str(folder / "by class")), {"logits": model})
 
 
@@ -141,12 +140,6 @@ def test_another_image_under_the_same_name_is_another_target(folder, tmp_path):
     before, again = (target_images(str(tmp_path / "loose"), ("cat",))[0].fingerprint for _ in range(2))
     shutil.copy(first, second)
     assert before == again != target_images(str(tmp_path / "loose"), ("cat",))[0].fingerprint
-
-
-def scores_of(where, classifier, path):
-    model = scoring_model(str(classifier), None, SENTENCE, "cpu", scaled=True)
-    write_scores(labelled_images(str(where)), {"logits": model}, path)
-    return open_table([path])
 
 
 def test_a_source_that_the_model_was_trained_on_is_said(folder, classifier, tmp_path):
@@ -160,10 +153,10 @@ def test_a_source_that_the_model_was_trained_on_is_said(folder, classifier, tmp_
             Image.open(path).save(tmp_path / "copies" / name / f"{path.stem}.jpg", quality=90)
         for number in np.flatnonzero(rest.labels == label)[4:9]:
             rest.image(int(number)).save(tmp_path / "others" / name / f"{number}.png")
-    target = scores_of(tmp_path / "others", classifier, tmp_path / "target.parquet")
-    said = {}
-    for place in (folder / "by class", tmp_path / "copies", tmp_path / "others"):
-        source = scores_of(place, classifier, tmp_path / "source.parquet")
+    models, said = {"logits": scoring_model(str(classifier), None, SENTENCE, "cpu", scaled=True)}, {}
+    for place in (tmp_path / "others", folder / "by class", tmp_path / "copies"):
+        write_scores(labelled_images(str(place)), models, tmp_path / f"{place.name}.parquet")
+        source, target = (open_table([tmp_path / f"{name}.parquet"]) for name in (place.name, "others"))
         found = estimate_accuracy(source, target, Settings(estimators=("AC",))).warnings
         said[place.name] = "\n".join(one for one in found if "seen_in_training" in one)
     assert "trained on 32 of the 32 source images" in said["by class"]
@@ -216,3 +209,35 @@ def test_models_that_will_not_do(classifier):
         scoring_model(str(classifier), ("cat", "dog"), SENTENCE, "cpu", scaled=True)
     with pytest.raises(OpenworldError, match="must hold {} once"):
         scoring_model("embedded", ("cat", "dog"), "a photo", "cpu", scaled=True)
+
+
+@pytest.fixture(scope="module")
+def images():
+    every = datasets.load("emoji-groups", domain="noto", part="test")
+    return every.subset(range(0, len(every), 20))
+
+
+def test_copies_are_of_four_families_mild_and_strong(images, monkeypatch):
+    monkeypatch.setattr(scoring, "MOST", 5)
+    copies = list(scoring.corrupted_copies(images, 0))
+    assert len(copies) == 16 and {family for family, _ in copies} == {"noise", "blur", "weather", "digital"}
+    assert len({copy.domain for _, copy in copies}) == 16
+    first, *others = (copy for _, copy in copies)
+    assert len(first) == 5 and all(np.array_equal(first.labels, one.labels) for one in others)
+    assert len({one.fingerprint for one in (first, *others)}) == 16
+    other = next(scoring.corrupted_copies(images, 1))[1]
+    assert other.fingerprint != first.fingerprint
+    again = next(scoring.corrupted_copies(images, 0))[1]
+    assert np.array_equal(np.asarray(first.image(2)), np.asarray(again.image(2)))
+
+
+def test_families_are_those_of_the_corruptions():
+    from openworld.datasets.corruptions import CORRUPTIONS
+
+    for family, names in scoring.FAMILIES.items():
+        assert {CORRUPTIONS[name].group for name in names} == {family}
+
+
+@pytest.mark.parametrize(("size", "expected"), [((600, 512), (300, 256)), ((300, 100), (300, 100))])
+def test_large_images_are_scaled_down_first(size, expected):
+    assert scoring.read_at_most(lambda index: Image.new("L", size), 0).size == expected

@@ -86,57 +86,49 @@ def test_no_number_is_an_answer():
         assert words in sentences(replace(found, target=ScoredSet("live.npz", 900, 3, true)))[-1]
 
 
-def test_what_would_settle_it():
-    said = sentences(estimate_of(0.8))[-1]
-    assert "246 labels of images drawn at random would give the accuracy to within 5 points" in said
-    signs = ShiftSigns((ShiftSign("outputs", 0.4, 0.0),), 0.06)
-    seen, shifted = ({"signs": signs, "rule": rule} for rule in ("no shift", "mild"))
-    learned = Quote("COT", 0.8, 0.7, 0.9, "learned on them")
-    for quote, rest, words in (
-        (quote_of(0.8), {}, "not how wrong the method is"),
-        (replace(quote_of(0.8), **seen), {}, "the fall that so many images would not show"),
-        (replace(quote_of(0.8), **shifted), {}, "labelled shifts of other models"),
-        (replace(learned, **shifted), {"learned_quote": learned}, "your labelled shifts"),
-    ):
-        assert words in sentences(estimate_of(0.8, quote=quote, **rest))[-1]
-    few = estimate_of(0.8, target=ScoredSet("live.npz", 60, 3))
-    assert sentences(few)[-1] == "So few images are best labelled, all of them."
+SIGNS = ShiftSigns((ShiftSign("outputs", 0.4, 0.0),), 0.06)
+LEARNED = Quote("COT", 0.8, 0.7, 0.9, "learned on them", SIGNS, "mild")
+WHOLE = estimate_of(0.7, alert=0.8, false_alarms=0.05, alarm=Alarm(0.7, 2.5, 1.7, True, 0.766, 0.8))
+CUT = watched(estimate_of(0.7, chunks=chunks_of(0.8, 0.6, 0.7)), 0.65, "2024-01-02")
+SAID = {
+    "246 labels of images drawn at random would give the accuracy to within 5 points": estimate_of(0.8),
+    "not how wrong the method is": estimate_of(0.8),
+    "the fall that so many images would not show": estimate_of(
+        0.8, quote=replace(quote_of(0.8), signs=SIGNS, rule="no shift")
+    ),
+    "labelled shifts of other models": estimate_of(0.8, quote=replace(quote_of(0.8), signs=SIGNS, rule="mild")),
+    "your labelled shifts": estimate_of(0.8, quote=LEARNED, learned_quote=LEARNED),
+    "So few images are best labelled, all of them.": estimate_of(0.8, target=ScoredSet("live.npz", 60, 3)),
+    "Estimated accuracy on live.npz (900 images): 80.0 % by COTT, without an interval.": estimate_of(
+        0.8, quote=replace(quote_of(0.8), low=0.8, high=0.8)
+    ),
+    "72.0 %, so that COTT is off by +8.0 points; nearest is ATC-MC (−2.0).": estimate_of(
+        0.8, 0.7, target=ScoredSet("live.npz", 900, 3, 0.72)
+    ),
+    "(total variation 0.50; chance makes 0.10)": estimate_of(0.4, 0.8, shift=ClassShift(0.5, 0.1)),
+    "Over 3 chunks the accuracy runs from 60.0 % (2024-01-02) to 80.0 % (2024-01-01).": CUT,
+    "Accuracy alarm: below 65.0 % in 1 chunk, 2024-01-02. It is raised by one chunk below 40.0 % or by many chunks "
+    "below 50.0 %, and by chance in 5 % of years of 365 chunks": CUT,
+    "No accuracy alarm at 10.0 %": watched(CUT, 0.1),
+    "Accuracy alarm: it is below 80.0 %. It is raised by an accuracy below 76.6 %": WHOLE,
+    "No accuracy alarm at 80.0 %. It is raised by no accuracy that so few images can show": replace(
+        WHOLE, alarm=replace(WHOLE.alarm, standing=False, alone=-0.1)
+    ),
+    "The source itself is below the alert": replace(WHOLE, alert=0.95),
+}
+NOT_SAID = {
+    "methods say": estimate_of(0.8),  # one agrees with nobody
+    "total variation": estimate_of(0.4, 0.8, shift=ClassShift(0.12, 0.1)),
+    "The source itself is below the alert": replace(WHOLE, alert=0.85),
+}
 
 
-def test_what_a_number_lacks_and_what_labels_and_shares_say():
-    bare = sentences(estimate_of(0.8, quote=replace(quote_of(0.8), low=0.8, high=0.8)))[0]
-    assert bare == "Estimated accuracy on live.npz (900 images): 80.0 % by COTT, without an interval."
-    assert not any("methods say" in each for each in sentences(estimate_of(0.8)))  # one agrees with nobody
-    labelled = sentences(estimate_of(0.8, 0.7, target=ScoredSet("live.npz", 900, 3, 0.72)))[-1]
-    assert labelled.endswith("72.0 %, so that COTT is off by +8.0 points; nearest is ATC-MC (−2.0).")
-    for distance, moved in ((0.5, True), (0.12, False)):
-        words = " ".join(sentences(estimate_of(0.4, 0.8, shift=ClassShift(distance, 0.1))))
-        assert ("(total variation 0.50; chance makes 0.10)" in words) is moved
-
-
-def test_over_time_and_the_alert():
-    found = watched(estimate_of(0.7, chunks=chunks_of(0.8, 0.6, 0.7)), 0.65, "2024-01-02")
-    assert found.alerts == ("2024-01-02",)
-    words = " ".join(sentences(found))
-    assert "Over 3 chunks the accuracy runs from 60.0 % (2024-01-02) to 80.0 % (2024-01-01)." in words
-    assert (
-        "Accuracy alarm: below 65.0 % in 1 chunk, 2024-01-02. It is raised by one chunk below 40.0 % or by many chunks "
-        "below 50.0 %" in words
-    )
-    assert "5 % of years of 365 chunks" in words
-    assert "No accuracy alarm at 10.0 %" in " ".join(sentences(watched(found, 0.1)))
-
-
-def test_the_alert_of_a_target_that_is_not_cut():
-    whole = estimate_of(0.7, alert=0.8, false_alarms=0.05, alarm=Alarm(0.7, 2.5, 1.7, True, 0.766, 0.8))
-    assert whole.alerts == ("live.npz",)
-    assert "Accuracy alarm: it is below 80.0 %. It is raised by an accuracy below 76.6 %" in " ".join(sentences(whole))
-    for level, beside in ((0.95, True), (0.85, False)):
-        assert ("The source itself is below the alert" in " ".join(sentences(replace(whole, alert=level)))) is beside
-    healthy = replace(whole, alarm=replace(whole.alarm, standing=False, alone=-0.1))
-    assert healthy.alerts == ()
-    words = " ".join(sentences(healthy))
-    assert "No accuracy alarm at 80.0 %. It is raised by no accuracy that so few images can show" in words
+def test_what_sentences_say_of_every_kind_of_finding():
+    for words, found in SAID.items():
+        assert words in " ".join(sentences(found))
+    for words, found in NOT_SAID.items():
+        assert words not in " ".join(sentences(found))
+    assert CUT.alerts == ("2024-01-02",) and WHOLE.alerts == ("live.npz",)
 
 
 @pytest.fixture

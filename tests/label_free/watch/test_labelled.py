@@ -14,8 +14,7 @@ from openworld.core.errors import OpenworldError
 from openworld.label_free.estimate.command import estimate
 from openworld.label_free.watch import command, following
 from openworld.label_free.watch.exports import append_lines
-from openworld.label_free.watch.fitted import read_watch
-from openworld.label_free.watch.state import read_state
+from openworld.label_free.watch.state import read_state, read_watch
 from openworld.tables.files import scores_of
 
 pytestmark = pytest.mark.base
@@ -102,12 +101,12 @@ def test_late_labels_say_what_an_estimate_of_all_days_with_these_labels_says(fit
 def test_a_sheet_is_read_once_whatever_file_says_it(fitted, folder, tmp_path):
     labels = sheet(tmp_path / "late.csv", 1, draw(60))
     first, whole = watch(fitted, folder, labels=labels), kept(folder)
-    assert not first.found.labels.again and "late.csv: 60 labels" in " ".join(first.text)
+    assert not first.found.labels_again and "late.csv: 60 labels" in " ".join(first.text)
     columns = {name: np.array([row[name] for row in read_sheet(labels)]) for name in ("path", "label")}
     columns["inclusion"] = np.full(60, 0.4)
     for again in (labels, scores_of(columns, "again")):
         report = watch(fitted, folder, labels=again)
-        assert report.found.labels.again and "nothing is counted twice" in " ".join(report.text)
+        assert report.found.labels_again and "nothing is counted twice" in " ".join(report.text)
         assert kept(folder) == whole
 
 
@@ -137,7 +136,7 @@ def test_lines_are_mended_wherever_a_call_was_killed(fitted, folder, tmp_path):
     state, whole = read_state(folder / "state", read_watch(fitted)), (folder / "lines").read_bytes()
     numbers = [(line.get("sheet"), line["number"]) for line in lines(folder)]
     assert numbers == [(None, 0), (None, 1), (0, 0), (0, 1), (1, 0), (None, 2)]
-    for size in range(whole.index(b"\n") + 1, len(whole), 197):
+    for size in range(whole.index(b"\n") + 1, len(whole), 397):
         (folder / "lines").write_bytes(whole[:size])
         append_lines(folder / "lines", state, "state", state.records[2:], state.sheets[1])
         assert (folder / "lines").read_bytes() == whole
@@ -193,7 +192,7 @@ def test_names_that_begin_anew_every_day_need_rows_and_are_proposed_by_rows(fitt
     columns["label"] = [TRUTH[1].labels[int(row["row"]) - 150] for row in rows]
     columns["inclusion"] = [float(row["inclusion"]) for row in rows]
     late = scores_of({name: np.array(column) for name, column in columns.items()}, "late")
-    (found,) = watch(fitted, tmp_path, labels=late).found.labels.sheet.found
+    (found,) = watch(fitted, tmp_path, labels=late).found.labels.found
     assert found[0] == 1 and found[1].n == len(rows)
 
 
@@ -216,7 +215,7 @@ def test_periods_no_longer_kept_are_left_out_or_refused(fitted, folder, tmp_path
     with old.open("a") as file:
         file.writelines(f"1/{row},{TRUTH[1].labels[row]},0.4\n" for row in draw(50))
     report = watch(fitted, folder, labels=old)
-    assert [number for number, _ in report.found.labels.sheet.found] == [1]
+    assert [number for number, _ in report.found.labels.found] == [1]
     assert "60 labels left out" in " ".join(report.text)
 
 

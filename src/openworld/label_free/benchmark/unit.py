@@ -6,7 +6,7 @@ emoji.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from functools import lru_cache
 from itertools import pairwise
 from typing import Any
@@ -54,7 +54,7 @@ def evaluate(task, machine: Machine) -> UnitResult:
         images.corruption: answers(task, images, machine, labelled=True, alone=True) for images in spec.labelled_shifts
     }
     fits = fit_all(spec.estimators, source, shifts)
-    scale, similarity = temperature_of(source.any).value, taxonomy_of(spec.sources[0].dataset).similarity
+    scale, similarity = temperature_of(source.any).value, taxonomy_of(spec.sources[0].dataset)[0]
     model = {"model": spec.models[task.model].label, "epoch": task.judged.epoch}
     numbers = [(cards.SOURCE_ACCURACY, {}, source.accuracy), (cards.TEMPERATURE, {}, scale)]
     numbers += [(cards.CALIBRATION, {"calibration": kind}, error) for kind, error in _own_errors(source, scale).items()]
@@ -178,7 +178,8 @@ def _error(logits: np.ndarray, scale: float, labels: np.ndarray) -> float:
 
 
 def _facts(task, source: Answers, machine: Machine) -> dict[str, Any]:
-    spec, classifier, taxonomy = task.spec, task.judged.load(machine), taxonomy_of(task.spec.sources[0].dataset)
+    spec, classifier = task.spec, task.judged.load(machine)
+    similarity, tree = taxonomy_of(spec.sources[0].dataset)
     history = classifier.history if task.judged.training else ()
     return {
         "protocol": NAME,
@@ -194,7 +195,7 @@ def _facts(task, source: Answers, machine: Machine) -> dict[str, Any]:
         "source_mistakes": source.any.mistakes,
         "estimators": [estimator.facts() for estimator in spec.estimators],
         "left_out": spec.left_out,
-        "taxonomy": {"name": taxonomy.name, "reason": taxonomy.reason},
+        "taxonomy": {"name": None, "reason": tree} if similarity is None else {"name": tree, "reason": None},
         "conditions": [condition.facts for condition in spec.conditions],
     }
 
@@ -243,33 +244,23 @@ def _reference_examples(task, target: Answers, scale: float, machine: Machine) -
             }
 
 
-@dataclass(frozen=True, eq=False)
-class Taxonomy:
-    """Similarity float64[C, C] of classes, and whose tree it is; None with the reason where there is none."""
-
-    similarity: np.ndarray | None
-    name: str | None = None
-    reason: str | None = None
-
-
 @lru_cache(maxsize=4)
-def taxonomy_of(dataset: str) -> Taxonomy:
-    """Return the taxonomy of a data set's classes."""
+def taxonomy_of(dataset: str) -> tuple[np.ndarray | None, str]:
+    """Return the similarity float64[C, C] of a data set's classes and whose tree it is; or None and the reason."""
     if dataset.startswith(EMOJI):
-        return Taxonomy(_of_emoji(dataset.removeprefix(EMOJI)), "Unicode's groups and subgroups of emoji")
+        return _of_emoji(dataset.removeprefix(EMOJI)), "Unicode's groups and subgroups of emoji"
     if dataset in breeds.TASKS:
         folder = find_root(None) / SHIFTED[dataset].folder
         above, hierarchy = read_edges(folder / "class_hierarchy.txt"), breeds.Hierarchy(folder)
         nodes = [superclass.node for superclass in breeds.superclasses(breeds.TASKS[dataset], hierarchy)]
-        similarity = taxonomy_similarity(nodes, lambda node: above.get(node, ()))
-        return Taxonomy(similarity, "the hierarchy of BREEDS")
+        return taxonomy_similarity(nodes, lambda node: above.get(node, ())), "the hierarchy of BREEDS"
     ids = _wordnet_ids(NAMED_LIKE.get(dataset, dataset))
     if not ids:
-        return Taxonomy(None, reason=f"the classes of {dataset} stand in no taxonomy that is known here")
+        return None, f"the classes of {dataset} stand in no taxonomy that is known here"
     nouns = find_wordnet()
     if nouns is None:
-        return Taxonomy(None, reason="WordNet 3.0 was not found: install Debian's wordnet-base, or set WNSEARCHDIR")
-    return Taxonomy(wordnet_similarity(ids, nouns), "WordNet 3.0")
+        return None, "WordNet 3.0 was not found: install Debian's wordnet-base, or set WNSEARCHDIR"
+    return wordnet_similarity(ids, nouns), "WordNet 3.0"
 
 
 def _wordnet_ids(dataset: str) -> tuple[str, ...]:

@@ -16,14 +16,13 @@ from openworld.core.plain_files import read_lines
 from openworld.core.progress import SILENT, Observer
 from openworld.datasets import ImageSet
 from openworld.datasets.names.class_names import class_names
+from openworld.label_free.estimate import levels_report
 from openworld.label_free.estimate import open_world as quality
 from openworld.label_free.estimate.accuracy_estimate import AccuracyEstimate
-from openworld.label_free.estimate.by_level import report as curve_report
-from openworld.label_free.estimate.by_level.estimation import estimate_curve
-from openworld.label_free.estimate.by_level.reading import read_scores
 from openworld.label_free.estimate.embedded import embedded_scores, is_embedded
 from openworld.label_free.estimate.estimation import estimate_accuracy
 from openworld.label_free.estimate.late_labels import ROW, SHEET, images_at_hand, read_late_labels, worksheet
+from openworld.label_free.estimate.levels import estimate_curve, read_scores
 from openworld.label_free.estimate.reading import (
     CORRUPTIONS,
     NamedShift,
@@ -212,7 +211,7 @@ def estimate_levels(
     source_scores = read_scores(source, classnames=classnames, title=_title(source))
     stream = read_scores(target, levels=levels, classnames=classnames or source_scores.names, title=_title(target))
     curve = estimate_curve(source_scores, stream, estimator, zero_shot, partial(observer.progress, total=None))
-    return curve_report.report(replace(curve, made={**made, **checksums(places)}))
+    return levels_report.report(replace(curve, made={**made, **checksums(places)}))
 
 
 def estimate_stream(

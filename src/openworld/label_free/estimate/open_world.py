@@ -6,7 +6,7 @@ are fractions in [0, 1]; None is a number that cannot be estimated.
 """
 
 import shlex
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -36,22 +36,12 @@ NO_ZERO_SHOT = (
 
 
 @dataclass(frozen=True)
-class StreamFacts:
-    """The labelled base images, or the stream."""
-
-    name: str
-    images: int
-    base_names: int
-    new_names: int
-    truth: Mapping[str, float | None] = field(default_factory=dict)  # quantity -> what labels say, where there are any
-
-
-@dataclass(frozen=True)
 class StreamQuality:
     """What `openworld estimate --open-world` says: bounds without a label, and which labels tell more."""
 
-    source: StreamFacts
-    target: StreamFacts
+    results: Results  # `images` says which image set a row is of
+    source: str
+    target: str
     bounds: StreamBounds
     new_share: float | None  # given from outside
     labels: int  # how many images to label
@@ -61,7 +51,7 @@ class StreamQuality:
 
     @property
     def unknown(self) -> tuple[str, ...]:
-        return () if self.bounds.openworld_auc is not None else (self.target.name,)
+        return () if self.bounds.openworld_auc is not None else (self.target,)
 
 
 def measure_quality(
@@ -103,9 +93,17 @@ def measure_quality(
     plan += f" --base-names {shlex.quote(base_names)}" if base_names else ""
     source_truth = {"base_accuracy": float(source.labels.base_right[labelled].mean())}
     truth = true_numbers(whole) if whole.labels is not None and whole.labels.named.all() else {}
-    sides = ((source, len(labelled), source_truth), (whole, len(whole), truth))
-    facts = [StreamFacts(one.name, n, len(one.base_names), len(one.new_names), truths) for one, n, truths in sides]
-    return StreamQuality(facts[0], facts[1], bounds, new_share, labels, plan, tuple(warnings))
+    rows = []
+    for place, stream, images, numbers in (
+        (SOURCE, source, len(labelled), source_truth),
+        (TARGET, whole, len(whole), truth),
+    ):
+        counts = {IMAGES: images, NAMES["base"]: len(stream.base_names), NAMES["new"]: len(stream.new_names)}
+        rows += [Result("", metric, Value(count), place) for metric, count in counts.items()]
+        for quantity, number in numbers.items():
+            rows.append(Result("truth", CARDS[quantity], value_or(number, "its labels do not say"), place))
+    results = Results("estimate", (*rows, *_of_bounds(bounds)))
+    return StreamQuality(results, source.name, whole.name, bounds, new_share, labels, plan, tuple(warnings))
 
 
 def outputs_of(stream: OpenWorldStream, rows: np.ndarray | None = None) -> OpenWorldOutputs:
@@ -197,20 +195,22 @@ LAYOUT = Layout(
 
 def report(quality: StreamQuality) -> Report:
     """Return all that is to be said of the open-world quality of a stream."""
-    target, source = quality.target, quality.source
+    counts = {row.metric: int(row.value.value or 0) for row in quality.results.where(images="target")}
+    source = quality.results.value("", IMAGES.key, **SOURCE).value
+    names = f"{counts[NAMES['base']]} base and {counts[NAMES['new']]} new names"
     brief = Brief(
-        results_of(quality),
+        quality.results,
         subtitle=(
-            f"{target.name}: {target.images:,} images, {target.base_names} base and {target.new_names} new names",
-            f"source {source.name}, {source.images:,} labelled base images",
+            f"{quality.target}: {counts[IMAGES]:,} images, {names}",
+            f"source {quality.source}, {source:,} labelled base images",
         ),
         words={"shares": {"what it is": WAYS}},
         sentences=tuple(sentences(quality)),
         warnings=tuple(f"Note: {warning}." for warning in quality.warnings),
     )
     facts = {
-        "source": source.name,
-        "target": target.name,
+        "source": quality.source,
+        "target": quality.target,
         "labels": quality.labels,
         "plan": quality.plan,
         "given_new_share": quality.new_share,
@@ -221,31 +221,25 @@ def report(quality: StreamQuality) -> Report:
     return LAYOUT.report(brief, made=quality.made, found=quality, facts=facts)
 
 
-def results_of(quality: StreamQuality) -> Results:
-    """Return all rows; `images` says which image set a row is of."""
-    numbers, bounds = [], quality.bounds
-    for place, facts in ((SOURCE, quality.source), (TARGET, quality.target)):
-        counts = {IMAGES: facts.images, NAMES["base"]: facts.base_names, NAMES["new"]: facts.new_names}
-        numbers += [("", metric, Value(count), place) for metric, count in counts.items()]
-        truth = ((CARDS[quantity], value_or(value, "its labels do not say")) for quantity, value in facts.truth.items())
-        numbers += [("truth", metric, value, place) for metric, value in truth]
+def _of_bounds(bounds: StreamBounds) -> Iterator[Result]:
+    """Yield the bounds, and the two shares that they rest on."""
     low, high = bounds.new_share or (None, None)
     for metric, number in ((MOST, bounds.openworld_auc), (LEAST_SHARE, low), (MOST_SHARE, high)):
-        numbers.append(("bounds", metric, value_or(number, bounds.reason), TARGET))
+        yield Result("bounds", metric, value_or(number, bounds.reason), TARGET)
     if bounds.shares is not None:
         shares = bounds.shares
-        by_scores = {NEW_SHARE: shares.by_best_bin, GAP: shares.gap}
         by_posterior = {NEW_SHARE: shares.by_posterior, MOVED: shares.confidence_moved}
         by_posterior[MOVED_ERROR] = shares.confidence_error
-        for entity, own in (("probabilities", by_posterior), ("scores", by_scores)):
-            numbers += [(entity, metric, Value(number), TARGET) for metric, number in own.items()]
-    return Results("estimate", tuple(Result(*number) for number in numbers))
+        by_scores = {NEW_SHARE: shares.by_best_bin, GAP: shares.gap}
+        for entity, numbers in (("probabilities", by_posterior), ("scores", by_scores)):
+            yield from (Result(entity, metric, Value(number), TARGET) for metric, number in numbers.items())
 
 
 def sentences(quality: StreamQuality) -> list[str]:
     """Return everything that is to be said: the bound, its premise, the share of new, signs, and which labels tell."""
     bounds, share_given = quality.bounds, quality.new_share
-    of = f"{quality.target.name} ({counted(quality.target.images, 'image')})"
+    images = int(present(quality.results.value("", IMAGES.key, **TARGET).value, "how many images there are"))
+    of = f"{quality.target} ({counted(images, 'image')})"
     if bounds.openworld_auc is None:
         said = [f"The OpenworldAUC on {of} cannot be bounded: {bounds.reason}."]
     else:
@@ -273,7 +267,7 @@ def sentences(quality: StreamQuality) -> list[str]:
                 f"These images score otherwise than the model's own classes at home: {listed(parts)}. New classes do "
                 "that, and so does another appearance; without labels nothing separates the two."
             )
-    if not quality.target.truth:
+    if not len(quality.results.where(entity="truth", **TARGET)):
         reached = f"; {LABELS} labels gave it to 10 points on nine of ten streams" if quality.labels == LABELS else ""
         said.append(
             f"Labels give it: `{quality.plan}` draws {counted(quality.labels, 'image')} to label, and `openworld label "

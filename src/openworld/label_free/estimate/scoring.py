@@ -8,27 +8,40 @@ objects do more to a model than they (`openworld.estimators.quote.learned_shifts
 import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 from PIL import Image
 
+from openworld.backbones.devices import find_device
+from openworld.classifiers import Classifier
 from openworld.core.errors import OpenworldError, failing
+from openworld.core.functions import code_of
 from openworld.core.progress import Observer
 from openworld.datasets import ImageSet
 from openworld.datasets.appearance import NUMBERS, appearance
 from openworld.datasets.corruptions import corrupted
 from openworld.datasets.image_set import folder_of
+from openworld.datasets.names.audit import Speller
+from openworld.datasets.names.forms import readable_class_name
 from openworld.datasets.templates import PHOTO, TEMPLATES
+from openworld.features import Encoding, Features, encode
 from openworld.features.checksums import is_intact, note_checksum, read_intact, write_with_checksum
-from openworld.label_free.estimate.models import Models, find_models
 from openworld.label_free.estimate.reading import CORRUPTIONS, NamedShift, open_table
+from openworld.learners import FittedLearner, encoding_for
+from openworld.learners.engine.fitted import PLAIN_IMAGES
+from openworld.learners.engine.text_bank import cosine_logits, require_distinct
+from openworld.learners.engine.text_features import encode_names
 from openworld.own_data.images import are_images, labelled_images, labels_among, target_images
+from openworld.own_data.models import find_model, named_classes, require_building
 from openworld.runs.atomic import remove, writing
+from openworld.runs.scratch import ScratchFolder
+from openworld.tables.classes import order_of
 from openworld.tables.judged import APPEARANCE, SEEN
 
 Progress = Callable[[int, int, int], None]
@@ -43,6 +56,118 @@ FAMILIES = {
 SEVERITIES = (2, 5)
 MOST = 500  # images of a corrupted copy: with more, the time grows and what is learned hardly changes
 SIDE = 256  # pixels of the shorter side, to which larger images are scaled: corruptions are made for such images
+
+
+@dataclass(frozen=True, eq=False)
+class ScoringModel:
+    """A model that scores images."""
+
+    name: str
+    fingerprint: str  # of weights and preprocessing
+    classnames: tuple[str, ...]  # with spaces for underscores, as image sets have them; in the order of the scores
+    scores: Callable[[ImageSet], np.ndarray]  # images -> float32[N, C]
+    reordered: bool = False  # whether the model itself has its classes in another order
+    find_seen: Callable[[ImageSet], np.ndarray] | None = None  # images -> uint8[N], which it was trained on
+    tokenizer: Speller | None = None  # of a backbone, as its text features float32[C, D] are
+    text: torch.Tensor | None = None
+    settings: str = ""  # what else scores depend on: code, preprocessing, precision, scale, device
+
+
+Models = dict[str, ScoringModel]
+"""By the names of their tables in a file of scores; `logits` is the model whose accuracy is estimated."""
+
+
+def find_models(
+    classnames: Sequence[str] | None,
+    source_names: Sequence[str] | None,
+    *,
+    model: Any = "",
+    reference: Any = "",
+    partners: Sequence[Any] = (),
+    template: str = "",
+    device: str = "auto",
+    architectures: Sequence[str] = (),
+) -> Models:
+    """Return models by names or as objects: a classifier brings its classes along, a backbone is given some."""
+    # `architectures` are functions that build saved classifiers.
+    if isinstance(model, str) and not model:
+        raise OpenworldError(
+            "images need a model whose accuracy on them is estimated: --model FOLDER (a saved classifier) or NAME."
+        )
+    require_building(architectures, (model, reference, *partners))
+    device = find_device(device)
+    shared: dict[str, Any] = {"template": template, "device": device, "architectures": architectures}
+    models = {"logits": scoring_model(model, classnames, otherwise=source_names, **shared)}
+    names = models["logits"].classnames
+    if not isinstance(reference, str) or reference:
+        models["reference"] = scoring_model(reference, names, scaled=False, **shared)
+    others = (scoring_model(name, names, **shared) for name in partners)
+    return models | {f"partner_{place}": partner for place, partner in enumerate(others, 1)}
+
+
+def scoring_model(
+    given: Any,
+    classnames: Sequence[str] | None,
+    template: str,
+    device: str,
+    *,
+    scaled: bool = True,
+    architectures: Sequence[str] = (),
+    otherwise: Sequence[str] | None = None,
+) -> ScoringModel:
+    """Return a model of what `find_model` takes; a backbone is given names, or has those `otherwise`."""
+    found = find_model(given, classnames, device=device, architectures=architectures)
+    if isinstance(found, Classifier | FittedLearner):
+        return _with_own_classes(found, given, classnames, device)
+    classnames = classnames or otherwise
+    if classnames is None:
+        raise OpenworldError(f"{found.name} knows no classes of its own: name them, by folders or --classnames FILE.")
+    require_distinct(classnames)
+    text = encode_names(found, classnames, (template,)).cpu()
+    scale = found.logit_scale.detach().cpu() if scaled else torch.ones(())
+
+    def scores(images: ImageSet) -> np.ndarray:
+        embeddings = torch.from_numpy(np.array(_encoded(found, images).embeddings))
+        return cosine_logits(embeddings, text, scale).float().numpy()
+
+    parts = found.preprocess_fingerprint, found.dtype, float(scale), torch.device(device).type, code_of(found)
+    about: dict[str, Any] = {"tokenizer": found.tokenizer, "text": text, "settings": " ".join(map(str, parts))}
+    return ScoringModel(found.name, found.fingerprint, tuple(classnames), scores, **about)
+
+
+def _with_own_classes(
+    found: Classifier | FittedLearner, given: Any, classnames: Sequence[str] | None, device: str
+) -> ScoringModel:
+    """Return a classifier, or a learner with the names that it was tuned on, in the order of `classnames` if given."""
+    about: dict[str, Any]
+    if isinstance(found, Classifier):
+        where = str(given) if isinstance(given, str | Path) else found.architecture
+        found, name = named_classes(found, classnames, where), Path(where).name
+        about = {"settings": f"{torch.device(device).type} {code_of(found.module)}"}
+        about["find_seen"] = None if found.seen is None else found.find_seen
+        logits = partial(found.logits, device=device)
+    else:
+        clip, bank = found.clip, found.text_bank(found.classnames)
+        name = where = f"{found.learner.name} on {clip.name}"
+        parts = clip.preprocess_fingerprint, clip.dtype, clip.device.type, code_of(clip)
+        about = {"tokenizer": clip.tokenizer, "settings": " ".join(map(str, parts))}
+
+        def logits(images: ImageSet) -> np.ndarray:
+            return found.logits(_encoded(clip, images, encoding_for(found.learner)), bank)
+
+    names = tuple(map(readable_class_name, found.classnames))
+    wanted = names if classnames is None else tuple(classnames)
+    order = order_of(names, wanted, where, "those expected")
+
+    def scores(images: ImageSet) -> np.ndarray:
+        return logits(images) if order is None else logits(images)[:, order]
+
+    return ScoringModel(name, found.fingerprint, wanted, scores, order is not None, **about)
+
+
+def _encoded(clip: Any, images: ImageSet, encoding: Encoding = PLAIN_IMAGES) -> Features:
+    with ScratchFolder() as scratch:  # images are encoded anew and nothing is kept
+        return encode(clip, images, encoding, cache=Path(scratch))
 
 
 def score_images(
@@ -72,11 +197,8 @@ def score_images(
     template = models["template"] or (TEMPLATES.get(first.name, PHOTO) if first else PHOTO)
     models = find_models(names, names_of_source, **{**models, "template": template})
     _audit_names(models, template, out, observer)
-    for model in models.values():
-        if model.reordered:
-            observer.say(
-                f"Note: the classes of {model.name} come in another order and were put in order by their names."
-            )
+    for name in (model.name for model in models.values() if model.reordered):
+        observer.say(f"Note: the classes of {name} come in another order and were put in order by their names.")
     made |= {f"model ({table})": f"{model.name}, {model.fingerprint[:16]}" for table, model in models.items()}
     for side, number, where in places:
         if side == "target":
@@ -169,42 +291,34 @@ def made_of(images: ImageSet, models: Models, *, labelled: bool = True) -> str:
     return digest.hexdigest()
 
 
-def is_written(path: Path, made: str) -> bool:
-    """Whether a file holds scores that are `made_of` these things, as they were written."""
-    from pyarrow import ArrowInvalid, parquet
-
-    try:
-        return is_intact(path) and (parquet.read_schema(path).metadata or {}).get(MADE_OF) == made.encode()
-    except (OSError, ArrowInvalid):
-        return False
-
-
 def write_scores(
-    images: ImageSet, models: Models, path: Path, progress: Progress | None = None, *, labelled: bool = True
+    images: ImageSet, models: Models, path: Path, progress: Progress = lambda *_: None, *, labelled: bool = True
 ) -> int:
     """Let every model score every image, write it as Parquet, and return how many were scored before."""
-    from pyarrow import BufferReader, parquet
+    from pyarrow import ArrowInvalid, BufferReader, parquet
 
     n, classnames, reused = len(images), models["logits"].classnames, 0
     labels = labels_among(images, classnames) if labelled else None
     if not n:
         raise OpenworldError(f"{images.name} holds no image; there is nothing to estimate.")
     made, shards = made_of(images, models, labelled=labelled), []
-    if is_written(path, made):
+    try:
+        whole = is_intact(path) and (parquet.read_schema(path).metadata or {}).get(MADE_OF) == made.encode()
+    except (OSError, ArrowInvalid):
+        whole = False
+    if whole:
         reused = n
     else:
         folder = path.with_name(f"{path.stem}.{made[:32]}")
         for number, start in enumerate(range(0, n, TOGETHER)):
-            if progress:
-                progress(start, n, reused)
+            progress(start, n, reused)
             shards.append(folder / f"scores-{number:05d}.parquet")
             rows = np.arange(start, min(start + TOGETHER, n))
             if is_intact(shards[-1]):
                 reused += len(rows)
             else:
                 write_with_checksum(shards[-1], _shard(images, models, rows, labels))
-        if progress:
-            progress(n, n, reused)
+        progress(n, n, reused)
         about: dict[str | bytes, str] = {"classnames": json.dumps(classnames), MADE_OF: made}
         if images_in := folder_of(images):
             about["images_in"] = json.dumps(str(images_in.resolve()))

@@ -18,10 +18,18 @@ from openworld.label_free.estimate.late_labels import read_late_labels
 from openworld.label_free.estimate.reading import checksums, open_table
 from openworld.label_free.settings import RATE, Settings
 from openworld.label_free.watch.exports import append_lines, require_lines, write_prometheus
-from openworld.label_free.watch.fitted import FITTED, USUAL_IMAGES, VECTORS, Watch, fit_report, fit_source, read_watch
-from openworld.label_free.watch.following import Followed, Follower, proposed_labels, read_labels
-from openworld.label_free.watch.report import WatchView, watch_report
-from openworld.label_free.watch.state import STATE, read_state
+from openworld.label_free.watch.following import Follower, proposed_labels, read_labels
+from openworld.label_free.watch.report import WatchView, fit_report, watch_report
+from openworld.label_free.watch.state import (
+    FITTED,
+    STATE,
+    USUAL_IMAGES,
+    VECTORS,
+    Watch,
+    fit_source,
+    read_state,
+    read_watch,
+)
 from openworld.report.report import Report
 from openworld.runs.lock import file_lock
 from openworld.runs.outputs import NUMBERS, WATCH, require_file, require_folder
@@ -90,7 +98,7 @@ def watch(
         view = _followed(source, path, new, close, labels, observer)
         name = path.name.removesuffix(".safetensors").removesuffix(".state")
         if json_lines is not None:
-            append_lines(json_lines, view.state, name, view.new, view.labels and view.labels.sheet)
+            append_lines(json_lines, view.state, name, view.new, view.labels)
         if prometheus is not None:
             write_prometheus(prometheus, view.state, name)
         facts = {**source.made, "fitted": source.fingerprint, **(made or {})}
@@ -112,30 +120,30 @@ def _followed(
     source: Watch, path: Path, new: Files, close: bool, labels: Path | ScoreFile | None, observer: Observer
 ) -> WatchView:
     """Add labels, then the files, to the state, which is written after each."""
-    state, read = read_state(path, source), None
+    before, sheet = read_state(path, source), None
+    state = before
     if labels is not None:
-        read = read_labels(source, state, read_late_labels(labels))
-        state = read.state
-        if not read.again:
+        state, sheet = read_labels(source, before, read_late_labels(labels))
+        if state is not before:
             state.write(path)
     follower = Follower(source, state, partial(observer.progress, total=None))
-    done: list[Followed] = []
+    done = []
     for place, file in enumerate(new):
         table = open_table([file], classnames=source.classnames, times=source.settings.timestamps)
         vectors = {name: getattr(source.outputs, name) is not None for name in VECTORS}
         table = replace(table.ordered(source.classnames, "those of the source").with_vectors(**vectors), images=True)
-        followed = follower.follow(table)
-        if close and place == len(new) - 1 and followed.file == follower.state.files[-1]:
+        file, again = follower.follow(table)
+        if close and place == len(new) - 1 and file == follower.state.files[-1]:
             follower.close()
-            followed = followed._replace(file=follower.state.files[-1])
+            file = follower.state.files[-1]
         follower.state.write(path)
-        done.append(followed)
+        done.append((file, again))
     if close and not new and state.files:
         follower.close()
         follower.state.write(path)
-        done.append(Followed(follower.state.files[-1], True))
-    opened, state = follower.look(), follower.state
-    if new and len(follower.measured_since) > len(state.measured):  # a look may measure too
-        state = replace(state, measured=follower.measured_since)
-        state.write(path)
-    return WatchView(source, state, tuple(done), opened, labels=read)
+        done.append((follower.state.files[-1], True))
+    opened, now = follower.look(), follower.state
+    if new and len(follower.measured_since) > len(now.measured):  # a look may measure too
+        now = replace(now, measured=follower.measured_since)
+        now.write(path)
+    return WatchView(source, now, tuple(done), opened, labels=sheet, labels_again=state is before)

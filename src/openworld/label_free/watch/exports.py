@@ -5,7 +5,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from openworld.label_free.estimate.results import (
     period_rows,
 )
 from openworld.label_free.watch.state import SheetRecord, WatchState
-from openworld.results import Metric, Value
+from openworld.results import Value
 from openworld.runs import to_json
 from openworld.runs.atomic import write_file
 from openworld.runs.outputs import LINES, is_stream, require_file
@@ -32,26 +32,17 @@ TAIL = 1 << 20  # bytes at the end of a file in which its last line is looked fo
 BEGINNING = b'{"watch":'
 
 
-class Field(NamedTuple):
-    """A number of a period: its name in JSON lines, its row, its name in Prometheus text, and what it is there."""
-
-    name: str
-    entity: str
-    metric: Metric
-    collected: str
-    help: str
-
-
 CLASSES, CONFIDENCES = SHIFTS
-FIELDS = (
-    Field("images", "", IMAGES, "period_images", "images."),
-    Field("accuracy", QUOTED, ESTIMATED, "accuracy_ratio", "estimated accuracy; absent where it cannot be estimated."),
-    Field("alarm_ratio", QUOTED, ALARM_RATIO, "alarm_ratio", "accuracy alarm over its limit; it stands above 1."),
-    Field("shift_alarm_ratio", "", SHIFT_ALARM, "shift_alarm_ratio", "shift alarm over its limit; stands above 1."),
-    Field("shift_score", "", SHIFT_SCORE, "shift_score", "from the source, in deviations of source-like periods."),
-    Field("class_shift", "", CLASSES, "class_shift_ratio", "energy distance of predicted classes, beyond chance; 0-1."),
-    Field("confidence_shift", "", CONFIDENCES, "confidence_shift_ratio", "the same of confidences; 0 to 1."),
-)
+FIELDS = {
+    "images": ("", IMAGES, "period_images", "images."),
+    "accuracy": (QUOTED, ESTIMATED, "accuracy_ratio", "estimated accuracy; absent where it cannot be estimated."),
+    "alarm_ratio": (QUOTED, ALARM_RATIO, "alarm_ratio", "accuracy alarm over its limit; it stands above 1."),
+    "shift_alarm_ratio": ("", SHIFT_ALARM, "shift_alarm_ratio", "shift alarm over its limit; stands above 1."),
+    "shift_score": ("", SHIFT_SCORE, "shift_score", "from the source, in deviations of source-like periods."),
+    "class_shift": ("", CLASSES, "class_shift_ratio", "energy distance of predicted classes, beyond chance; 0-1."),
+    "confidence_shift": ("", CONFIDENCES, "confidence_shift_ratio", "the same of confidences; 0 to 1."),
+}
+"""A number of a period in JSON lines -> entity and metric of its row, its name in Prometheus text, what it is there."""
 
 
 def write_prometheus(path: Path, state: WatchState, name: str) -> None:
@@ -69,16 +60,16 @@ def write_prometheus(path: Path, state: WatchState, name: str) -> None:
 def _values(period: Period) -> dict[str, Value]:
     """Return the numbers of a period by the names of `FIELDS`, without those that it does not have."""
     rows = {(row.entity, row.metric): row.value for row in period_rows(period, {})}
-    return {field.name: rows[field[1:3]] for field in FIELDS if field[1:3] in rows}
+    return {name: rows[field[:2]] for name, field in FIELDS.items() if field[:2] in rows}
 
 
 def _numbers(state: WatchState) -> Iterator[tuple[str, float | int, str]]:
     of_last, of_labels = "Of the last finished period:", "Of the last period with enough drawn labels:"
     for period in state.records[-1:]:
         values = _values(period)
-        for field in FIELDS:
-            if field.name in values and (number := values[field.name].value) is not None:
-                yield field.collected, number, f"{of_last} {field.help}"
+        for name, (_, _, collected, what) in FIELDS.items():
+            if name in values and (number := values[name].value) is not None:
+                yield collected, number, f"{of_last} {what}"
         ends = present(values["accuracy"].over(), "an interval")
         for end, number in (("low", ends.low), ("high", ends.high)):
             yield f"accuracy_{end}_ratio", number, f"{of_last} {end} end of the 95 % interval, or of the bounds."
@@ -125,7 +116,7 @@ def line_of(period: Period, watch: str, name: str) -> dict[str, Any]:
         "ended": period.ended or None,
         "file": period.file,
         "sampled": period.sampled,
-        **{field.name: values[field.name].value if field.name in values else None for field in FIELDS},
+        **{name: values[name].value if name in values else None for name in FIELDS},
         **dict(zip(("alarm", "shift_alarm"), (alarm and alarm.standing for alarm in ratios), strict=True)),
         "low": ends.low,
         "high": ends.high,

@@ -10,7 +10,6 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 
@@ -32,20 +31,21 @@ from openworld.label_free.estimate.late_labels import (
 from openworld.label_free.estimate.periods import Times, judge, keyed, name_of
 from openworld.label_free.estimate.quotes import Measured
 from openworld.label_free.estimate.reading import Progress, ScoreTable, require_logits
-from openworld.label_free.watch.fitted import VECTORS, Watch
-from openworld.label_free.watch.state import KEPT, FileRecord, KeptPeriod, OpenPeriod, SheetRecord, WatchState
+from openworld.label_free.watch.state import (
+    KEPT,
+    VECTORS,
+    FileRecord,
+    KeptPeriod,
+    OpenPeriod,
+    SheetRecord,
+    Watch,
+    WatchState,
+)
 from openworld.labels import PlanSettings
 from openworld.tables.judged import IMAGE_COLUMNS
 from openworld.tables.probabilities import are_probabilities
 
 AHEAD = np.timedelta64(366, "D")  # by which a time stamp may be ahead of the clock, or of the images before
-
-
-class Followed(NamedTuple):
-    """What became of a file. again: whether it had been counted before."""
-
-    file: FileRecord
-    again: bool = False
 
 
 class Follower:
@@ -56,13 +56,13 @@ class Follower:
         self.quoting = watch.quoting(watch.measured.joined(state.measured), progress)
         self.fitted = {name: method.fit(watch.outputs) for name, method in self.quoting.estimators.items()}
 
-    def follow(self, table: ScoreTable) -> Followed:
-        """Add a file; refuse images that came before others, or of a period that was closed."""
+    def follow(self, table: ScoreTable) -> tuple[FileRecord, bool]:
+        """Add a file; return it, and whether it was counted before; refuse images that come too late or too early."""
         state, settings, path = self.state, self.watch.settings, table.files[0].path
         name, sha256 = path.name, sha256_of(path) if path.is_file() else ""
         counted = [each for each in state.files if sha256 and each.sha256 == sha256]
         if counted:
-            return Followed(counted[0], True)
+            return counted[0], True
         reading = _Reading(self.watch, state, table, self.progress)
         after, opened = state, None
         opening = None if state.opened is None else state.opened.span
@@ -73,7 +73,7 @@ class Follower:
         content = reading.digest.hexdigest()
         counted = [each for each in state.files if each.content == content]
         if counted:
-            return Followed(counted[0], True)
+            return counted[0], True
         if reading.refusal:
             raise OpenworldError(reading.refusal)
         period = reading.period(present(opened, "a period, of at least one image,"))
@@ -83,7 +83,7 @@ class Follower:
         record = FileRecord(name, sha256, content, reading.n, len(state.records), len(after.records))
         files, n = (*state.files, record), state.n + reading.n
         self.state = replace(after, last=reading.last, n=n, files=files, opened=period, measured=self.measured_since)
-        return Followed(record)
+        return record, False
 
     def close(self) -> None:
         """Finish the period that is not finished, if there is one; it then counts as finished by the last file."""
@@ -213,19 +213,14 @@ class _Reading:
         return ""
 
 
-class LabelsRead(NamedTuple):
-    """What became of a sheet of labels. again: whether it had been read before."""
+def read_labels(watch: Watch, state: WatchState, late: LateLabels) -> tuple[WatchState, SheetRecord]:
+    """Let labels speak for the finished periods that they are of; refuse images of no period that is kept.
 
-    state: WatchState
-    sheet: SheetRecord
-    again: bool
-
-
-def read_labels(watch: Watch, state: WatchState, late: LateLabels) -> LabelsRead:
-    """Let labels speak for the finished periods that they are of; refuse images of no period that is kept."""
+    Returns the state, the very same where the sheet had been read before, and the sheet.
+    """
     earlier = [sheet for sheet in state.sheets if sheet.content == late.content]
     if earlier:
-        return LabelsRead(state, earlier[0], True)
+        return state, earlier[0]
     images_of = {period: period.images(late.key) for period in state.kept}
     images_of = {period: images for period, images in images_of.items() if images is not None}
     if not images_of:
@@ -252,7 +247,7 @@ def read_labels(watch: Watch, state: WatchState, late: LateLabels) -> LabelsRead
         # What gives no number takes no place of what did.
         if labelled.accuracy is not None or before is None or before.accuracy is None:
             records[number] = replace(records[number], labelled=labelled)
-    return LabelsRead(replace(state, records=tuple(records), sheets=(*state.sheets, sheet)), sheet, False)
+    return replace(state, records=tuple(records), sheets=(*state.sheets, sheet)), sheet
 
 
 def _require_kept(state: WatchState, late: LateLabels, there: np.ndarray, kept: Sequence[int]) -> None:

@@ -1,25 +1,25 @@
-"""What a watch says: its new periods and the last ones as a table, the history as a page."""
+"""What a watch says, when it was fitted and after every call: new periods and the last ones, the history as a page."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
+from openworld.estimators.engine.checks import check_confidence
 from openworld.estimators.quote.decision import Quote
 from openworld.label_free.estimate.accuracy_estimate import AccuracyEstimate, Period, ScoredSet
 from openworld.label_free.estimate.report import over_time_figure, over_time_parts, over_time_words
-from openworld.label_free.estimate.results import ALARM_RATIO, SHIFT_ALARM, SHIFTS, period_rows
+from openworld.label_free.estimate.results import ALARM, ALARM_RATIO, SHIFT_ALARM, SHIFTS, period_rows
 from openworld.label_free.estimate.verdict import alert, answer, late_labels, shift_alert
 from openworld.label_free.watch.exports import label_lines, line_of
-from openworld.label_free.watch.fitted import Watch
-from openworld.label_free.watch.following import Followed, LabelsRead
-from openworld.label_free.watch.state import WatchState
+from openworld.label_free.watch.state import FileRecord, SheetRecord, Watch, WatchState
 from openworld.report.data_files import json_text
 from openworld.report.figure import Figure
-from openworld.report.layout import METRIC, Brief, Layout, Lines, Own
+from openworld.report.layout import METRIC, Brief, Layout, Lines, Own, Pivot
 from openworld.report.page import chart_files
 from openworld.report.report import Report
 from openworld.report.sentences import bracketed, counted, listed, percent
 from openworld.report.series_style import series_styles
-from openworld.results import Results
+from openworld.results import Metric, Result, Results, Value
 
 SAID = 3  # labelled periods, or images, that a sentence names
 JSON = "watch.json"
@@ -31,14 +31,15 @@ class WatchView:
 
     watch: Watch
     state: WatchState
-    followed: tuple[Followed, ...] = ()  # what became of its files
+    files: tuple[tuple[FileRecord, bool], ...] = ()  # of this call, and whether each had been counted before
     open: Period | None = None  # the period that is not finished
     name: str = ""
-    labels: LabelsRead | None = None  # the sheet of this call
+    labels: SheetRecord | None = None  # the sheet of this call
+    labels_again: bool = False  # whether that had been read before
 
     @property
     def new(self) -> tuple[Period, ...]:
-        return tuple(record for file, _ in self.followed for record in self.state.records[file.first : file.last])
+        return tuple(record for file, _ in self.files for record in self.state.records[file.first : file.last])
 
     @property
     def alerts(self) -> tuple[str, ...]:
@@ -114,12 +115,12 @@ def watch_report(view: WatchView) -> Report:
 
 def json_of(view: WatchView) -> dict:
     """Return new labels and periods as in JSON lines, the period that is not finished, and where the watch stands."""
-    fingerprint, sheet = view.watch.fingerprint, view.labels and view.labels.sheet
+    fingerprint = view.watch.fingerprint
     return {
-        "labels": [] if sheet is None else label_lines(sheet, view.state, view.name),
+        "labels": [] if view.labels is None else label_lines(view.labels, view.state, view.name),
         "new": [line_of(record, fingerprint, view.name) for record in view.new],
         "open": view.open and line_of(view.open, fingerprint, view.name),
-        "files": [{"file": each.file.name, "images": each.file.n, "again": each.again} for each in view.followed],
+        "files": [{"file": file.name, "images": file.n, "again": again} for file, again in view.files],
         "alerts": list(view.alerts),
         "shift_alerts": list(view.shift_alerts),
         "unknown": list(view.unknown),
@@ -143,14 +144,13 @@ def _sentences(view: WatchView) -> Iterator[str]:
     yield f"On the source the accuracy is {percent(source.accuracy)} % of {source.n:,} labelled images."
     if view.labels is not None:
         yield _of_labels(view, view.labels)
-    for each in view.followed:
-        finished = each.file.last - each.file.first
-        which = f", which finished {counted(finished, 'period')}" if finished else ""
-        if each.again:
-            images = f"{counted(each.file.n, 'image')}{which}"
-            yield f"{each.file.name} had been counted before ({images}): nothing is counted twice."
+    for file, again in view.files:
+        finished = file.last - file.first
+        images = counted(file.n, "image") + (f", which finished {counted(finished, 'period')}" if finished else "")
+        if again:
+            yield f"{file.name} had been counted before ({images}): nothing is counted twice."
         else:
-            yield f"{each.file.name}: {counted(each.file.n, 'image')}{which}."
+            yield f"{file.name}: {images}."
     if view.open is not None:
         began = f", which began {view.open.began}," if view.open.began else ""
         yield (
@@ -176,10 +176,10 @@ def _last_period(period: Period) -> Iterator[str]:
         yield f"Likely cause of the change: {cause}; images: {images}."
 
 
-def _of_labels(view: WatchView, read: LabelsRead) -> str:
+def _of_labels(view: WatchView, sheet: SheetRecord) -> str:
     """Return what a sheet of labels says, and of which periods."""
-    sheet, records = read.sheet, view.state.records
-    if read.again:
+    records = view.state.records
+    if view.labels_again:
         return f"{sheet.name} had been read before ({counted(sheet.n, 'label')}): nothing is counted twice."
     periods = [replace(records[number], labelled=labelled) for number, labelled in sheet.found]
     parts = [f"{sheet.name}: {late_labels(_estimate(view, periods), 'period')}"]
@@ -210,3 +210,83 @@ def _estimate(view: WatchView, periods: Sequence[Period]) -> AccuracyEstimate:
     return AccuracyEstimate(
         source, target, quote, (), tuple(periods), alert=settings.alert, false_alarms=settings.false_alarms
     )
+
+
+LOW = Metric("source_like_low", "of the source, low", better=0)
+HIGH = Metric("source_like_high", "of the source, high", better=0)
+FITTED_LAYOUT = Layout(
+    "A source fitted for watching",
+    "",
+    (
+        Pivot(
+            name="sizes",
+            title="Sizes of periods",
+            rows=("period",),
+            note="What DoC says of periods like the source, 95 % of them; and what raises an alarm.",
+        ),
+    ),
+)
+
+
+def fit_report(watch: Watch, path: Path) -> Report:
+    """Return what was fitted, and what it takes for an alarm by size of a period."""
+    source = watch.source
+    first = (
+        f"Fitted on {source.name} ({counted(source.n, 'labelled image')}, {percent(source.accuracy)} % right): {path}, "
+        f"{path.stat().st_size / 1e6:.1f} MB."
+    )
+    sampled = "" if watch.outputs.n == source.n else f"It holds a uniform sample of {watch.outputs.n:,} of them. "
+    said = (
+        first,
+        f"{sampled}Methods: {', '.join(watch.names)}. Other sizes of periods are measured when they are first met.",
+        f"Then, with every new file: openworld estimate watch {path} NEW.parquet",
+        *_alarms(watch),
+    )
+    facts = {
+        "fingerprint": watch.fingerprint,
+        "source": {"name": source.name, "images": source.n, "accuracy": source.accuracy},
+        "kept": watch.outputs.n,
+        "methods": list(watch.names),
+        "sizes": sorted({*watch.measured.quotes, *watch.measured.limits}),
+        "alarms": {"accuracy_below": watch.settings.alert, "shift": True, "false_alarms": watch.settings.false_alarms},
+        "confidence_tells": check_confidence(watch.outputs).tells,
+        "warnings": list(watch.warnings),
+        "made": dict(watch.made),
+    }
+    notes = tuple(f"Note: {warning}." for warning in watch.warnings)
+    results = Results("watch-fit", tuple(_sizes(watch)))
+    brief = Brief(results, subtitle=(source.name,), sentences=said, warnings=notes)
+    return FITTED_LAYOUT.report(brief, found=watch, made=watch.made, facts=facts)
+
+
+def _alarms(watch: Watch) -> list[str]:
+    """Return which alarms there are, how often they are false, and whether confidences show the accuracy."""
+    settings, check = watch.settings, check_confidence(watch.outputs)
+    rate = f"{100 * settings.false_alarms:.3g} % of years of 365 periods"
+    text = [f"Shift alarm: where images over time are no longer like the source's; by chance in {rate}."]
+    if settings.alert is not None:
+        by = f"Accuracy alarm: where the accuracy is found below {percent(settings.alert)} %"
+        text.append(f"{by}; by chance in {rate} that are all {percent(settings.alert)} % right.")
+    elif check.tells:
+        text.append("No accuracy alarm: add --alert 0.8, say, for one.")
+    if not check.tells:
+        rest = "no accuracy alarm"
+        if settings.alert is not None:
+            rest = "the accuracy alarm tests what the reference shows"
+        text.append(f"Beware: {check.why}. So {rest}, and only labels give the accuracy.")
+    return text
+
+
+def _sizes(watch: Watch) -> Iterator[Result]:
+    """Yield, by size of a period, what is quoted of periods like the source, and what raises an alarm."""
+    measured, alert = watch.measured, watch.settings.alert
+    for size in sorted({*measured.quotes, *measured.limits}):
+        null = measured.quotes.get(size, {}).get("DoC")
+        low, high = (None, None) if null is None else null.range
+        numbers = {LOW: low, HIGH: high}
+        if alert is not None and size in measured.limits:
+            limit = measured.limits[size]
+            numbers |= {ALARM["alone"]: limit.alone(size, alert), ALARM["lasting"]: limit.lasting(size, alert)}
+        for metric, number in numbers.items():
+            value = Value(number, (), "" if number is not None else "not measured")
+            yield Result("", metric, value, {"period": size, "period_name": f"{size:,} images"})

@@ -1,9 +1,15 @@
-"""The state of a watch: what tomorrow's call needs to go on where today's ended, in one small file."""
+"""What a watch keeps, in two files without pickle: a source as it was fitted, and the state where the watch stands.
+
+Fitted: the source as far as a `Sampler` keeps it (of 1,000 classes at most 20,000 images, in the fewest bytes that are
+exact), with embeddings and looks of its images where it has them, the temperature, and, by size of a period, the nulls
+of the methods, that of the alert, its k and h, and the test of shifts. The methods themselves are made of these when
+the file is read, in a second or two. State: what tomorrow's call needs to go on where today's ended.
+"""
 
 import json
 import zlib
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -11,20 +17,142 @@ from typing import Any
 import numpy as np
 
 from openworld.core.errors import OpenworldError
-from openworld.estimators.engine.temperature import confidences, temperature_of
+from openworld.estimators import Outputs, find_estimator
+from openworld.estimators.engine.temperature import Temperature, confidences, temperature_of
 from openworld.estimators.streaming import Sample, Span
-from openworld.label_free.estimate.accuracy_estimate import Period, PeriodLabels
+from openworld.label_free.estimate.accuracy_estimate import Period, PeriodLabels, ScoredSet
+from openworld.label_free.estimate.estimation import fit_all
 from openworld.label_free.estimate.late_labels import ROW, ImagesAtHand
-from openworld.label_free.estimate.quotes import Measured
-from openworld.label_free.watch.fitted import Watch, outputs_of, tables_of
+from openworld.label_free.estimate.quotes import DECIDING, Measured, Quoting
+from openworld.label_free.estimate.reading import Pass, Progress, ScoreTable, remarks
+from openworld.label_free.settings import Settings
 from openworld.runs import read_spec, to_json
 from openworld.runs.sealed import read_arrays, write_arrays
 from openworld.tables.judged import IMAGE_COLUMNS
 
-STATE = "the state of `openworld estimate watch`"
+FITTED, STATE = "what `openworld estimate fit` writes", "the state of `openworld estimate watch`"
+USUAL_IMAGES = 1_000  # of a period
+VECTORS = ("features", "appearance")
+"""What a watch keeps of images beside what models say of them."""
+
 PLAIN = ("watch", "last", "n", "closed")  # fields that are JSON as they are
 ARRAYS = ("rows", "predicted", "expected", "packed")  # of a kept period
 KEPT = 60  # periods whose images are kept, the last ones; of each those of its sample
+
+
+@dataclass(frozen=True, eq=False)
+class Watch:
+    """A source as it was fitted."""
+
+    outputs: Outputs  # of its sample, with labels
+    source: ScoredSet
+    classnames: tuple[str, ...] | None
+    settings: Settings
+    names: tuple[str, ...]  # of the methods
+    measured: Measured = field(default_factory=Measured)
+    warnings: tuple[str, ...] = ()
+    made: Mapping[str, str] = field(default_factory=dict)  # facts by name, such as the SHA-256 of its files
+    fingerprint: str = ""  # of the file it is kept in
+
+    @property
+    def needs(self) -> set[str]:
+        """What a new file must hold beside logits."""
+        return {need for name in self.names for need in find_estimator(name).needs} - {"labels"}
+
+    def quoting(self, measured: Measured, progress: Progress | None = None) -> Quoting:
+        """Return what decides what may be quoted, knowing all that was measured."""
+        estimators = {name: find_estimator(name)() for name in self.names}
+        return Quoting(self.outputs, estimators, self.settings, progress, measured=measured)
+
+    def write(self, path: Path) -> "Watch":
+        """Write it in one step; return it with its fingerprint."""
+        temperature = temperature_of(self.outputs)
+        about = {
+            "source": asdict(self.source),
+            "classnames": self.classnames,
+            "settings": asdict(self.settings),
+            "names": self.names,
+            "warnings": self.warnings,
+            "made": self.made,
+            "temperature": {"value": temperature.value, "warning": temperature.warning},
+            "measured": self.measured.about(),
+        }
+        arrays = {"labels": self.outputs.array("labels"), "pulls": temperature.pulls} | dict(self.measured.arrays())
+        return replace(self, fingerprint=write_arrays(path, FITTED, about, arrays | tables_of(self.outputs)))
+
+
+def read_watch(path: Path) -> Watch:
+    """Return what `openworld estimate fit` wrote. Raises as `read_arrays` does."""
+    return read_arrays(path, FITTED, _watch_of)
+
+
+def _watch_of(about: Mapping[str, Any], arrays: Mapping[str, np.ndarray], fingerprint: str) -> Watch:
+    outputs = outputs_of(arrays, arrays["labels"])
+    known = about["temperature"]
+    temperature = Temperature(known["value"], arrays["pulls"], known["warning"])
+    outputs.once("temperature", lambda: temperature)
+    settings = read_spec(about["settings"], Settings)
+    return Watch(
+        outputs,
+        ScoredSet(**about["source"]),
+        None if about["classnames"] is None else tuple(about["classnames"]),
+        settings,
+        tuple(about["names"]),
+        Measured.of(about["measured"], arrays),
+        tuple(about["warnings"]),
+        about["made"],
+        fingerprint,
+    )
+
+
+def tables_of(outputs: Outputs) -> dict[str, np.ndarray]:
+    """Return the tables of scores and vectors by name, each in the fewest bytes that are exact."""
+    tables = {"logits": outputs.logits, "reference": outputs.reference}
+    tables |= {"features": outputs.features, "appearance": outputs.appearance}
+    tables |= {f"partner.{place}": partner for place, partner in enumerate(outputs.partners)}
+    tables, exact = {name: table for name, table in tables.items() if table is not None}, {}
+    with np.errstate(over="ignore"):
+        for name, table in tables.items():
+            narrow = (table.astype(kind) for kind in (np.float16, np.float32))
+            exact[name] = next((narrowed for narrowed in narrow if np.array_equal(narrowed, table)), table)
+    return exact
+
+
+def outputs_of(arrays: Mapping[str, np.ndarray], labels: np.ndarray | None = None) -> Outputs:
+    partners = [name for name in arrays if name.startswith("partner.")]
+    partners = tuple(arrays[name] for name in sorted(partners, key=lambda name: int(name.partition(".")[2])))
+    vectors = {name: arrays.get(name) for name in VECTORS}
+    return Outputs(arrays["logits"], labels, arrays.get("reference"), partners, **vectors)
+
+
+def fit_source(
+    source: ScoreTable,
+    settings: Settings,
+    sizes: Sequence[int] = (USUAL_IMAGES,),
+    progress: Progress | None = None,
+    made: Mapping[str, str] | None = None,
+) -> Watch:
+    """Fit on a labelled source all that depends on nothing else; sizes: images that a period usually has."""
+    reading = Pass(source.with_vectors(), "reading the source", progress)
+    reading.require_labels("the source must say what its images are: add `labels`.")
+    outputs = reading.outputs
+    without = () if outputs.reference is not None else ("reference",)
+    usual = tuple(name for name in DECIDING if not set(without) & set(find_estimator(name).needs))
+    names = settings.estimators or usual
+    fit_all(names, outputs, outputs)  # refuses what cannot be had
+    warnings = remarks(reading)
+    watch = Watch(outputs, reading.side, source.classnames, settings, names, Measured(), warnings, made or {})
+    quoting = watch.quoting(watch.measured, progress)
+    quoting.require_testable()
+    for size in sizes:
+        if size < 1:
+            raise OpenworldError(f"{size} images of a period are none; give how many it usually has.")
+        if quoting.first is None:
+            quoting.of_source(DECIDING[0], size)
+        quoting.shift_test(size)
+        if settings.alert is not None:
+            quoting.limit(size)
+    return watch
 
 
 @dataclass(frozen=True)

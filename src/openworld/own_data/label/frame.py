@@ -13,7 +13,7 @@ from openworld.core.plain_files import parse_json
 from openworld.core.representation import short_repr
 from openworld.datasets.names.forms import normalise_class_name
 from openworld.labels import ScoredStream, closed_set_stream, scored_stream
-from openworld.labels.scored_stream import NAMES
+from openworld.labels.streams import NAMES
 from openworld.metrics import SOFT_QUANTITIES, Outcomes, outcomes
 from openworld.own_data.label.question import Names
 from openworld.tables.files import ScoreFile, open_scores

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from openworld.core.errors import present
 from openworld.estimators import find_estimator
-from openworld.label_free.estimate.by_level.estimation import (
+from openworld.label_free.estimate.levels import (
     BOUND,
     COMPARISONS,
     NAMED_DIFFERENTLY,

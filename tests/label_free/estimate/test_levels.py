@@ -7,8 +7,7 @@ import openworld as ow
 from openworld import OpenworldError
 from openworld.estimators import AC, Outputs
 from openworld.estimators.by_level import among
-from openworld.label_free.estimate.by_level.estimation import COMPARISONS, OWN_NUMBERS
-from openworld.label_free.estimate.by_level.reading import levels_of, read_scores
+from openworld.label_free.estimate.levels import COMPARISONS, OWN_NUMBERS, levels_of, read_scores
 from openworld.metrics import robustness
 from openworld.tables.files import scores_of
 from openworld.testing._reports import _shows_every_number_once
@@ -49,7 +48,7 @@ def without(stream, *names):
 
 
 def curve(source, stream, **options):
-    report = ow.estimate(source, stream, levels="level", quiet=True, **{"estimator": ["AC"]} | options)
+    report = ow.estimate(source, stream, quiet=True, **{"levels": "level", "estimator": ["AC"]} | options)
     _shows_every_number_once(report)
     return report
 
@@ -180,6 +179,7 @@ DO_NOT_GO = {
     "table of scores in target: 'partner_1'": {"zero_shot": "partner_1"},
     "GDE needs partners": {"estimator": ["GDE"]},
     "--model does not go with --levels": {"model": "embedded"},
+    "--zero-shot came without --levels": {"levels": "", "zero_shot": "reference"},
 }
 
 
@@ -188,8 +188,3 @@ def test_what_will_not_do_is_refused(files, words):
     source, stream = REFUSED.get(words, lambda *same: same)(*files)
     with pytest.raises(OpenworldError, match=words):
         curve(source, stream, **DO_NOT_GO.get(words, {}))
-
-
-def test_zero_shot_without_levels_is_refused(files):
-    with pytest.raises(OpenworldError, match="--zero-shot came without --levels"):
-        ow.estimate(*files, zero_shot="reference", quiet=True)
