@@ -200,25 +200,17 @@ def holm(p_values: Sequence[float | None]) -> list[float | None]:
     >>> holm([0.01, None, 0.04, 0.03])  # 3 x .01, then 2 x .03, and .04 is not let below
     [0.03, None, 0.06, 0.06]
     """
-    p_values = _p_values(p_values)
-    tested = sorted((p_value, index) for index, p_value in enumerate(p_values) if p_value is not None)
-    corrected: list[float | None] = [None] * len(p_values)
+    table = as_array(p_values, "p_values")
+    if table.ndim != 1:
+        raise OpenworldError(f"p_values has shape {table.shape}, expected one dimension: one p-value per comparison.")
+    places = [index for index, value in enumerate(p_values) if value is not None]
+    tested = sorted(zip(as_fractions(table[places], "p_values").tolist(), places, strict=True))
+    corrected: list[float | None] = [None] * len(table)
     largest = 0.0
     for rank, (p_value, index) in enumerate(tested):
         largest = max(largest, min(1.0, (len(tested) - rank) * p_value))
         corrected[index] = largest
     return corrected
-
-
-def _p_values(values) -> list[float | None]:
-    table = as_array(values, "p_values")
-    if table.ndim != 1:
-        raise OpenworldError(f"p_values has shape {table.shape}, expected one dimension: one p-value per comparison.")
-    tested = [index for index, value in enumerate(values) if value is not None]
-    p_values: list[float | None] = [None] * len(table)
-    for index, value in zip(tested, as_fractions(table[tested], "p_values").tolist(), strict=True):
-        p_values[index] = value
-    return p_values
 
 
 def estimate_of(result, of: str) -> MetricEstimate:

@@ -17,7 +17,7 @@ from openworld.estimators import (
     learn_from_shifts,
     measure_null,
 )
-from openworld.estimators.quote.learned_shifts import POWERS, LeftOut, _weights, centre, learn, read_shifts
+from openworld.estimators.quote.learned_shifts import POWERS, ShiftReading, _weights, centre, learn, read_shifts
 
 CLASSES = 30
 
@@ -93,7 +93,7 @@ def readings(power=2.0, families=FAMILIES, other=None):
         exponent = (other or {}).get(family, power)
         for relative in DROPS:
             seen = {"COT": relative, "DoC": 1.0}
-            found.append(LeftOut(f"{family} {relative}", family, 50, SOURCE * relative**exponent, relative=seen))
+            found.append(ShiftReading(f"{family} {relative}", family, 50, SOURCE * relative**exponent, seen))
     return found
 
 

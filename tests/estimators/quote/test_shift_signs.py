@@ -10,7 +10,7 @@ from simulated import outputs, refused
 
 from openworld.estimators import Outputs
 from openworld.estimators.quote import shift_signs as module
-from openworld.estimators.quote.shift_signs import ShiftSign, ShiftSigns, add_sign, energy, pairwise, shift_signs
+from openworld.estimators.quote.shift_signs import ShiftSign, ShiftSigns, energy, pairwise, shift_signs
 
 
 def test_energy_is_scipys_in_one_dimension_and_the_definition_in_many():
@@ -82,7 +82,7 @@ def test_holm_by_hand():
     signs = ShiftSigns((ShiftSign("a", 0.02, 0), ShiftSign("b", 0.005, 0), ShiftSign("c", 0.9, 0)), 0.1)
     assert signs.adjusted == pytest.approx({"a": 0.04, "b": 0.015, "c": 0.9})
     assert [sign.name for sign in signs.speaking] == ["b", "a"]
-    assert [sign.name for sign in add_sign(signs, ShiftSign("d", 0.03, 0)).speaking] == ["b"]
+    assert [sign.name for sign in replace(signs, signs=(*signs.signs, ShiftSign("d", 0.03, 0))).speaking] == ["b"]
     many = ShiftSigns(tuple(ShiftSign(str(place), 0.009 if place == 0 else 0.5, 0) for place in range(8)), 0.1)
     assert [sign.name for sign in many.speaking] == ["0"]  # below .01 by itself
 

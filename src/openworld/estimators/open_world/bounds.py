@@ -83,10 +83,9 @@ class TwoShares:
     @property
     def signs(self) -> tuple[str, ...]:
         """What the alarm is about, out of "shares" and "confidence"."""
-        moved = self.confidence_moved is not None and (
-            abs(self.confidence_moved) > max(LARGEST_MOVE, SURE * (self.confidence_error or 0))
-        )
-        return ("shares",) * (self.gap > self.largest_gap) + ("confidence",) * moved
+        moved, least = abs(self.confidence_moved or 0.0), max(LARGEST_MOVE, SURE * (self.confidence_error or 0.0))
+        speaking = {"shares": self.gap > self.largest_gap, "confidence": moved > least}
+        return tuple(name for name, speaks in speaking.items() if speaks)
 
     @property
     def alarm(self) -> bool:

@@ -44,7 +44,6 @@ from openworld.estimators.quote.shift_signs import (
     REFERENCE,
     ShiftSign,
     ShiftSigns,
-    add_sign,
     shift_signs,
 )
 
@@ -99,7 +98,7 @@ def evidence(
     views = estimates["two-views"].accuracy if "two-views" in nulls and "two-views" in estimates else None
     signs = shift_signs(source, target, deals=deals, seed=seed)
     if source.n >= A_CLASS * source.classes:
-        signs = add_sign(signs, _apart(estimates, nulls))
+        signs = replace(signs, signs=(*signs.signs, _apart(estimates, nulls)))  # all are corrected for one more
     other_shares = vouched == "other" or (vouched == "unknown" and signs[NAMED] in signs.speaking)
     return Evidence(
         source=accuracy,

@@ -18,7 +18,7 @@ both sides of the ratio; exactly balanced sets, as benchmarks have them, would s
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from math import hypot, nan
 
 import numpy as np
@@ -66,23 +66,15 @@ class LabelledShift:
 
 
 @dataclass(frozen=True)
-class LeftOut:
-    """What a labelled set of n images shows, and what was learned on the other families estimates of it."""
+class ShiftReading:
+    """What a labelled set of n images shows."""
 
     name: str
     family: str
     n: int
     accuracy: float  # true, in [0, 1]
-    estimated: float = nan  # once something was learned
-    relative: Mapping[str, float] = field(
-        default_factory=dict, repr=False
-    )  # estimate over its mean on source-like sets
-    artificial: bool = field(default=False, repr=False)
-
-    @property
-    def error(self) -> float:
-        """Estimated minus true accuracy."""
-        return self.estimated - self.accuracy
+    relative: Mapping[str, float]  # estimate over its mean on source-like sets; NaN where nothing can be said
+    artificial: bool = False
 
 
 def read_shifts(
@@ -93,7 +85,7 @@ def read_shifts(
     *,
     seed: int = 0,
     progress: Callable[[int], None] | None = None,
-) -> list[LeftOut]:
+) -> list[ShiftReading]:
     """Ask estimators about every labelled set; those without a null, of sets as large as the target, are not asked."""
     fitted = {name: estimator.fit(source) for name, estimator in estimators.items() if name in nulls}
     for shift in shifts:
@@ -118,7 +110,7 @@ def read_shifts(
             every = [fit.estimate(outputs, interval=False).accuracy for outputs in drawn]
             answers = [answer for answer in every if answer is not None]
             relative[name] = float(np.mean(answers)) / centre(nulls[name]) if len(answers) == len(every) else nan
-        readings.append(LeftOut(shift.name, shift.family, shift.outputs.n, accuracy, nan, relative, shift.artificial))
+        readings.append(ShiftReading(shift.name, shift.family, shift.outputs.n, accuracy, relative, shift.artificial))
         if progress:
             progress(place)
     return readings
@@ -141,6 +133,22 @@ def _weights(outputs: Outputs, source: Outputs) -> np.ndarray:
     if moved or not weights.any():
         weights = np.ones(outputs.n)
     return weights / weights.sum()
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """A labelled set, its true accuracy, and what was learned on the other families estimates."""
+
+    name: str
+    family: str
+    n: int
+    accuracy: float
+    estimated: float
+
+    @property
+    def error(self) -> float:
+        """Estimated minus true accuracy."""
+        return self.estimated - self.accuracy
 
 
 @dataclass(frozen=True)
@@ -286,7 +294,7 @@ def learn_from_shifts(
     return learn(1 - source.mistakes / source.n, readings, nulls)
 
 
-def learn(source: float, readings: Sequence[LeftOut], nulls: Mapping[str, Null]) -> LearnedShifts:
+def learn(source: float, readings: Sequence[ShiftReading], nulls: Mapping[str, Null]) -> LearnedShifts:
     """Choose estimator and power on all sets, and on all but each family in turn; `source`: accuracy there."""
     _require(readings)
     relative = {name: np.array([reading.relative[name] for reading in readings]) for name in readings[0].relative}
@@ -309,7 +317,10 @@ def learn(source: float, readings: Sequence[LeftOut], nulls: Mapping[str, Null])
         source=source,
         means={name: centre(nulls[name]) for name in answers},
         spreads={name: nulls[name].spread for name in answers},
-        left_out=tuple(replace(each, estimated=float(value)) for each, value in zip(readings, estimated, strict=True)),
+        left_out=tuple(
+            LeftOut(reading.name, reading.family, reading.n, reading.accuracy, float(value))
+            for reading, value in zip(readings, estimated, strict=True)
+        ),
         caution=1.0 if len(natural) >= FAMILIES else CAUTION,
     )
 
@@ -330,7 +341,7 @@ def _choose(answers: Mapping[str, np.ndarray], true: np.ndarray, rows: np.ndarra
     return min(errors, key=lambda name: errors[name].min()), {name: int(row.argmin()) for name, row in errors.items()}
 
 
-def _require(shifts: Sequence[LabelledShift] | Sequence[LeftOut]) -> None:
+def _require(shifts: Sequence[LabelledShift] | Sequence[ShiftReading]) -> None:
     names = sorted({shift.family for shift in shifts})
     if len(shifts) < SETS or len(names) < FAMILIES:
         raise OpenworldError(

@@ -9,7 +9,6 @@ on the source nothing is corrected. A loss that the estimate does not see at all
 labels of that very period show it.
 """
 
-from dataclasses import dataclass
 from typing import Annotated
 
 import numpy as np
@@ -23,24 +22,9 @@ LOWEST = 0.01  # accuracy below which logarithms are not taken
 SCATTER = 0.05  # of periods around the curve, beside what the labels leave open
 
 
-@dataclass(frozen=True)
-class Recalibration:
-    """A power learned from labelled periods. source: accuracy there; periods: how many taught it."""
-
-    source: float
-    power: float
-    periods: int
-
-    def correct(self, accuracy: float) -> float:
-        """Return a corrected estimate in [0, 1]; one above the source's accuracy stays."""
-        if accuracy >= self.source:
-            return accuracy
-        return self.source * (accuracy / self.source) ** self.power
-
-
 @checked
-def recalibrate(source: Annotated[float, Range(0, 1, "(]")], estimated, labelled, standard_errors) -> Recalibration:
-    """Learn how much more is lost than estimates see, of k periods: float64[k] in [0, 1]; source in (0, 1]."""
+def recalibrate(source: Annotated[float, Range(0, 1, "(]")], estimated, labelled, standard_errors) -> float:
+    """Return the power learned from k periods, float64[k] in [0, 1] each; source: accuracy there, in (0, 1]."""
     estimated = as_fractions(estimated, "estimated")
     labelled, errors = as_fractions(labelled, "labelled"), as_fractions(standard_errors, "standard_errors")
     for name, values in (("labelled", labelled), ("standard_errors", errors)):
@@ -49,4 +33,9 @@ def recalibrate(source: Annotated[float, Range(0, 1, "(]")], estimated, labelled
     lost = np.log(np.clip(labelled, LOWEST, 1) / source)
     weights = 1 / ((errors / np.clip(labelled, LOWEST, 1)) ** 2 + SCATTER**2)
     power = (1 / PRIOR**2 + (weights * seen * lost).sum()) / (1 / PRIOR**2 + (weights * seen**2).sum())
-    return Recalibration(source, float(np.clip(power, *RANGE)), len(estimated))
+    return float(np.clip(power, *RANGE))
+
+
+def accuracy_with(power: float, accuracy: float, source: float) -> float:
+    """Return a corrected estimate in [0, 1]; one above the source's accuracy stays."""
+    return accuracy if accuracy >= source else source * (accuracy / source) ** power

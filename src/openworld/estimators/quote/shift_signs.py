@@ -18,7 +18,7 @@ seen in nine of ten such sets is the fall that may hide.
 
 from bisect import bisect_left
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -111,11 +111,6 @@ def shift_signs(source: Outputs, target: Outputs, *, deals: int = DEALS, seed: i
         distances[name] = between[: source.n, : source.n]
         limits[name] = float(np.quantile(energies[1:], 1 - ALONE)) + TIE * scale
     return ShiftSigns(tuple(signs), _unseen_fall(source, target.n, distances, limits, generator))
-
-
-def add_sign(signs: ShiftSigns, sign: ShiftSign) -> ShiftSigns:
-    """Return the same with one more sign, for which all are corrected."""
-    return replace(signs, signs=(*signs.signs, sign))
 
 
 def vectors_of(outputs: Outputs, temperature: float) -> dict[str, np.ndarray]:

@@ -113,7 +113,7 @@ def open_world_rows(
             where = {"learner": learner, "view": SAME, "axis": "covariate", "level": level}
             reason = next(iter(estimate.reasons.values()), "it says nothing")
             for part in OPEN_WORLD:
-                yield Result(name, estimated(part), value_or(estimate.value_of(part), reason), where)
+                yield Result(name, estimated(part), value_or(getattr(estimate, part), reason), where)
     for level, stream in enumerate(streams):
         alarm = None  # where the two signs cannot be read
         with suppress(OpenworldError):

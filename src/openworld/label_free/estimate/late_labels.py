@@ -17,7 +17,7 @@ from openworld import labels
 from openworld.core.csv_files import csv_text, read_csv
 from openworld.core.errors import OpenworldError
 from openworld.estimators.engine.temperature import confidences
-from openworld.estimators.quote.recalibration import recalibrate
+from openworld.estimators.quote.recalibration import accuracy_with, recalibrate
 from openworld.label_free.estimate.accuracy_estimate import AccuracyEstimate, Period, PeriodLabels
 from openworld.label_free.estimate.reading import Progress, ScoreTable
 from openworld.runs import canonical_json
@@ -246,9 +246,9 @@ def corrected(period: Period, before: Iterable[Period], source: float) -> Period
     quote = period.unlabelled
     if quote.accuracy is None or not past or not source:
         return period
-    learned = recalibrate(source, *zip(*past, strict=True))
-    accuracy, low, high = (learned.correct(end) for end in (quote.accuracy, quote.low, quote.high))
-    why = f"{quote.why}; corrected by labels of {len(past)} period(s) before (power {learned.power:.2f})"
+    power = recalibrate(source, *zip(*past, strict=True))
+    accuracy, low, high = (accuracy_with(power, end, source) for end in (quote.accuracy, quote.low, quote.high))
+    why = f"{quote.why}; corrected by labels of {len(past)} period(s) before (power {power:.2f})"
     quote = replace(quote, accuracy=accuracy, low=min(quote.low, low), high=max(quote.high, high), why=why)
     return replace(period, corrected=quote)
 
