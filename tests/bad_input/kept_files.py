@@ -160,7 +160,7 @@ def of_learner(folder: Path) -> Kept:
     from openworld import backbones, datasets
     from openworld.features import encode
     from openworld.learners import find_learner, load
-    from openworld.learners.engine.saved_folders import backbone_of
+    from openworld.learners.engine.fitted import backbone_of
 
     clip = backbones.load("embedded")
     images = datasets.load("emoji-groups", shots=1, part="train")

@@ -138,7 +138,7 @@ def test_detectors_keep_their_training_names_in_another_domain(clip):
     training = ("golden retriever", "ice_cream", "traffic light", "fried rice", "owl")
     parameters = learner.start(clip, training, torch.Generator().manual_seed(0))
     bank = learner.text_bank(clip, parameters, NameSets(("owl", "lamp"), ("violin",), training))
-    detectors = bank.detectors
+    detectors = bank.parts
     assert detectors.own_names.sum(dim=1).tolist() == [4, 4, 4]
     # Every detector also sees the asked names that it does not hold: lamp and violin, and owl where it is pseudo new.
     assert (detectors.candidates & ~detectors.own_names).sum(dim=1).tolist() == [2, 3, 2]
@@ -152,5 +152,5 @@ def test_a_name_spelt_otherwise_in_another_domain_is_the_same_name(clip):
         learner.text_bank(clip, parameters, NameSets(base, ("violin",), training))
         for base in (training, ("Ice cream", "owl", "lamp"))
     )
-    assert torch.equal(same.detectors.candidates, other.detectors.candidates)
-    torch.testing.assert_close(same.detectors.text, other.detectors.text)
+    assert torch.equal(same.parts.candidates, other.parts.candidates)
+    torch.testing.assert_close(same.parts.text, other.parts.text)

@@ -126,7 +126,8 @@ def test_answers(case, stage):
     answer = LEARNER.answer(case.clip, parameters, case.images, bank)
     case.close(answer.logits.softmax(dim=-1), f"{stage}/probs")
     case.close(answer.baseness.exp(), f"{stage}/detector_score")
-    scores = bank.detectors.log_scores(case.images.embeddings, bank.scale).exp()
+    *_, detectors = bank.parts
+    scores = detectors.log_scores(case.images.embeddings, bank.scale).exp()
     assert (scores >= parameters["threshold"]).T.int().tolist() == STORED[f"{stage}/select"].tolist()
     assert (scores.amax(dim=0) < parameters["threshold"]).int().tolist() == STORED[f"{stage}/use_zero_shot"].tolist()
     case.close(torch.tensor(auroc(answer.baseness, STORED["input/eval_labels"] < 8)), f"{stage}/auroc_made_up_labels")

@@ -14,7 +14,7 @@ from transformers_clip import gradient_of, image_features, text_features, token_
 
 from openworld.backbones.layouts import source_names
 from openworld.learners import Schedule, SkipTuning
-from openworld.learners.engine.fitted import batches_of
+from openworld.learners.engine.fitting import batches_of
 from openworld.learners.skip_tuning import kept_ranks, tuned_weights
 
 TEMPLATE = "itap of a {}."

@@ -13,7 +13,7 @@ from torch.nn.functional import cross_entropy, normalize
 from transformers_clip import gradient_of, image_features, text_features, token_ids, transformers_clip, weight_of
 
 from openworld.learners import Schedule, TwoSFS
-from openworld.learners.engine.fitted import batches_of
+from openworld.learners.engine.fitting import batches_of
 from openworld.learners.two_sfs import CLASSIFIER, norm_weights
 
 TEMPLATE = "{} texture."

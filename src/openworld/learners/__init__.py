@@ -37,8 +37,8 @@ if TYPE_CHECKING:
     from openworld.learners.decoop import DeCoOp
     from openworld.learners.dept import DePT
     from openworld.learners.engine.fitted import FittedLearner, Learner, TrainedLearner, encoding_for, load
+    from openworld.learners.engine.fitting import fit_together
     from openworld.learners.engine.images import Answer, Images
-    from openworld.learners.engine.joint_fits import fit_together
     from openworld.learners.engine.predictions import Guess, Prediction, predict
     from openworld.learners.engine.settings import TASKS, PublishedSetting, configure, override
     from openworld.learners.engine.text_bank import NameSets, TextBank

@@ -14,8 +14,8 @@ from torch.nn.functional import cross_entropy, normalize, relu
 from openworld.backbones import PromptedNames, TwoTower
 from openworld.core.types import checked
 from openworld.learners.engine.images import Answer, Images, Tensors
-from openworld.learners.engine.linear import apply_linear, start_linear
 from openworld.learners.engine.prompt_learner import PromptLearner
+from openworld.learners.engine.prompts import apply_linear, start_linear
 from openworld.learners.engine.text_bank import NameSets, answer_of, cosine_logits
 from openworld.learners.engine.text_features import Length, Words, encode_behind, start_context
 from openworld.learners.engine.training import Schedule

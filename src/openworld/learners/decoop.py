@@ -16,12 +16,20 @@ import torch
 from torch import Generator, Tensor
 from torch.nn.functional import cross_entropy, kl_div, normalize, relu
 
-from openworld.backbones import DualEncoder, PromptedNames, TwoTower
+from openworld.backbones import DualEncoder, TwoTower
 from openworld.core.types import NotNegative, Range, checked
 from openworld.datasets.templates import ENSEMBLE
 from openworld.features import Features
-from openworld.learners.engine.detector_prompts import Detectors, detectors_among, detectors_of, divide_classes
-from openworld.learners.engine.fitted import FittedLearner, Learner, batches_of, require_trainable
+from openworld.learners.engine.detector_prompts import (
+    Detectors,
+    PreparedNames,
+    detectors_among,
+    detectors_of,
+    divide_classes,
+    prepare_names,
+)
+from openworld.learners.engine.fitted import FittedLearner, Learner
+from openworld.learners.engine.fitting import batches_of, require_trainable
 from openworld.learners.engine.images import Answer, Images, Tensors, select_images
 from openworld.learners.engine.settings import PublishedSetting
 from openworld.learners.engine.text_bank import NameSets, TextBank, cosine_logits
@@ -78,20 +86,14 @@ class DeCoOp(Learner):
             "classifiers": start_context(clip, self.classifier_context, None, generator, count=self.detectors),
         }
 
-    def prepare(self, clip: TwoTower, classnames: Sequence[str]) -> "DeCoOpPrepared":
+    def prepare(self, clip: TwoTower, classnames: Sequence[str]) -> PreparedNames:
         """Tokenised names, partitions, and zero-shot text features."""
         partitions = divide_classes(len(classnames), self.detectors)
-        return DeCoOpPrepared(
-            own_prompts=clip.prompt_names(partitions.name(classnames), self.detector_context),
-            detector_prompts=clip.prompt_names(classnames, self.detector_context),
-            classifier_prompts=clip.prompt_names(classnames, self.classifier_context),
-            names=torch.as_tensor(partitions.names, device=clip.device),
-            labels=torch.as_tensor(partitions.labels, device=clip.device),
-            zero_shot=self._zero_shot(clip, classnames),
-        )
+        lengths = self.detector_context, self.classifier_context
+        return prepare_names(clip, classnames, partitions, lengths, self._zero_shot(clip, classnames))
 
     def loss(
-        self, clip: TwoTower, parameters: Tensors, images: Images, labels: Tensor, prepared: "DeCoOpPrepared"
+        self, clip: TwoTower, parameters: Tensors, images: Images, labels: Tensor, prepared: PreparedNames
     ) -> Tensors:
         """The terms of both stages and the sum of their totals; labels int64[B].
 
@@ -104,7 +106,7 @@ class DeCoOp(Learner):
         return {**first, **second, "total": first["total"] + second["total"]}
 
     def detector_loss(
-        self, clip: TwoTower, parameters: Tensors, images: Images, labels: Tensor, prepared: "DeCoOpPrepared"
+        self, clip: TwoTower, parameters: Tensors, images: Images, labels: Tensor, prepared: PreparedNames
     ) -> Tensors:
         """The first stage alone: terms and "total", a function of `detectors`."""
         text = encode_behind(clip, parameters["detectors"], prepared.own_prompts)
@@ -117,7 +119,7 @@ class DeCoOp(Learner):
         parameters: Tensors,
         images: Images,
         labels: Tensor,
-        prepared: "DeCoOpPrepared",
+        prepared: PreparedNames,
         detectors: Detectors,
     ) -> Tensors:
         """The second stage alone: terms and "total", a function of `classifiers`."""
@@ -127,10 +129,10 @@ class DeCoOp(Learner):
         return classifier_terms(logits, _mean_logits(images, prepared.zero_shot, clip.logit_scale), accepted, labels)
 
     @torch.no_grad()
-    def judge(self, clip: TwoTower, parameters: Tensors, prepared: "DeCoOpPrepared") -> Detectors:
+    def judge(self, clip: TwoTower, parameters: Tensors, prepared: PreparedNames) -> Detectors:
         """The detectors among all training names, frozen."""
-        everyone = [True] * len(prepared.detector_prompts)
-        return detectors_of(clip, parameters["detectors"], prepared.detector_prompts, prepared.names, everyone)
+        prompts = clip.prompt_names(prepared.classnames, self.detector_context)
+        return detectors_of(clip, parameters["detectors"], prompts, prepared.names, [True] * len(prompts))
 
     def fit(self, clip: TwoTower, train: Features, *, seed: int) -> FittedLearner:
         """Learn the detectors, measure the threshold, learn the experts: from plain images."""
@@ -159,48 +161,31 @@ class DeCoOp(Learner):
         scores = detectors.log_scores(images.embeddings, clip.logit_scale).exp()
         return scores.new_tensor(min(otsu(detector.cpu().numpy()) for detector in scores))
 
-    def text_bank(self, clip: TwoTower, parameters: Tensors, names: NameSets) -> "ExpertBank":
-        """All names by zero-shot CLIP, by every expert and by every detector."""
+    def text_bank(self, clip: TwoTower, parameters: Tensors, names: NameSets) -> TextBank:
+        """All names by zero-shot CLIP.
+
+        `parts` are its mean features float[C, D], the experts' unit features float[K, C, D], and the detectors.
+        """
         prompts = clip.prompt_names(names.all, self.classifier_context)
         experts = normalize(encode_behind(clip, parameters["classifiers"], prompts), dim=-1)
         zero_shot = self._zero_shot(clip, names.all)
         parts = divide_classes(len(names.training), self.detectors).names
         detectors = detectors_among(clip, parameters["detectors"], names, parts)
         text = normalize(zero_shot, dim=-1)
-        return ExpertBank(text, len(names.base), clip.logit_scale, zero_shot, experts, detectors)
+        return TextBank(text, len(names.base), clip.logit_scale, (zero_shot, experts, detectors))
 
-    def answer(self, clip: TwoTower, parameters: Tensors, images: Images, bank: "ExpertBank") -> Answer:
+    def answer(self, clip: TwoTower, parameters: Tensors, images: Images, bank: TextBank) -> Answer:
         """Logits of the accepted experts summed and divided by K, or zero-shot logits; log of the largest score."""
-        scores = bank.detectors.log_scores(images.embeddings, bank.scale)
+        zero_shot, experts, detectors = bank.parts
+        scores = detectors.log_scores(images.embeddings, bank.scale)
         accepted = (scores.exp() >= parameters["threshold"])[..., None]
-        mixture = (accepted * cosine_logits(images.embeddings, bank.experts, bank.scale)).mean(dim=0)
-        logits = torch.where(accepted.any(dim=0), mixture, _mean_logits(images, bank.zero_shot, bank.scale))
+        mixture = (accepted * cosine_logits(images.embeddings, experts, bank.scale)).mean(dim=0)
+        logits = torch.where(accepted.any(dim=0), mixture, _mean_logits(images, zero_shot, bank.scale))
         return Answer(logits, scores.amax(dim=0))
 
     def _zero_shot(self, clip: DualEncoder, names: Sequence[str]) -> Tensor:
         # The mean of unit features is not a unit vector, and left so: its dot products are then mean logits.
         return torch.stack([encode_names(clip, names, (template,)) for template in self.templates]).mean(dim=0)
-
-
-@dataclass(frozen=True)
-class DeCoOpPrepared:
-    """What the loss needs of the base names, computed once; see `DeCoOp.prepare`."""
-
-    own_prompts: PromptedNames
-    detector_prompts: PromptedNames
-    classifier_prompts: PromptedNames
-    names: Tensor
-    labels: Tensor
-    zero_shot: Tensor
-
-
-@dataclass(frozen=True)
-class ExpertBank(TextBank):
-    """A text bank with mean zero-shot features [C, D], the experts' unit features [K, C, D], and the detectors."""
-
-    zero_shot: Tensor
-    experts: Tensor
-    detectors: Detectors
 
 
 def detector_terms(logits: Tensor, columns: Tensor, margin: float) -> Tensors:

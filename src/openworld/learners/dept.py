@@ -16,8 +16,8 @@ from openworld.backbones import TwoTower
 from openworld.core.types import NotNegative, Share, checked
 from openworld.datasets.templates import KGCOOP, PHOTO
 from openworld.learners.engine.images import Answer, Images, Tensors
-from openworld.learners.engine.linear import apply_linear, start_linear
 from openworld.learners.engine.prompt_learner import NamesAndTeacher, PromptLearner
+from openworld.learners.engine.prompts import apply_linear, start_linear
 from openworld.learners.engine.settings import PublishedSetting
 from openworld.learners.engine.text_bank import NameSets, TextBank, answer_by_cosine, cosine_logits
 from openworld.learners.engine.text_features import Length, Sentence, Words, encode_behind, encode_names, start_context
@@ -92,19 +92,19 @@ class DePT(PromptLearner):
         total = (1 - self.head_share) * entropy + self.head_share * head_entropy + self.weight * guidance
         return {"cross_entropy": entropy, "head_cross_entropy": head_entropy, "guidance": guidance, "total": total}
 
-    def text_bank(self, clip: TwoTower, parameters: Tensors, names: NameSets) -> "HeadBank":
-        """Text features of all names behind the learned context, and the head's outputs for the base names."""
+    def text_bank(self, clip: TwoTower, parameters: Tensors, names: NameSets) -> TextBank:
+        """Text features of all names behind the learned context; `parts` are the head's outputs for the base names."""
         text = normalize(encode_behind(clip, parameters["context"], self.prompted_names(clip, names.all)), dim=-1)
         outputs = names.training_places()[: len(names.base)]
         # A head that knows only some of the base names would push these ahead of the others: it keeps silent.
-        return HeadBank(text, len(names.base), clip.logit_scale, None if -1 in outputs else tuple(outputs))
+        return TextBank(text, len(names.base), clip.logit_scale, None if -1 in outputs else outputs)
 
-    def answer(self, clip: TwoTower, parameters: Tensors, images: Images, bank: "HeadBank") -> Answer:
+    def answer(self, clip: TwoTower, parameters: Tensors, images: Images, bank: TextBank) -> Answer:
         """Cosine logits over all names, and the log of the largest base softmax; base logits joined with the head's."""
         answer = answer_by_cosine(images.embeddings, bank)
-        if bank.outputs is None:
+        if bank.parts is None:
             return answer
-        head = apply_linear(parameters, "head", _affine(parameters, "image", images.embeddings))[:, list(bank.outputs)]
+        head = apply_linear(parameters, "head", _affine(parameters, "image", images.embeddings))[:, bank.parts]
         cosines = answer.logits[:, : bank.base_count]
         fused = (1 - self.head_share) * cosines + self.head_share * head
         return Answer(answer.logits, answer.baseness, fused)
@@ -114,13 +114,6 @@ class DePT(PromptLearner):
         """Head and affines learn faster than the context."""
         fast = ("image_scale", "text_scale", "image_shift", "text_shift", "head_weight", "head_bias")
         return Loop(rate_factors=dict.fromkeys(fast, self.rate_factor))
-
-
-@dataclass(frozen=True)
-class HeadBank(TextBank):
-    """A text bank with the head's output for each base name; None where it has not learned all of them."""
-
-    outputs: tuple[int, ...] | None
 
 
 def _affine(parameters: Tensors, side: str, features: Tensor) -> Tensor:

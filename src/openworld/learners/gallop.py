@@ -97,25 +97,31 @@ class GalLoP(PromptLearner):
         """The global contexts that each image keeps in a step are drawn."""
         return Loop(draws=self._draws)
 
-    def text_bank(self, clip: TwoTower, parameters: Tensors, names: NameSets) -> "PatchBank":
-        """Text features of all names behind all contexts, and one matrix from patches to the joint space."""
+    def text_bank(self, clip: TwoTower, parameters: Tensors, names: NameSets) -> TextBank:
+        """Means over the global contexts of unit text features, not normalised again.
+
+        `parts` are unit text features float[L, C, D] behind each local context, and one matrix float[V, D] from patch
+        rows to the joint space: the learned projection, then the tower's.
+        """
         of_image, of_patches = self._texts(clip, parameters, self.prepare(clip, names.all))
         projection = joint_projection(clip, parameters["projection"])
-        return PatchBank(of_image.mean(dim=0), len(names.base), clip.logit_scale, of_patches, projection)
+        return TextBank(of_image.mean(dim=0), len(names.base), clip.logit_scale, (of_patches, projection))
 
-    def answer(self, clip: TwoTower, parameters: Tensors, images: Images, bank: "PatchBank") -> Answer:
+    def answer(self, clip: TwoTower, parameters: Tensors, images: Images, bank: TextBank) -> Answer:
         """Half global, half local logits over all names, and the log of the largest base softmax."""
         whole = normalize(images.embeddings, dim=-1) @ bank.text.mT
-        parts = closest_patch_cosines(images.patches @ bank.projection, bank.local, self.top).mean(dim=0)
+        local, projection = bank.parts
+        parts = closest_patch_cosines(images.patches @ projection, local, self.top).mean(dim=0)
         return answer_of(bank.scale * 0.5 * (whole + parts), bank.base_count)
 
-    def own_score(self, clip: TwoTower, parameters: Tensors, images: Images, bank: "PatchBank") -> Tensor:
+    def own_score(self, clip: TwoTower, parameters: Tensors, images: Images, bank: TextBank) -> Tensor:
         """GL-MCM of mean cosines over the contexts, float[N]: global ones of the image, local ones of every patch.
 
         As MarcLafon/gallop @ f75999e detects images of no known class.
         """
         whole = normalize(images.embeddings, dim=-1) @ bank.text.mT
-        parts = normalize(images.patches @ bank.projection, dim=-1) @ bank.local.mean(dim=0).mT
+        local, projection = bank.parts
+        parts = normalize(images.patches @ projection, dim=-1) @ local.mean(dim=0).mT
         return whole_and_surest_patch(whole, parts)
 
     def _start(self, clip: TwoTower, count: int, generator: Generator) -> Tensor:
@@ -132,14 +138,6 @@ class GalLoP(PromptLearner):
         count = max(self.global_contexts - int(self.dropout * self.global_contexts), 1)
         while True:
             yield torch.randint(self.global_contexts, (self.schedule.batch_size, count), generator=generator)
-
-
-@dataclass(frozen=True)
-class PatchBank(TextBank):
-    """A text bank for images and for patches; `text` are means over the global contexts, not normalised again."""
-
-    local: Tensor  # float[L, C, D], unit features behind each local context
-    projection: Tensor  # float[V, D], from patch rows to the joint space: the learned one, then the tower's
 
 
 def joint_projection(clip: TwoTower, projection: Tensor) -> Tensor:

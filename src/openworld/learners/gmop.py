@@ -8,22 +8,28 @@ probability and is not detached; training softmaxes run over a detector's own na
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import numpy as np
 import torch
 from torch import Generator, Tensor
 from torch.nn.functional import cross_entropy, normalize
 
-from openworld.backbones import PromptedNames, TwoTower
+from openworld.backbones import TwoTower
 from openworld.core.types import Count, NotNegative, Range, checked
 from openworld.datasets.templates import APPENDIX_C4, PHOTO, TEMPLATES
-from openworld.learners.engine.detector_prompts import Detectors, Partitions, detectors_among, divide_classes
+from openworld.learners.engine.detector_prompts import (
+    Partitions,
+    PreparedNames,
+    detectors_among,
+    divide_classes,
+    prepare_names,
+)
 from openworld.learners.engine.images import Answer, Images, Tensors
 from openworld.learners.engine.prompt_learner import PromptLearner
 from openworld.learners.engine.settings import PublishedSetting
 from openworld.learners.engine.text_bank import NameSets, TextBank, answer_by_cosine, cosine_logits
-from openworld.learners.engine.text_features import HoldsName, Length, encode_behind, encode_names, start_context
+from openworld.learners.engine.text_features import HOLDS_NAME, Length, encode_behind, encode_names, start_context
 from openworld.learners.engine.training import Schedule
 
 PUBLISHED_EPOCHS = {"imagenet": 10, "caltech101": 40, "oxford_pets": 40, "oxford_flowers": 50}
@@ -62,7 +68,7 @@ class GMoP(PromptLearner):
     new_classifier: Literal["zero-shot", "tuned"] = "zero-shot"
     single_prompt: bool = False
     partition_seed: Count | None = None
-    template: Annotated[str | tuple[str, ...], HoldsName()] = "a photo of a {}."
+    template: Annotated[str | tuple[str, ...], HOLDS_NAME] = "a photo of a {}."
     schedule: Schedule = Schedule(momentum=0, weight_decay=0, warmup=False, cosine_epochs=100, drop_last=False)
 
     name = "GMoP"
@@ -93,17 +99,12 @@ class GMoP(PromptLearner):
             "detectors": start_context(clip, self.detector_context, None, generator, count=self.detectors),
         }
 
-    def prepare(self, clip: TwoTower, classnames: Sequence[str]) -> "GMoPPrepared":
+    def prepare(self, clip: TwoTower, classnames: Sequence[str]) -> PreparedNames:
         """Tokenised names, partitions, and the zero-shot text features that the new side's gate needs."""
         partitions = self.divide(len(classnames))
         length = self.detector_context if self.single_prompt else self.classifier_context
-        return GMoPPrepared(
-            classifier_prompts=clip.prompt_names(classnames, length),
-            detector_prompts=clip.prompt_names(partitions.name(classnames), self.detector_context),
-            names=torch.as_tensor(partitions.names, device=clip.device),
-            labels=torch.as_tensor(partitions.labels, device=clip.device),
-            zero_shot=encode_names(clip, classnames, self.sentences),
-        )
+        zero_shot = encode_names(clip, classnames, self.sentences)
+        return prepare_names(clip, classnames, partitions, (self.detector_context, length), zero_shot)
 
     def divide(self, count: int) -> Partitions:
         """The pseudo base and pseudo new classes of every detector."""
@@ -112,7 +113,7 @@ class GMoP(PromptLearner):
         return divide_classes(count, self.detectors, np.random.default_rng(self.partition_seed).permutation(count))
 
     def loss(
-        self, clip: TwoTower, parameters: Tensors, images: Images, labels: Tensor, prepared: "GMoPPrepared"
+        self, clip: TwoTower, parameters: Tensors, images: Images, labels: Tensor, prepared: PreparedNames
     ) -> Tensors:
         """The three terms and their weighted sum; labels int64[B]."""
         embeddings = images.embeddings
@@ -126,7 +127,7 @@ class GMoP(PromptLearner):
         return mixture_loss(base_logits, new_logits, detector_logits, labels, prepared.labels, self)
 
     def text_bank(self, clip: TwoTower, parameters: Tensors, names: NameSets) -> TextBank:
-        """Base names by the tuned prompt, new names by zero-shot CLIP, all names by every detector."""
+        """Base names by the tuned prompt, new names by zero-shot CLIP; `parts` are the detectors, of all names."""
         classifier = parameters["context"] if self.single_prompt else parameters["classifier"]
         tuned = names.all if self.tuned_new else names.base
         text = normalize(encode_behind(clip, classifier, clip.prompt_names(tuned, len(classifier))), dim=-1)
@@ -136,9 +137,9 @@ class GMoP(PromptLearner):
             return TextBank(text, len(names.base), clip.logit_scale)
         parts = self.divide(len(names.training)).names
         detectors = detectors_among(clip, parameters["detectors"], names, parts)
-        return MixtureBank(text, len(names.base), clip.logit_scale, detectors)
+        return TextBank(text, len(names.base), clip.logit_scale, detectors)
 
-    def answer(self, clip: TwoTower, parameters: Tensors, images: Images, bank: Any) -> Answer:
+    def answer(self, clip: TwoTower, parameters: Tensors, images: Images, bank: TextBank) -> Answer:
         """Base names by the tuned prompt, new names by zero-shot CLIP; the most convinced detector tells base from new.
 
         Its score is the log of the largest softmax of an own name, over the names and over the detectors.
@@ -146,7 +147,7 @@ class GMoP(PromptLearner):
         answer = answer_by_cosine(images.embeddings, bank)
         if self.single_prompt:
             return answer
-        scores = bank.detectors.log_scores(images.embeddings, bank.scale)
+        scores = bank.parts.log_scores(images.embeddings, bank.scale)
         return replace(answer, baseness=scores.amax(dim=0))
 
     @property
@@ -154,30 +155,12 @@ class GMoP(PromptLearner):
         """Whether new images are named with the base classifier's prompt."""
         return self.single_prompt or self.new_classifier == "tuned"
 
-    def _texts(self, clip: TwoTower, parameters: Tensors, prepared: "GMoPPrepared") -> tuple[Tensor, Tensor]:
+    def _texts(self, clip: TwoTower, parameters: Tensors, prepared: PreparedNames) -> tuple[Tensor, Tensor]:
         if self.single_prompt:
             text = encode_behind(clip, parameters["context"], prepared.classifier_prompts)
             return text, text[prepared.names]
         base = encode_behind(clip, parameters["classifier"], prepared.classifier_prompts)
-        return base, encode_behind(clip, parameters["detectors"], prepared.detector_prompts)
-
-
-@dataclass(frozen=True)
-class GMoPPrepared:
-    """What the loss needs of the base names, computed once; see `GMoP.prepare`."""
-
-    classifier_prompts: PromptedNames
-    detector_prompts: PromptedNames
-    names: Tensor
-    labels: Tensor
-    zero_shot: Tensor
-
-
-@dataclass(frozen=True)
-class MixtureBank(TextBank):
-    """A text bank with the detectors."""
-
-    detectors: Detectors
+        return base, encode_behind(clip, parameters["detectors"], prepared.own_prompts)
 
 
 def mixture_loss(

@@ -9,12 +9,12 @@ from torch import Generator, Tensor
 from openworld.backbones import PromptedNames, TwoTower
 from openworld.core.types import checked
 from openworld.learners.engine.images import Images, Tensors
-from openworld.learners.engine.linear import start_linear
 from openworld.learners.engine.prompt_learner import PromptLearner
 from openworld.learners.engine.prompts import (
     encode_prompted_image,
     encode_prompted_text,
     name_behind_phrase,
+    start_linear,
     start_text_prompts,
 )
 from openworld.learners.engine.settings import PublishedSetting, unified

@@ -17,8 +17,8 @@ from openworld.backbones import PackedText, TwoTower
 from openworld.core.types import NotNegative, Share, checked
 from openworld.datasets.templates import PHOTO, TEMPLATES, fill
 from openworld.learners.engine.images import Answer, Images, Tensors
-from openworld.learners.engine.linear import start_linear
 from openworld.learners.engine.prompt_learner import PromptLearner
+from openworld.learners.engine.prompts import start_linear
 from openworld.learners.engine.settings import PublishedSetting
 from openworld.learners.engine.text_bank import NameSets, TextBank, answer_by_cosine, cosine_logits
 from openworld.learners.engine.text_features import STANDARD_DEVIATION, Length, Sentence, encode_names, widen

@@ -5,7 +5,7 @@ Text features: `encode_names` (in sentences), `start_context` and `encode_behind
 `require_context`, `require_templates`.
 """
 
-from openworld.learners.engine.fitted import fit_prompts
+from openworld.learners.engine.fitting import fit_prompts
 from openworld.learners.engine.settings import unified
 from openworld.learners.engine.text_bank import answer_by_cosine, answer_of, cosine_logits
 from openworld.learners.engine.text_features import (

@@ -16,8 +16,8 @@ from openworld.core.errors import OpenworldError
 from openworld.core.types import NotNegative, checked
 from openworld.datasets.templates import PHOTO, TCP_BEHIND, TCP_TEACHER
 from openworld.learners.engine.images import Images, Tensors
-from openworld.learners.engine.linear import apply_linear, start_linear
 from openworld.learners.engine.prompt_learner import NamesAndTeacher, PromptLearner
+from openworld.learners.engine.prompts import apply_linear, start_linear
 from openworld.learners.engine.settings import PublishedSetting, unified
 from openworld.learners.engine.text_bank import NameSets, TextBank, cosine_logits
 from openworld.learners.engine.text_features import (

@@ -23,7 +23,8 @@ from openworld.core.gpu_memory import BatchSize
 from openworld.core.types import Range, checked
 from openworld.datasets.templates import PHOTO, TEMPLATES, fill
 from openworld.features import Features
-from openworld.learners.engine.fitted import CHUNK, FittedLearner, Learner, batches_of, require_trainable
+from openworld.learners.engine.fitted import CHUNK, FittedLearner, Learner
+from openworld.learners.engine.fitting import batches_of, require_trainable
 from openworld.learners.engine.images import Answer, Images, Tensors, select_images
 from openworld.learners.engine.settings import PublishedSetting
 from openworld.learners.engine.text_bank import NameSets, TextBank, answer_by_cosine, cosine_logits

@@ -31,8 +31,8 @@ from openworld.features import Encoding, encode
 from openworld.features.encoding import usual_crop_scale
 from openworld.learners import FittedLearner, configure, encoding_for, find_learner, load
 from openworld.learners import origin as learner_origin
+from openworld.learners.engine.fitted import is_saved, saved_folder
 from openworld.learners.engine.requirements import offers_everything, require_able
-from openworld.learners.engine.saved_folders import is_saved, saved_folder
 from openworld.ood.classifier_shards import ClassifierDetectors
 from openworld.ood.model_entries import JudgedSpec
 from openworld.ood.models import ImagesToScore, JudgedModel, classifier_model

@@ -18,7 +18,7 @@ from openworld.evaluations.entries import require_distinct, settle
 from openworld.evaluations.own_data import held, title_of
 from openworld.features import Encoding
 from openworld.learners import ZeroShot, configure, encoding_for, find_learner
-from openworld.learners.engine.saved_folders import backbone_of, is_saved
+from openworld.learners.engine.fitted import backbone_of, is_saved
 from openworld.runs import read_spec
 
 _PATHS = ("maps", "gradient", "layers", "samples", "images")

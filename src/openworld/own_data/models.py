@@ -26,7 +26,7 @@ from openworld.core.errors import OpenworldError
 from openworld.datasets.names.forms import are_numbered
 from openworld.learners import FittedLearner
 from openworld.learners import load as load_learner
-from openworld.learners.engine.saved_folders import backbone_of, describe, holds_learner, saved_folder
+from openworld.learners.engine.fitted import backbone_of, describe, holds_learner, saved_folder
 from openworld.tables.embeddings import Embeddings, embeddings_of, read_embeddings
 from openworld.tables.files import ScoreFile
 

@@ -18,7 +18,7 @@ import torch
 
 from openworld.core.errors import OpenworldError
 from openworld.learners import LEARNERS, TASKS, FittedLearner, Loop, configure, fit_together, load
-from openworld.learners.engine.fitted import batches_of
+from openworld.learners.engine.fitting import batches_of
 from openworld.learners.engine.images import Consumes
 from openworld.learners.engine.parameter_counts import tuned_parameters
 from openworld.learners.engine.training import trainable

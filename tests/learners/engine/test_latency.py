@@ -24,8 +24,8 @@ def test_what_is_timed_is_the_answer_of_encoded_images(clip, shots, learner, mon
     tower = "encode_patches" if learner.consumes == "patches" else "encode_image"
     monkeypatch.setattr(type(clip), tower, _counted(getattr(type(clip), tower), towers))
     found = measure_latency(fitted, bank, images)
-    assert (found.batch, found.memory) == (1, None) and found.seconds > 0
-    assert len(asked) == found.repeats + latency.WARM_UP
+    assert (found["batch"], found["memory"]) == (1, None) and found["seconds"] > 0
+    assert len(asked) == found["repeats"] + latency.WARM_UP
     assert len(towers) == len(asked), "the image tower runs once for every answer"
     monkeypatch.undo()
     expected = fitted.answer(shots.select(np.array([0])), bank)
@@ -37,7 +37,7 @@ def test_what_is_timed_is_the_answer_of_encoded_images(clip, shots, learner, mon
 def test_slow_learners_are_not_repeated_for_long(clip, shots, monkeypatch):
     monkeypatch.setattr(latency, "LONGEST", 0.0)
     fitted = FittedLearner(ZeroShot(), clip, shots.classnames, {})
-    assert measure_latency(fitted, fitted.text_bank(shots.classnames), shots.pixels[:3]).repeats == 1
+    assert measure_latency(fitted, fitted.text_bank(shots.classnames), shots.pixels[:3])["repeats"] == 1
 
 
 def _counted(method, calls):

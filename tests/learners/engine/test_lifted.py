@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from openworld.learners.engine import images
-from openworld.learners.engine.images import Lifted
+from openworld.learners.engine.images import lifting
 
 
 class Doubling:
@@ -19,9 +19,9 @@ class Doubling:
 def run(most, monkeypatch):
     monkeypatch.setattr(images, "MOST", most)
     learner, pixels = Doubling(), torch.arange(4.0)[:, None]
-    views = Lifted(learner, None)
+    views = lifting(learner, None)
     for some in ([0, 1], [1, 2], [3, 0], [2, 2]):
-        assert views.rows([(0, place) for place in some], pixels[some]).flatten().tolist() == [2.0 * n for n in some]
+        assert views([(0, place) for place in some], pixels[some]).flatten().tolist() == [2.0 * n for n in some]
     return learner.seen
 
 

@@ -6,7 +6,6 @@ is fitted.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from itertools import product
 from typing import Any
 
@@ -50,8 +49,8 @@ def evaluate(task: RecognitionSpec, machine: Machine) -> UnitResult:
         bank = fitted.text_bank(parts["test"].split.base_names, parts["test"].split.new_names)
         pixels = fitted.clip.preprocess.prepare(images.image(int(parts["test"].rows[0])))[None]
         latency = measure_latency(fitted, bank, pixels)
-        seconds = timing["seconds"] | {"latency": latency.seconds}
-        timing = timing | {"seconds": seconds, "latency": asdict(latency)}
+        seconds = timing["seconds"] | {"latency": latency["seconds"]}
+        timing = timing | {"seconds": seconds, "latency": latency}
     names, read = parts["test"].classnames, {"images": "test", "validation": "validation"}
     facts = training_facts(task, fitted, shots)
     facts["detail"] = {"chosen": settings, "choices": trail, "history": list(fitted.history)}

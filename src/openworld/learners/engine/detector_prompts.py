@@ -54,6 +54,32 @@ def divide_classes(count: int, detectors: int, order: np.ndarray | None = None) 
 
 
 @dataclass(frozen=True)
+class PreparedNames:
+    """What the loss of a learner with K detectors needs of its n base names, computed once."""
+
+    classnames: tuple[str, ...]
+    own_prompts: PromptedNames  # K lists of the m names that each detector holds
+    classifier_prompts: PromptedNames  # all names, behind the context by which images are named
+    names: Tensor  # int64[K, m] and labels int64[K, n] of `Partitions`
+    labels: Tensor
+    zero_shot: Tensor  # float[n, D], text features by zero-shot CLIP
+
+
+def prepare_names(
+    clip: TwoTower, classnames: Sequence[str], parts: Partitions, lengths: tuple[int, int], zero_shot: Tensor
+) -> PreparedNames:
+    """Return names behind contexts of so many tokens, those of the detectors and of the classifier."""
+    return PreparedNames(
+        classnames=tuple(classnames),
+        own_prompts=clip.prompt_names(parts.name(classnames), lengths[0]),
+        classifier_prompts=clip.prompt_names(classnames, lengths[1]),
+        names=torch.as_tensor(parts.names, device=clip.device),
+        labels=torch.as_tensor(parts.labels, device=clip.device),
+        zero_shot=zero_shot,
+    )
+
+
+@dataclass(frozen=True)
 class Detectors:
     """K detectors among V names."""
 

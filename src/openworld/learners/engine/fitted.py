@@ -1,11 +1,10 @@
-"""A learner bound to what it learned; how it is fitted, saved and loaded."""
+"""A learner bound to what it learned; how it is saved and loaded, and in which folders it lies."""
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from functools import cached_property
-from itertools import repeat
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
@@ -14,21 +13,24 @@ import torch
 from torch import Tensor
 
 from openworld.backbones import DualEncoder
+from openworld.backbones.devices import Precision
 from openworld.backbones.layouts import require_finite
+from openworld.backbones.published_files import require_data
 from openworld.core.errors import OpenworldError
 from openworld.core.gpu_memory import BatchSize
 from openworld.core.representation import short_repr
 from openworld.core.types import checked
 from openworld.features import Encoding, Features
-from openworld.learners.engine.images import Answer, Consumes, Images, Lifted, Tensors, select_images
-from openworld.learners.engine.saved_folders import LearnerDescription, describe
+from openworld.learners.engine.images import Answer, Consumes, Images, Tensors, select_images
 from openworld.learners.engine.settings import PublishedSetting, configure
-from openworld.learners.engine.text_bank import NameSets, Subset, TextBank, require_distinct
-from openworld.learners.engine.training import PLAIN, Loop, Schedule, draw_batches, draw_batches_by_class, minimise
+from openworld.learners.engine.text_bank import NameSets, Subset, TextBank
+from openworld.learners.engine.training import Schedule
 from openworld.runs.atomic import write_file
 from openworld.runs.outputs import LEARNER, require_folder
+from openworld.runs.sealed import read_saved
 
 PLAIN_IMAGES = Encoding()
+DESCRIPTION, PARAMETERS = "learner.json", "parameters.safetensors"
 CHUNK = 128  # images answered at a time: bounds the memory of learners that compare patches, or run a tower
 
 
@@ -131,9 +133,13 @@ class FittedLearner:
         Raises:
             OpenworldError: features of another width than the backbone's, or without what the learner consumes.
         """
-
         parts = self._in_parts(self.learner.answer, features, bank)
-        return Answer(*(_joined([getattr(part, name) for part in parts]) for name in Answer.__annotations__))
+
+        def joined(name: str) -> np.ndarray | None:
+            tensors = [getattr(part, name) for part in parts]
+            return None if tensors[0] is None else torch.cat(tensors).float().cpu().numpy()
+
+        return Answer(*map(joined, Answer.__annotations__))
 
     @checked
     def logits(self, features: Features, bank: Any, subset: Subset = "all") -> np.ndarray:
@@ -177,7 +183,7 @@ class FittedLearner:
         own_score: Any = getattr(self.learner, "own_score", None)
         if own_score is None:
             return self.baseness(features, bank)
-        return _joined(self._in_parts(own_score, features, bank))
+        return torch.cat(self._in_parts(own_score, features, bank)).float().cpu().numpy()
 
     def _in_parts(self, ask: Callable, features: Features, bank: Any) -> list:
         """Return what a method of the learner says of images, `CHUNK` of them at a time."""
@@ -210,7 +216,7 @@ class FittedLearner:
         if self.clip.dtype != torch.float32:  # the usual one goes without saying
             description["precision"] = str(self.clip.dtype).removeprefix("torch.")
         parameters = {name: tensor.cpu().contiguous() for name, tensor in self.parameters.items()}
-        return {"parameters.safetensors": save(parameters), "learner.json": json.dumps(description, indent=1).encode()}
+        return {PARAMETERS: save(parameters), DESCRIPTION: json.dumps(description, indent=1).encode()}
 
 
 @checked
@@ -229,6 +235,19 @@ def schedules_of(learner: Any) -> list[Schedule]:
     return [value for field in fields(learner) if isinstance(value := getattr(learner, field.name), Schedule)]
 
 
+@dataclass(frozen=True)
+class LearnerDescription:
+    """What learner.json says: the learner, and the backbone that it was fitted on."""
+
+    learner: str
+    settings: dict[str, Any]
+    classnames: tuple[str, ...]
+    backbone: str
+    backbone_fingerprint: str
+    history: tuple[dict[str, float], ...]  # loss terms of each epoch
+    precision: Precision = "float32"  # in which the backbone computed
+
+
 @checked
 def load(folder: Path, clip: DualEncoder) -> FittedLearner:
     """Read back what `FittedLearner.save` wrote.
@@ -240,10 +259,22 @@ def load(folder: Path, clip: DualEncoder) -> FittedLearner:
     Raises:
         OpenworldError: a folder without a saved learner or with a damaged one, another backbone, an unknown learner.
     """
+    from safetensors import SafetensorError
+    from safetensors.torch import load_file
+
     from openworld.learners import find_learner
 
     folder = Path(folder)
-    saved, parameters = _read_saved(folder, str(clip.device))
+    saved = describe(folder)
+    try:
+        # Copied, since matrix products round otherwise where a weight does not lie as the allocator lays it.
+        tensors = load_file(folder / PARAMETERS, str(clip.device))
+        parameters = {name: tensor.clone() for name, tensor in tensors.items()}
+    except (OSError, ValueError, SafetensorError) as error:
+        raise OpenworldError(
+            f"{folder} holds no whole learner ({error}); give a folder that `FittedLearner.save` wrote, or fit again."
+        ) from error
+    require_finite(parameters, str(folder))
     if saved.backbone_fingerprint != clip.fingerprint:
         raise OpenworldError(
             f"{folder} was fitted on backbone {saved.backbone!r} with other weights than {clip.name!r}; "
@@ -253,90 +284,39 @@ def load(folder: Path, clip: DualEncoder) -> FittedLearner:
     return FittedLearner(learner, clip, saved.classnames, parameters, saved.history)
 
 
-def fit_prompts(learner: TrainedLearner, clip: DualEncoder, features: Features, *, seed: int) -> FittedLearner:
-    """Train a learner from its `start` by its `loss` under its `schedule`, and its `loop` where it has one."""
-    require_trainable(learner, features)
-    loop = getattr(learner, "loop", PLAIN)
-    generator = torch.Generator().manual_seed(seed)
-    start = learner.start(clip, features.classnames, generator)
-    prepared = learner.prepare(clip, features.classnames)
-
-    def loss(parameters: Tensors, images: Images, labels: Tensor) -> Tensors:
-        return learner.loss(clip, parameters, images, labels, prepared)
-
-    batches = batches_of(learner, clip, features, generator, loop)
-    learned, history = minimise(start, loss, batches, learner.schedule, loop)
-    return FittedLearner(learner, clip, tuple(features.classnames), learned, history)
+def describe(folder: Path | str) -> LearnerDescription:
+    """Return what the learner.json of a folder says."""
+    remedy = "give a folder that `FittedLearner.save` wrote, or fit again."
+    return read_saved(Path(folder) / DESCRIPTION, LearnerDescription, f"{folder} holds no whole learner", remedy)
 
 
-def require_trainable(learner: Learner, features: Features) -> None:
-    """Refuse to fit on no image, and on names that no prompt could tell apart."""
-    if not len(features):
-        raise OpenworldError(f"there is no image to fit {learner.name} on; give at least one shot of a class.")
-    require_distinct(features.classnames)
+def is_saved(learner: str) -> bool:
+    """Return whether an entry `learner` is a folder ("/" or "{seed}" in it, or one is there), not a name."""
+    return "/" in learner or "{seed}" in learner or Path(learner).is_dir()
 
 
-def batches_of(
-    learner: TrainedLearner,
-    clip: Any,
-    features: Features,
-    generator: torch.Generator,
-    loop: Loop = PLAIN,
-    schedule: Schedule | None = None,
-    consumes: Consumes | None = None,
-):
-    """Return, for `train`, a function from epoch to images and labels of its steps, one view of each."""
-    labels = torch.as_tensor(features.labels, device=clip.device)
-    schedule, consumes = schedule or learner.schedule, consumes or learner.consumes
-    augmented, views_of = consumes != "embeddings", features.views
-    if augmented and views_of is None:
-        raise OpenworldError(
-            f"{learner.name} trains on augmented views of images, and these features hold none; encode images with "
-            "`encoding_for(learner, Encoding(views=...))`. On embeddings of your own, take a learner without views."
-        )
-    number = 0 if views_of is None else views_of.shape[1]
-    if augmented and features.fresh_views and number < schedule.epochs:
-        raise OpenworldError(
-            f"{learner.name} trains {schedule.epochs} epochs, and of every image {number} fresh views "
-            "came; encode one for every epoch."
-        )
-    draws = loop.draws(generator) if loop.draws else repeat(None)
-    lifted = Lifted(learner, clip) if hasattr(learner, "lift") else None
-
-    def rows_of_steps() -> list[Tensor]:
-        if loop.by_class:
-            return draw_batches_by_class(labels.cpu(), schedule, generator)
-        return draw_batches(len(features), schedule, generator)
-
-    def batches(epoch: int) -> Iterator[tuple[Images, Tensor]]:
-        for rows in rows_of_steps():
-            views: Any = None
-            if augmented and features.fresh_views:
-                views = np.full(len(rows), epoch)
-            elif augmented:
-                views = torch.randint(number, (len(rows),), generator=generator).numpy()
-            images = select_images(features, clip, consumes, rows.numpy(), views)
-            pixels = lifted.rows(list(zip(rows.tolist(), views, strict=True)), images.pixels) if lifted else None
-            yield replace(images, draw=next(draws), rows=pixels), labels[rows.to(labels.device)]
-
-    return batches
+def holds_learner(folder: str) -> bool:
+    """Whether a saved learner lies in a folder, or in the unit of a run that it is."""
+    return _inside(folder) is not None
 
 
-def _joined(parts: list[Any]) -> Any:
-    return None if parts[0] is None else torch.cat(parts).float().cpu().numpy()
+def saved_folder(folder: str) -> Path:
+    """Return the folder that holds learner.json: itself, or that in the folder of a run's unit."""
+    inside = _inside(folder)
+    if inside is not None:
+        return inside
+    raise OpenworldError(
+        f"there is no saved learner in {folder}; give a folder that `FittedLearner.save` wrote, or a unit of a run "
+        "whose spec says `keep_learners = true`."
+    )
 
 
-def _read_saved(folder: Path, device: str) -> tuple[LearnerDescription, Tensors]:
-    from safetensors import SafetensorError
-    from safetensors.torch import load_file
+def backbone_of(folder: Path | str, say: str) -> str:
+    """Return the name of a saved learner's backbone; `say` is how another one is named, such as "--backbone {}"."""
+    place = saved_folder(str(folder))
+    return require_data(describe(place).backbone, place / DESCRIPTION, say)
 
-    description = describe(folder)
-    try:
-        # Copied, since matrix products round otherwise where a weight does not lie as the allocator lays it.
-        parameters = {name: one.clone() for name, one in load_file(folder / "parameters.safetensors", device).items()}
-    except (OSError, ValueError, SafetensorError) as error:
-        raise OpenworldError(
-            f"{folder} holds no whole learner ({error}); give a folder that `FittedLearner.save` wrote, or fit again."
-        ) from error
-    require_finite(parameters, str(folder))
-    return description, parameters
+
+def _inside(folder: str) -> Path | None:
+    places = (Path(folder) / inside for inside in ("", "learner", "attachments/learner"))
+    return next((place for place in places if (place / DESCRIPTION).is_file()), None)

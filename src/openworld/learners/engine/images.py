@@ -1,6 +1,6 @@
 """What a learner is shown of some images, what it answers, and what its frozen part makes of their views."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -96,23 +96,22 @@ def _wide(array: np.ndarray, clip: DualEncoder) -> Tensor:
 MOST = 2**31  # bytes kept, in the main memory; views beyond them are lifted anew whenever they come
 
 
-class Lifted:
-    """What a learner's `lift` makes of the few views that a training run sees again and again, by any key of a view."""
+def lifting(learner: Any, clip: TwoTower) -> Callable[[Sequence[Hashable], Tensor], Tensor]:
+    """Return a function from keys of B views and their pixels float[B, 3, H, W] to what `lift` makes of them."""
+    # A training run sees the same few views again and again: each is lifted once, while there is room.
+    held: dict[Hashable, Tensor] = {}
+    room = MOST
 
-    def __init__(self, learner, clip: TwoTower):
-        self._learner, self._clip = learner, clip
-        self._known: dict[Hashable, Tensor] = {}
-        self._room = MOST
-
-    def rows(self, keys: Sequence[Hashable], pixels: Tensor) -> Tensor:
-        """Return B views lifted, float[B, ..], of their keys and pixels float[B, 3, H, W]."""
-        missing = [place for place, key in enumerate(keys) if key not in self._known]
-        made = {}
+    def rows(keys: Sequence[Hashable], pixels: Tensor) -> Tensor:
+        nonlocal room
+        missing, made = [place for place, key in enumerate(keys) if key not in held], {}
         if missing:
-            lifted = self._learner.lift(self._clip, pixels[missing])
+            lifted = learner.lift(clip, pixels[missing])
             made = {keys[place]: row for place, row in zip(missing, lifted.cpu(), strict=True)}
             size = lifted.numel() * lifted.element_size()
-            if size <= self._room:
-                self._room -= size
-                self._known |= made
-        return torch.stack([made[key] if key in made else self._known[key] for key in keys]).to(pixels.device)
+            if size <= room:
+                room -= size
+                held.update(made)
+        return torch.stack([made[key] if key in made else held[key] for key in keys]).to(pixels.device)
+
+    return rows

@@ -5,7 +5,7 @@ Names are encoded before, as they would be. Reading and resizing the file are no
 """
 
 import time
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from statistics import median
 from typing import Any
 
@@ -22,18 +22,12 @@ LONGEST = 2.0
 """Seconds after which no further repeat is begun."""
 
 
-@dataclass(frozen=True)
-class Latency:
-    """Seconds of one batch: the median over the repeats, after `WARM_UP` runs that do not count."""
+def measure_latency(fitted: FittedLearner, bank: TextBank, pixels: np.ndarray) -> dict[str, Any]:
+    """Time a fitted learner on images [B, 3, H, W] that come together, the image tower included.
 
-    seconds: float
-    batch: int  # images at a time
-    repeats: int
-    memory: int | None  # most bytes of the GPU in use meanwhile, weights included; None on other devices
-
-
-def measure_latency(fitted: FittedLearner, bank: TextBank, pixels: np.ndarray) -> Latency:
-    """Time a fitted learner on images [B, 3, H, W] that come together, the image tower included."""
+    Return "seconds" of one batch, the median over the "repeats" after `WARM_UP` runs that do not count; "batch", images
+    at a time; "memory", most bytes of the GPU in use meanwhile, weights included, None on other devices.
+    """
     device = fitted.clip.device
     if device.type == "cuda":
         torch.cuda.reset_peak_memory_stats(device)
@@ -45,7 +39,8 @@ def measure_latency(fitted: FittedLearner, bank: TextBank, pixels: np.ndarray) -
         # The answer is in NumPy arrays, so that a GPU has finished.
         seconds.append(time.perf_counter() - start)
     memory = torch.cuda.max_memory_allocated(device) if device.type == "cuda" else None
-    return Latency(median(seconds[WARM_UP:]), len(pixels), len(seconds) - WARM_UP, memory)
+    timed = seconds[WARM_UP:]
+    return {"seconds": median(timed), "batch": len(pixels), "repeats": len(timed), "memory": memory}
 
 
 @torch.no_grad()

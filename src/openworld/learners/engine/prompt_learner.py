@@ -9,7 +9,8 @@ from torch.nn.functional import cross_entropy, normalize
 
 from openworld.backbones import PromptedNames, TwoTower
 from openworld.features import Features
-from openworld.learners.engine.fitted import FittedLearner, Learner, fit_prompts
+from openworld.learners.engine.fitted import FittedLearner, Learner
+from openworld.learners.engine.fitting import fit_prompts
 from openworld.learners.engine.images import Answer, Images, Tensors
 from openworld.learners.engine.settings import PublishedSetting, unified
 from openworld.learners.engine.text_bank import NameSets, TextBank, answer_by_cosine, cosine_logits

@@ -1,17 +1,22 @@
-"""Prompts that enter the towers block by block: how they start, and the two encoders with them in place.
+"""What is learned beside a context: prompts that enter the towers block by block, and linear layers; how they start.
 
 One tensor [D, N, W] holds a tower's prompts: N rows for the input of each of its first D blocks. In the text tower the
 rows of block 0 are the context, and those of later blocks take its place; in the image tower they stand behind the
 patches. After block D - 1 the rows flow on like any others (Jia et al., 2022; Khattak et al., 2023a).
+
+A layer is two tensors, "name_weight" float[outputs, inputs] and "name_bias" float[outputs].
 """
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 
 import torch
 from torch import Generator, Tensor
+from torch.nn.functional import linear
 
 from openworld.backbones import PromptedNames, TwoTower
 from openworld.core.errors import OpenworldError
+from openworld.learners.engine.images import Tensors
 from openworld.learners.engine.text_features import STANDARD_DEVIATION, encode_behind, start_context, widen
 
 
@@ -57,3 +62,19 @@ def encode_prompted_text(clip: TwoTower, prompts: Tensor, names: PromptedNames) 
 def encode_prompted_image(clip: TwoTower, pixels: Tensor, prompts: Tensor) -> Tensor:
     """Return unnormalised image features float32[B, D], with prompts [D, N, W], or none, in the tower."""
     return widen(clip.encode_image(pixels, prompts=dict(enumerate(prompts.to(clip.dtype))) or None))
+
+
+def start_linear(clip: TwoTower, name: str, inputs: int, outputs: int, generator: Generator) -> Tensors:
+    """Return a layer whose numbers are Uniform(-1 / sqrt(inputs), 1 / sqrt(inputs)), as torch's own layers start."""
+    # Drawn on the CPU, so that a seed gives the same layer on every device.
+    bound = 1 / math.sqrt(inputs)
+
+    def draw(*shape: int) -> Tensor:
+        return ((2 * torch.rand(shape, generator=generator) - 1) * bound).to(clip.device)
+
+    return {f"{name}_weight": draw(outputs, inputs), f"{name}_bias": draw(outputs)}
+
+
+def apply_linear(parameters: Mapping[str, Tensor], name: str, rows: Tensor) -> Tensor:
+    """Return float[..., outputs] of rows float[..., inputs]."""
+    return linear(rows, parameters[f"{name}_weight"], parameters[f"{name}_bias"])

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from torch import Tensor
 from torch.nn.functional import normalize
@@ -65,11 +65,13 @@ class TextBank:
         text: float[C, D], unit vectors, base names first.
         base_count: number of base names.
         scale: logit scale, 0-d.
+        parts: what else a learner compares images with; its `text_bank` says what.
     """
 
     text: Tensor
     base_count: int
     scale: Tensor
+    parts: Any = None
 
     __repr__ = short_repr
 

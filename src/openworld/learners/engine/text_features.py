@@ -4,7 +4,9 @@ Contexts stay in float32 (or float64) while they are learned, whatever the backb
 of the first and last epochs would be smaller than the spacing of numbers, and be lost.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 from typing import Annotated, Any
 
 import torch
@@ -66,27 +68,25 @@ def require_templates(*templates: str) -> None:
         sentences.fill(template, ())
 
 
-class NotBlank:
-    """Annotates the phrase that a context starts from: not an empty one."""
+@dataclass(frozen=True)
+class Sound:
+    """Annotates what a function looks at, and refuses where it makes no sense."""
 
-    def admit(self, value: str, name: str, others: Mapping[str, Any]) -> str:
-        require_context(1, value)
+    require: Callable[[Any], None]
+
+    def admit(self, value: Any, name: str, others: Mapping[str, Any]) -> Any:
+        self.require(value)
         return value
 
 
-class HoldsName:
-    """Annotates a sentence, or several, with {} in the place of the name."""
-
-    def admit(self, value: str | Sequence[str], name: str, others: Mapping[str, Any]) -> str | Sequence[str]:
-        require_templates(*([value] if isinstance(value, str) else value))
-        return value
-
-
+HOLDS_NAME = Sound(lambda value: require_templates(*([value] if isinstance(value, str) else value)))
+"""Annotates a sentence, or several, with {} in the place of the name."""
 Length = Annotated[int, Range(1, 10_000)]
 """How many tokens, rows or blocks: more end in no memory."""
-Words = Annotated[str | None, NotBlank()]
-Sentence = Annotated[str, HoldsName()]
-Sentences = Annotated[tuple[str, ...], HoldsName()]
+Words = Annotated[str | None, Sound(partial(require_context, 1))]
+"""The phrase that a context starts from: not an empty one."""
+Sentence = Annotated[str, HOLDS_NAME]
+Sentences = Annotated[tuple[str, ...], HOLDS_NAME]
 
 
 def widen(tensor: Tensor) -> Tensor:

@@ -24,8 +24,8 @@ from openworld.datasets.splits import few_shot
 from openworld.detectors import published_grid
 from openworld.detectors.engine.texts import OF_NEGATIVE_NAMES, require_words
 from openworld.learners import FittedLearner, configure, find_learner
+from openworld.learners.engine.fitted import holds_learner
 from openworld.learners.engine.requirements import offers_everything, require_able
-from openworld.learners.engine.saved_folders import holds_learner
 from openworld.ood.detect.places import KnownImages
 from openworld.ood.feature_model import FeatureModel, columns_of
 from openworld.ood.judged_models import training_facts, tune
