@@ -21,6 +21,7 @@ dataset = "squares"
 shots = 2
 seeds = [1, 2]
 resamples = 2
+ratios = [2, 0.5]
 {LEARNERS}""",
     "generalisation": f"""
 protocol = "generalisation"
@@ -37,6 +38,7 @@ source = {{ dataset = "squares" }}
 variants = [{{ dataset = "darker" }}]
 others = [{{ dataset = "stripes" }}]
 shots = 2
+levels = [0, 0.5, 1]
 seeds = [1]
 {LEARNERS}""",
     "accuracy-estimation": """
@@ -69,13 +71,13 @@ recipe = { epochs = 1, side = 28, batch_size = 8 }
 detectors = [{ detector = "MSP" }]
 [[models]]
 backbone = "embedded"
-detectors = [{ detector = "MCM" }, { detector = "Energy" }]
+detectors = [{ detector = "MCM" }]
 [[models]]
 learner = "CoOp"
 backbone = "embedded"
 settings = { context_length = 2, schedule = { epochs = 1 } }
 views = 1
-detectors = [{ detector = "own score" }, { detector = "MCM" }]
+detectors = [{ detector = "own score" }]
 """,
     "ood-benchmark": """
 protocol = "ood-benchmark"

@@ -20,7 +20,8 @@ def place(tmp_path, monkeypatch):
 
 
 def spec(learners, seeds):
-    return {"dataset": "squares", "shots": 2, "views": 1, "resamples": 1, "learners": learners, "seeds": seeds}
+    few = {"shots": 2, "views": 1, "resamples": 1, "ratios": []}
+    return few | {"dataset": "squares", "learners": learners, "seeds": seeds}
 
 
 def run(folder, learners, seeds):

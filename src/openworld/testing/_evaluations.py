@@ -189,6 +189,7 @@ def is_exported_in_every_form(ran: EvaluationRun) -> None:
     rows = list(csv.reader(io.StringIO(texts["csv"])))
     assert len(rows) > 1 and len(set(map(len, rows))) == 1, "CSV has rows of several lengths, or none"
     assert _finite(texts["json"]), "JSON is empty"
+    file.unlink(missing_ok=True)
     ran.ask("report", ran.folder, "--table", "csv", "--out", file)
     written = file.read_text(encoding="utf-8") if file.exists() else ""
     assert written.strip() == texts["csv"].strip(), "the file of csv is not the table of the report"

@@ -25,7 +25,7 @@ def spec(shapes, tmp_path_factory):
         shutil.copytree(shapes / "test" / shape, animals / "test" / name)
     source, *variants, other = ({"dataset": str(root)} for root in (shapes, drawings, sketches, animals))
     given = {"learners": (COOP,), "datasets": [source], "source": source, "variants": variants, "others": [other]}
-    return read_spec(given | {"seeds": (1, 2), "shots": 2, "views": 1}, DynamicSpec)
+    return read_spec(given | {"seeds": (1, 2), "shots": 2, "views": 1, "levels": (0, 0.5, 1)}, DynamicSpec)
 
 
 @pytest.fixture(scope="session")
