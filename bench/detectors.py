@@ -145,7 +145,7 @@ def from_images(batch: int, size: int, rounds: int, device: str) -> None:
     runs = {"forward": forward, "ours": lambda: route.score(fitted, [images])} | parts | each
     times = in_rounds(runs, rounds, device)
     times["plain"] = [sum(parts) for parts in zip(*(times[name] for name in each), strict=True)]
-    print(f"\nFrom images: IS-OOD's eight, ResNet-50, {batch} images of {size} x {size}; {route.passes}")
+    print(f"\nFrom images: IS-OOD's eight, ResNet-50, {batch} images of {size} x {size}")
     print(f"  one forward pass {1000 * median(times['forward']) / batch:.1f} ms per image")
     laid = f"{ratio(times, 'ours', 'forward of moved images'):.2f} of its own, channels last where the model takes them"
     print(f"  one plan   {ratio(times, 'ours', 'forward'):5.2f} forward passes, {laid}")

@@ -154,7 +154,7 @@ CALLS = {
     "WatchedModel.see": Call(
         MODEL.see,
         {"images": IMAGES, "labels": LABELS, "maps": False, "perturbations": (Perturbation(),)}
-        | {"layers": ["last"], "layer_gradients": True, "samplings": (Sampling(repeats=2),), "keep_images": False},
+        | {"layers": ["last"], "layer_gradients": True, "samplings": (Sampling(repeats=2),)},
         left_out=HALF,
         allowed=frozenset({("layers", "empty list")}),
     ),
@@ -198,9 +198,7 @@ CALLS = {
         left_out=HALF,
     ),
 }
-RESULTS = frozenset(
-    {"DetectorCandidates", "FittedDetector", "FitStatistics", "Passes", "DetectionPlan", "WatchedModel"}
-)
+RESULTS = frozenset({"DetectorCandidates", "FittedDetector", "FitStatistics", "DetectionPlan", "WatchedModel"})
 """Classes that functions return; nobody makes them by hand."""
 ELSEWHERE = {
     "all_detectors": "no argument",

@@ -33,7 +33,6 @@ def test_a_deep_ensemble_is_the_mean_over_classifiers(reading):
     torch.manual_seed(0)
     nets, images = [ColourNet().eval() for _ in range(3)], make_images(0, 6)
     route = plan([DeepEnsemble(reading)], watch(nets[0], images[:1], members=nets[1:]))
-    assert route.passes.forwards == 4  # the first classifier counts as a member, too
     scores = route.score(route.fit([]), images.split(4))["DeepEnsemble"]
     mean = sum(net(images).softmax(dim=1) for net in nets).detach() / 3
     torch.testing.assert_close(scores, read(mean, reading))

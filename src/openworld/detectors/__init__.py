@@ -57,7 +57,7 @@ if TYPE_CHECKING:
     from openworld.detectors.engine.hooks import WatchedModel, watch
     from openworld.detectors.engine.linear_probe import linear_probe
     from openworld.detectors.engine.perturbation import Perturbation, Sampling
-    from openworld.detectors.engine.planning import DetectionPlan, Passes, plan, require_images
+    from openworld.detectors.engine.planning import DetectionPlan, plan, require_images
     from openworld.detectors.engine.search import DetectorCandidates, candidates, published_grid
     from openworld.detectors.engine.texts import SUPERCLASSES, Texts, conjugated_names, encode_texts, mine_negatives
     from openworld.detectors.engine.two_towers import activations_of, activations_of_learner
@@ -150,7 +150,6 @@ __all__ = [
     "OpenMax",
     "OwnScore",
     "PROFILES",
-    "Passes",
     "Perturbation",
     "RAS",
     "RMDS",

@@ -21,7 +21,7 @@ from openworld.learners import ZeroShot, configure, encoding_for, find_learner
 from openworld.learners.engine.fitted import backbone_of, is_saved
 from openworld.runs import read_spec
 
-_PATHS = ("maps", "gradient", "layers", "samples", "images")
+_PATHS = ("maps", "gradient", "layers", "samples")
 
 
 @dataclass(frozen=True)

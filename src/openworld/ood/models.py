@@ -153,7 +153,7 @@ class ClassifierModel(JudgedModel):
     def offers(self) -> frozenset[str]:
         if self.watched is None:
             return frozenset({"logits"})
-        needs = {"logits", "features", "head", "gradient", "images", "samples"}
+        needs = {"logits", "features", "head", "gradient", "samples"}
         needs |= {"maps"} if self.watched.last_stage else set()
         return frozenset(needs | ({"layers", "layer gradients"} if self.watched.layers else set()))
 

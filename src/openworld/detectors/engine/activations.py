@@ -21,7 +21,7 @@ from openworld.detectors.engine.head import Head, as_floats
 from openworld.detectors.engine.perturbation import Perturbation, Sampling
 from openworld.detectors.engine.texts import Texts
 
-PER_IMAGE = ("features", "outputs", "labels", "patches", "own", "images")
+PER_IMAGE = ("features", "outputs", "labels", "patches", "own")
 """Parts of `Activations` that are tensors with a row for each image."""
 
 
@@ -113,8 +113,6 @@ class Activations:
         layers: what leaves several layers, by the name of the module.
         sampled: float[N, R, C], several logits of each image, by where they come from.
         own: float[N], the detection score of the tuned learner that answers, larger = more in-distribution.
-        images: float[N, ...] as the model takes them. model: the watched classifier; both for detectors of other
-            libraries that make passes of their own.
 
     Raises:
         OpenworldError: shapes that do not fit one another, NaN or infinity, with the first image.
@@ -135,8 +133,6 @@ class Activations:
     layers: Mapping[str, Layer] = field(default_factory=dict)
     sampled: Mapping[Sampling, Tensor] = field(default_factory=dict)
     own: Tensor | None = None
-    images: Tensor | None = None
-    model: Any = None
 
     __repr__ = short_repr
 
@@ -227,7 +223,6 @@ class Activations:
             "patches": self.patches is not None,
             "samples": bool(self.sampled),
             "learner": self.own is not None,
-            "images": self.images is not None and self.model is not None,
             "layers": bool(self.layers),
             "layer gradients": bool(self.layers) and all(layer.gradient is not None for layer in self.layers.values()),
         }
@@ -236,22 +231,17 @@ class Activations:
 
     def moved(self, how: Perturbation, who: str) -> Tensor:
         """Features float[N, D] of the same images, moved; raises where no pass was made for it."""
-        if how not in self.perturbed:
-            raise OpenworldError(f"{who} needs images moved by {how}; {_WAYS['gradient']}.")
-        return self.perturbed[how]
+        return _made(self.perturbed, how, f"{who} needs images moved by {how}", "gradient")
 
     def sampled_by(self, how: Sampling, who: str) -> Tensor:
         """Several logits of each image, float[N, R, C]; raises where no pass was made for them."""
-        if how not in self.sampled:
-            raise OpenworldError(f"{who} needs several logits of each image, by {how}; {_WAYS['samples']}.")
-        return self.sampled[how]
+        return _made(self.sampled, how, f"{who} needs several logits of each image, by {how}", "samples")
 
     def layers_of(self, names: Sequence[str], who: str) -> dict[str, Layer]:
         """The layers of those names, or all where none is named; raises where one is not there."""
-        absent = [name for name in names if name not in self.layers]
-        if absent:
-            raise OpenworldError(f"{who} needs what leaves the layer {absent[0]!r}; {_WAYS['layers']}.")
-        return {name: self.layers[name] for name in names} if names else dict(self.layers)
+        names = names or tuple(self.layers)
+        return {name: _made(self.layers, name, f"{who} needs what leaves the layer {name!r}", "layers")
+                for name in names}  # fmt: skip
 
     def take(self, rows: Any) -> "Activations":
         """Some of the images: a slice, indices int64[n] or bool[N]."""
@@ -286,24 +276,31 @@ NEEDS: Mapping[str, str] = {
     "layer gradients": "a gradient with respect to the maps of several layers",
     "samples": "several logits of each image, of passes with dropout or of several classifiers",
     "learner": "a tuned learner's own detection score",
-    "images": "the images and the classifier itself, for passes of its own",
 }
 """What a detector may say it needs, and what that is."""
 
+_OF_MAPS = "let `plan(...)` make the passes over images; maps are not kept with cached features"
+_OF_GRADIENTS = "let `plan(...)` make the passes over images; cached features alone cannot give it"
 _WAYS = {
     "logits": "pass outputs=..., or features and a head",
     "features": "pass features=...",
     "head": "pass head=Head(weight, bias)",
-    "maps": "let `plan(...)` make the passes over images; maps are not kept with cached features",
-    "gradient": "let `plan(...)` make the passes over images; cached features alone cannot give it",
+    "maps": _OF_MAPS,
+    "gradient": _OF_GRADIENTS,
     "texts": "pass texts=encode_texts(clip, names); only two-tower models have them",
-    "layers": "let `plan(...)` make the passes over images; maps are not kept with cached features",
-    "layer gradients": "let `plan(...)` make the passes over images; cached features alone cannot give it",
+    "layers": _OF_MAPS,
+    "layer gradients": _OF_GRADIENTS,
     "samples": "let `plan(...)` make the passes over images, or pass sampled={detector.sampling: logits}",
     "learner": "read images with `activations_of_learner(fitted, features)`; only tuned learners have one",
-    "images": "let `plan(...)` make the passes over images; cached features alone cannot give it",
     "patches": "encode with patches=True and read them with `activations_of(clip, features, texts)`",
 }
+
+
+def _made(parts: Mapping[Any, Any], key: Any, lacking: str, need: str) -> Any:
+    """Return what was made for a detector, which asks for it by a key."""
+    if key not in parts:
+        raise OpenworldError(f"{lacking}; {_WAYS[need]}.")
+    return parts[key]
 
 
 def require_finite(values: Tensor, what: str, then: str) -> None:

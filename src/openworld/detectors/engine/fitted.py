@@ -257,7 +257,7 @@ def save_together(fitted: Mapping[str, FittedDetector], path: Path | str) -> Non
         fitted: fitted detectors by a label of yours, as `fit_together` and `Plan.fit` give them.
         path: of the file; its folder is made where it is missing.
     Raises:
-        OpenworldError: a state that cannot be written (`PytorchOOD` has one), a file that cannot.
+        OpenworldError: a state that cannot be written, a file that cannot.
     """
     tensors: dict[str, Tensor] = {}
     form = {}

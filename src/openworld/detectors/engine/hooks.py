@@ -75,7 +75,6 @@ class WatchedModel:
         layers: Sequence[str] = (),
         layer_gradients: bool = False,
         samplings: Sequence[Sampling] = (),
-        keep_images: bool = False,
     ) -> Activations:
         """Look at a batch: one forward pass; with perturbations, one backward for each direction, one forward each.
 
@@ -86,7 +85,6 @@ class WatchedModel:
             maps: catch what enters and leaves the last stage. perturbations: how images are to be moved.
             layers: names of modules; catch what leaves them, with its gradient where `layer_gradients`.
             samplings: where several logits of each image come from, at as many more forward passes.
-            keep_images: return the images and this classifier too, for detectors that make passes of their own.
         Raises:
             OpenworldError: images that are no batch, a model in training mode, maps of a model without a last stage,
                 pixels to be moved without `pixel_std`, dropout or members that are not there.
@@ -99,7 +97,6 @@ class WatchedModel:
         if self.channels_last and pixels.dim() == 4 and pixels.device.type == "cpu":
             pixels = pixels.contiguous(memory_format=torch.channels_last)
         several = {how: sampled_logits(self.module, self.members, images.detach(), how) for how in samplings}
-        extras: dict[str, Any] = {"images": images.detach().contiguous(), "model": self} if keep_images else {}
         layer_gradients = layer_gradients and bool(layers)
         differentiated = bool(perturbations) or layer_gradients
         std = self._deviations(pixels) if in_pixels else None
@@ -118,7 +115,7 @@ class WatchedModel:
                 moved[how] = self._forward(how.move(pixels, gradients[how.direction], std), False)[0]
         caught = {name: Layer(part.detach(), slopes.get(name)) for name, part in left.items()}
         parts = features.detach(), self.head, logits.detach(), labels, stage_maps
-        return Activations(*parts, perturbed=moved, layers=caught, sampled=several, **extras)
+        return Activations(*parts, perturbed=moved, layers=caught, sampled=several)
 
     def require(
         self,

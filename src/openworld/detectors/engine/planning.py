@@ -6,14 +6,14 @@ passes, NAC, which asks how the layers' maps move the softmax, a backward pass, 
 MCDropout makes as many forward passes as it is told to, DeepEnsemble one for each classifier.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Sized
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain
 from typing import Annotated, Any
 
 import torch
 from torch import Tensor
-from torch.utils.data import DataLoader
 
 from openworld.core.errors import OpenworldError
 from openworld.core.reading import wrong
@@ -22,18 +22,8 @@ from openworld.detectors.engine.activations import Activations
 from openworld.detectors.engine.fit_statistics import FitStatistics, gather
 from openworld.detectors.engine.fitted import FittedDetector, OODDetector, is_sequential, score_together
 from openworld.detectors.engine.hooks import WatchedModel
-from openworld.detectors.engine.perturbation import Sampling
 
 MOST = 1_000_000_000  # training images; a sample of them draws a number for each
-
-
-@dataclass(frozen=True)
-class Passes:
-    """What one batch costs. forwards, backwards: passes. stages: further runs of the last stage alone."""
-
-    forwards: int
-    backwards: int
-    stages: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,27 +39,13 @@ class DetectionPlan:
     model: WatchedModel
     warnings: tuple[str, ...] = ()
 
-    @property
-    def passes(self) -> Passes:
-        """What a batch that is to be scored costs, without the passes that detectors of other libraries make."""
-        seen = self._wanted(self.detectors, {label: detector.needs for label, detector in self.detectors.items()})
-        moved = seen["perturbations"]
-        backwards = len({how.direction for how in moved}) + seen["layer_gradients"]
-        several = {"members": len(self.model.members)}
-        more = sum(several.get(how.source, how.repeats) for how in _samplings(self.detectors))
-        return Passes(1 + len(moved) + more, backwards, int(seen["maps"]))
-
     @checked
     def fit(self, batches: Iterable[tuple[Tensor, Any]]) -> dict[str, FittedDetector]:
         """Fit all detectors in one pass over (images, labels); labels may be None where no detector needs them.
 
         Only what is learned from is computed: ODIN and RankFeat learn nothing and cost nothing here.
-        Raises OpenworldError as `fit_together`; too few images for a detector before any pass, where `batches` is a
-        list or a torch DataLoader, whose images can be counted.
+        Raises OpenworldError as `fit_together`.
         """
-        images = _count(batches)
-        if images is not None:
-            require_images(self.detectors, images)
         return self.gather(batches).fit()
 
     @checked
@@ -79,11 +55,7 @@ class DetectionPlan:
         Args:
             batches: (images, labels). start: how many training images come before the shard.
         """
-        needs = {  # of what is learned from, not of what is scored
-            label: {need for statistic in detector.gathers for need in statistic.needs}
-            for label, detector in self.detectors.items()
-        }
-        seen = self._wanted(self.detectors, needs)
+        seen = self._wanted(self.detectors, _needs_of_learning)
         activations = (self.model.see(*_pair(batch), **seen) for batch in batches)
         first = next(activations, Activations(head=self.model.head))  # without any image, the head is known still
         return gather(self.detectors, chain([first], activations), start=start)
@@ -110,9 +82,8 @@ class DetectionPlan:
 
         Both come of the same passes. Arguments as for `score`.
         """
-        wanted = {label: detector.detector for label, detector in fitted.items()}
-        seen = self._wanted(wanted, {label: detector.needs for label, detector in wanted.items()})
-        seen["samplings"] = _samplings(wanted)
+        detectors = {label: detector.detector for label, detector in fitted.items()}
+        seen = self._wanted(detectors, lambda detector: detector.needs)
         for batch in batches:
             with torch.no_grad():
                 activations = self.model.see(_pair(batch)[0], **seen)
@@ -120,25 +91,26 @@ class DetectionPlan:
                 found = activations.predictions.cpu(), {label: values.cpu() for label, values in scores.items()}
             yield found
 
-    def _wanted(self, detectors: Mapping[str, OODDetector], needs: Mapping[str, Collection[str]]) -> dict[str, Any]:
-        """What `WatchedModel.see` is to catch for the detectors, by what each looks at."""
-
-        def looking_at(need: str) -> list[Any]:  # those that look at some needs have members beside a detector's
-            return [detector for label, detector in detectors.items() if need in needs[label]]
-
-        layers = [getattr(detector, "layers", ()) or self.model.layers for detector in looking_at("layers")]
+    def _wanted(self, detectors: Mapping[str, Any], needs: Callable[[Any], Iterable[str]]) -> dict[str, Any]:
+        """Return what `WatchedModel.see` is to catch for the detectors, by what each looks at."""
+        # A dictionary by need keeps each perturbation, layer and sampling once, in the order of the detectors.
+        looking_at = defaultdict(list)
+        for detector in detectors.values():
+            for need in needs(detector):
+                looking_at[need].append(detector)
+        layers = [getattr(detector, "layers", ()) or self.model.layers for detector in looking_at["layers"]]
         return {
-            "maps": bool(looking_at("maps")),
-            "perturbations": tuple(dict.fromkeys(detector.perturbation for detector in looking_at("gradient"))),
+            "maps": bool(looking_at["maps"]),
+            "perturbations": tuple(dict.fromkeys(detector.perturbation for detector in looking_at["gradient"])),
             "layers": tuple(dict.fromkeys(name for names in layers for name in names)),
-            "layer_gradients": bool(looking_at("layer gradients")),
-            "keep_images": bool(looking_at("images")),
+            "layer_gradients": bool(looking_at["layer gradients"]),
+            "samplings": tuple(dict.fromkeys(detector.sampling for detector in looking_at["samples"])),
         }
 
 
 @checked
 def plan(detectors: Mapping[str, OODDetector] | Iterable[OODDetector], model: WatchedModel) -> DetectionPlan:
-    """Plan the passes for some detectors, and refuse at once what cannot work.
+    """Plan the fewest passes for some detectors, and refuse at once what cannot work.
 
     Args:
         detectors: instances, by a label of yours, or a list: then by their names, which must differ.
@@ -147,10 +119,12 @@ def plan(detectors: Mapping[str, OODDetector] | Iterable[OODDetector], model: Wa
         OpenworldError: no detector, two of one name in a list, one that needs maps, pixels or texts that are not there,
             one that is sequential.
 
-    >>> from openworld.detectors import KNN, MSP, ODIN, watch
-    >>> model = watch(torch.nn.Sequential(torch.nn.Linear(4, 2)).eval(), torch.zeros(1, 4), pixel_std=[1.0] * 4)
-    >>> plan([MSP(), KNN(), ODIN()], model).passes
-    Passes(forwards=2, backwards=1, stages=0)
+    >>> from openworld.detectors import KNN, MSP, watch
+    >>> model = watch(torch.nn.Sequential(torch.nn.Linear(4, 2)).eval(), torch.zeros(1, 4))
+    >>> route = plan([MSP(), KNN(k=1)], model)
+    >>> fitted = route.fit([(torch.eye(4), None)])
+    >>> route.score(fitted, [torch.eye(4)])["KNN"].tolist()
+    [-0.0, -0.0, -0.0, -0.0]
     """
     labelled = _label(detectors)
     for label, detector in labelled.items():
@@ -196,9 +170,9 @@ def require_images(detectors: Mapping[str, OODDetector], images: Annotated[int, 
         getattr(detector, "require_images", lambda images: None)(images)
 
 
-def _samplings(detectors: Mapping[str, OODDetector]) -> tuple[Sampling, ...]:
-    sampling: list[Any] = [detector for detector in detectors.values() if "samples" in detector.needs]
-    return tuple(dict.fromkeys(detector.sampling for detector in sampling))
+def _needs_of_learning(detector: OODDetector) -> set[str]:
+    """Return what is looked at of training images, not of those that are scored."""
+    return {need for statistic in detector.gathers for need in statistic.needs}
 
 
 def _label(detectors: Mapping[str, OODDetector] | Iterable[OODDetector]) -> dict[str, Any]:
@@ -217,17 +191,6 @@ def _label(detectors: Mapping[str, OODDetector] | Iterable[OODDetector]) -> dict
     if len(labelled) < len(pairs):
         raise OpenworldError("two detectors have one name; pass a mapping from labels of yours to detectors.")
     return labelled
-
-
-def _count(batches: Iterable) -> int | None:
-    """How many images are in a list of batches, or in what a DataLoader reads; None where only a pass would tell."""
-    if isinstance(batches, Sequence):
-        images = [_pair(batch)[0] for batch in batches]
-        return sum(map(len, images)) if all(isinstance(batch, Tensor) and batch.dim() for batch in images) else None
-    if isinstance(batches, DataLoader) and isinstance(batches.sampler, Sized):
-        count = len(batches.sampler)
-        return count - count % batches.batch_size if batches.drop_last and batches.batch_size else count
-    return None
 
 
 def _pair(batch) -> tuple[Tensor, Any]:
