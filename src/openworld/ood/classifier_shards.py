@@ -35,14 +35,14 @@ from openworld.ood.model_entries import DetectorSpec
 from openworld.ood.models import ImageAnswers, ImagesToScore, classifier_model
 from openworld.runs import digest
 
-VERSION = 2
+VERSION = 3
 """Raise it when the same images and detectors give other scores, or the manifest says other things of them."""
 
 GATHERED, SCORED = 16_384, 4096
 """Images of a shard, of what is learned and of scores: multiples of the batches in which a classifier sees them."""
 
 FITTED = "detectors.safetensors"
-_PREDICTED = "prediction"
+_NAMED = ("prediction", "confidence")
 
 
 @dataclass(frozen=True)
@@ -158,23 +158,19 @@ class ClassifierDetectors:
     def answers(self, fitted: Mapping[str, FittedDetector], images: ImagesToScore, machine: Machine) -> ImageAnswers:
         """Return what the model says of images: of shards, of which those that lack are made here."""
         count, shards = images.count(machine), list(self.score_shards(images, machine))
-        scores, predictions = {}, np.empty(count, np.int64)
+        scores, (prediction, confidence) = {}, (np.empty(count, np.int64), np.empty(count))
         for shard in shards:
             if not shard.is_kept(machine):
                 shard.build(machine)
             arrays = load(read_intact(shard.path(machine)))
-            predictions[shard.start : shard.stop] = arrays.pop(_PREDICTED)
+            prediction[shard.start : shard.stop], confidence[shard.start : shard.stop] = map(arrays.pop, _NAMED)
             for number, values in arrays.items():
                 of_detector = scores.setdefault(self.detectors[int(number)].label, np.empty(count))
                 of_detector[shard.start : shard.stop] = values
         if shards and not (cache_of(machine) / shards[0].folder / MANIFEST).exists():
             keep(cache_of(machine) / shards[0].folder, {}, {"name": images.title, "model": self.name, "count": count})
-        model, (shown, rows) = classifier_model(self.classifier, machine), images.load(machine)
-
-        def probabilities(places: np.ndarray) -> np.ndarray:
-            return model.probabilities(shown, rows[places])
-
-        return ImageAnswers(rows, {label: scores[label] for label in fitted}, predictions, probabilities=probabilities)
+        rows = images.load(machine)[1]
+        return ImageAnswers(rows, {label: scores[label] for label in fitted}, prediction, confidence)
 
 
 @dataclass(frozen=True)
@@ -219,8 +215,8 @@ class DetectorShard:
         # By number: any text may be a label.
         labels = [entry.label for entry in self.of.detectors]
         arrays = {str(labels.index(label)): scores for label, scores in answers.scores.items()}
-        prediction = present(answers.prediction, "the prediction")
-        write_with_checksum(self.path(machine), save(arrays | {_PREDICTED: prediction}))
+        arrays |= {name: present(getattr(answers, name), name) for name in _NAMED}
+        write_with_checksum(self.path(machine), save(arrays))
 
 
 def fitted_of(

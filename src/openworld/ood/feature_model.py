@@ -21,7 +21,7 @@ from openworld.detectors import Activations, FitStatistics, Head
 from openworld.detectors.catalogue import LOGITS_ALONE
 from openworld.detectors.engine.fitted import plain_scores
 from openworld.evaluations.runtime import Machine
-from openworld.ood.models import Detectors, Fitted, ImageAnswers, JudgedModel, are_labelled
+from openworld.ood.models import Detectors, Fitted, ImageAnswers, JudgedModel, are_labelled, named
 from openworld.tables.classes import class_numbers, listed_names
 from openworld.tables.files import ScoreFile, open_scores
 from openworld.tables.table import Schema, TableColumn, open_table
@@ -85,8 +85,7 @@ class FeatureModel(JudgedModel):
     def score(self, fitted: Fitted, images: ImageSet, machine: Machine) -> ImageAnswers:
         seen = self._see(images)
         scores = plain_scores(detectors.score_together(fitted, seen))
-        prediction = seen.predictions.cpu().numpy() if "logits" in self.offers else None
-        return ImageAnswers(np.arange(len(images)), scores, prediction)
+        return ImageAnswers(np.arange(len(images)), scores, *(named(seen.logits) if "logits" in self.offers else ()))
 
     def _see(self, images: ImageSet) -> Activations:
         columns = columns_of(images)

@@ -83,35 +83,11 @@ class LearnerTraining:
         about = {"name": images.name, "domain": images.domain, "model": self.name, "count": len(images)}
         keep(folder_of(self, machine), fitted.files(), about | {"images": images.fingerprint})
 
-    @property
-    def facts(self) -> dict[str, Any]:
-        return {"seed": self.seed, "images": self.size(), "views": self.views}
-
     def load(self, machine: Machine) -> FittedLearner:
         """Return the fitted learner; refuse one that is gone from the cache, or damaged."""
         if not self.is_kept(machine):
             raise OpenworldError(f"{self.name} is gone from the cache, or damaged; start the run again.")
         return load(folder_of(self, machine), machine.backbone(self.backbone))
-
-
-@dataclass(frozen=True)
-class LearnerFolder:
-    """A learner that `FittedLearner.save` wrote, or that a unit of a run kept, on its backbone."""
-
-    folder: str
-    backbone: str
-
-    @property
-    def key(self) -> str:
-        return _hash_of_learner(str(saved_folder(self.folder)))
-
-    @property
-    def facts(self) -> dict[str, Any]:
-        return {"saved": self.folder}
-
-    def load(self, machine: Machine) -> FittedLearner:
-        """Return the learner; refuse one of another backbone."""
-        return load(saved_folder(self.folder), machine.backbone(self.backbone))
 
 
 class ModelsSpec(Spec):
@@ -182,13 +158,16 @@ class ModelsSpec(Spec):
         return self.model.label if bare else f"{self.model.label}, seed {self.seed}"
 
     @property
-    def learner(self) -> LearnerTraining | LearnerFolder | None:
-        """How the learner is trained, or where it lies; None for any other model."""
+    def saved_learner(self) -> str:
+        """The folder of a saved learner, or of a unit that kept one; "" for any other model."""
+        return self.model.learner.format(seed=self.seed) if self.model.learner and is_saved(self.model.learner) else ""
+
+    @property
+    def learner(self) -> LearnerTraining | None:
+        """How the learner is trained; None for a saved one, and for any other model."""
         model, ground = self.model, self.ground
-        if not model.learner:
+        if not model.learner or self.saved_learner:
             return None
-        if is_saved(model.learner):
-            return LearnerFolder(model.learner.format(seed=self.seed), model.backbone)
         images = ground.training if model.shots is None else replace(ground, shots=model.shots).training
         what = (model.label, model.learner, model.settings, model.backbone, self.seed, model.views)
         return LearnerTraining(*what, images, self.threads)
@@ -218,13 +197,24 @@ class ModelsSpec(Spec):
             require_names(model, judged_model.classnames, names)
             return judged_model
         words = model.words and model.words.without(names)
-        if self.learner:
-            fitted = self.learner.load(machine)
-            require_names(model, fitted.classnames, names)
-            facts = training_facts(fitted, self.learner.backbone, **self.learner.facts)
+        if model.learner:
+            fitted = self.load_learner(machine)
+            known = {"saved": self.saved_learner}
+            if training := self.learner:
+                known = {"seed": training.seed, "images": training.size(), "views": training.views}
+            facts = training_facts(fitted, model.backbone, **known)
             return TowerModel(fitted.clip, fitted.classnames, "", words, model.negatives, fitted, facts)
         template = model.template or templates.TEMPLATES.get(self.ground.sources[0].dataset, templates.PHOTO)
         return TowerModel(machine.backbone(model.backbone), names, template, words, model.negatives)
+
+    def load_learner(self, machine: Machine) -> FittedLearner:
+        """Return the learner, trained here or saved; refuse one of another backbone, or of other classes."""
+        if training := self.learner:
+            fitted = training.load(machine)
+        else:
+            fitted = load(saved_folder(self.saved_learner), machine.backbone(self.model.backbone))
+        require_names(self.model, fitted.classnames, self.ground.names)
+        return fitted
 
     @property
     def shards(self) -> ClassifierDetectors | None:
@@ -242,8 +232,8 @@ class ModelsSpec(Spec):
         """Return fingerprints of what is not trained here and of plug-ins, and how detectors are gathered."""
         hashes = self.shards.inputs(machine) if self.shards else {}
         learner, classifier = self.learner, self.classifier
-        if isinstance(learner, LearnerFolder):
-            hashes[f"learner {learner.folder}"] = learner.key
+        if folder := self.saved_learner:
+            hashes[f"learner {folder}"] = _hash_of_learner(str(saved_folder(folder)))
         elif learner and (package := learner_origin(learner.learner)):
             hashes[f"plug-in {learner.learner}"] = package
         if classifier and classifier.folder:
@@ -256,10 +246,8 @@ class ModelsSpec(Spec):
     def require_model(self, machine: Machine) -> None:
         """Refuse a learner that its backbone or the images cannot serve, and a list of too few negative names."""
         model, names, learner = self.model, self.ground.names, self.learner
-        if isinstance(learner, LearnerFolder):
-            fitted = learner.load(machine)
-            require_names(model, fitted.classnames, names)
-            require_served(fitted, model.label, model.build())
+        if self.saved_learner:
+            require_served(self.load_learner(machine), model.label, model.build())
         elif learner:
             learner.images.require_every_class()
             clip = machine.backbone(model.backbone)
@@ -281,7 +269,7 @@ def trainings(tasks: Sequence[ModelsSpec], machine: Machine) -> tuple[Stage, ...
     """Return the stages that train classifiers, and tune learners where there are such."""
     trained = [task.classifier.training for task in tasks if task.classifier and task.classifier.training]
     training = Stage("training", "trained", "epochs", machine, lambda: trained)
-    tuned = [task.learner for task in tasks if isinstance(task.learner, LearnerTraining)]
+    tuned = [task.learner for task in tasks if task.learner]
     return (training, Stage("tuning", "tuned learners on", "images", machine, lambda: tuned)) if tuned else (training,)
 
 

@@ -56,15 +56,15 @@ class ImageAnswers:
         rows: int64[n], those of the images that can be read.
         scores: float64[n] by label of the detector; without those that look at a whole stream.
         prediction: int64[n], places in the model's classes; None of a model without logits.
+        confidence: float64[n], the largest softmax probability; None of a model without logits.
         stream: what detectors of streams look at.
-        probabilities: places int64[k] among `rows` -> softmax float64[k, C].
     """
 
     rows: np.ndarray
     scores: dict[str, np.ndarray]
     prediction: np.ndarray | None = None
+    confidence: np.ndarray | None = None
     stream: Activations | None = None
-    probabilities: Callable[[np.ndarray], np.ndarray] | None = None
 
 
 class JudgedModel:
@@ -197,26 +197,14 @@ class ClassifierModel(JudgedModel):
         rows = readable(images, machine.allow_corrupt) if rows is None else rows
         batches = self._batches(images, rows, f"scoring {images.name}")
         if self.watched is None:
-            seen = ((part.predictions, detectors.score_together(fitted, part)) for part in self._logits(batches))
+            seen = ((part.logits.cpu(), detectors.score_together(fitted, part)) for part in self._logits(batches))
         else:
             route = detectors.plan({label: own.detector for label, own in fitted.items()}, self.watched)
             seen = route.answers(fitted, batches)
-        answers = list(seen)
-        scores = {label: torch.cat([own[label] for _, own in answers]) for label in fitted}
-        prediction = torch.cat([predicted for predicted, _ in answers]).cpu().numpy()
-
-        return ImageAnswers(
-            rows,
-            plain_scores(scores),
-            prediction,
-            probabilities=lambda places: self.probabilities(images, rows[places]),
-        )
-
-    def probabilities(self, images: ImageSet, rows: np.ndarray) -> np.ndarray:
-        """Softmax float64[n, C] of some images."""
-        batches = self._batches(images, rows, "looking again")
-        parts = self._logits(batches) if self.watched is None else (self.watched.see(own) for own, _ in batches)
-        return np.concatenate([softmax(part.logits) for part in parts])
+        answers = [(*named(logits), scores) for logits, scores in seen]
+        scores = {label: torch.cat([of_batch[label] for *_, of_batch in answers]) for label in fitted}
+        prediction, confidence = (np.concatenate([each[part] for each in answers]) for part in (0, 1))
+        return ImageAnswers(rows, plain_scores(scores), prediction, confidence)
 
     def _labels(self, images: ImageSet) -> np.ndarray:
         names = tuple(map(readable_class_name, self.classnames))
@@ -275,9 +263,11 @@ def readable(images: ImageSet, allow_corrupt: int) -> np.ndarray:
     return np.array(rows, np.int64)
 
 
-def softmax(logits: torch.Tensor) -> np.ndarray:
-    """Return float64[n, C] of logits [n, C]."""
-    return logits.detach().double().softmax(dim=1).cpu().numpy()
+def named(logits: torch.Tensor) -> tuple[np.ndarray, np.ndarray]:
+    """Return the class int64[n] that logits [n, C] name, and its softmax probability float64[n]."""
+    logits = logits.detach()
+    confidence = logits.double().softmax(dim=1).amax(dim=1)
+    return logits.argmax(dim=1).cpu().numpy(), confidence.cpu().numpy()
 
 
 @dataclass(frozen=True)

@@ -127,21 +127,14 @@ def _joined(parts: Sequence[ImageAnswers], sizes: Sequence[int]) -> ImageAnswers
     if len(parts) == 1:
         return parts[0]
     starts = np.cumsum([0, *sizes])
-    ends = np.cumsum([len(part.rows) for part in parts])
     first, streams = parts[0], [part.stream for part in parts if part.stream is not None]
     features = [stream.features for stream in streams if stream.features is not None]
-
-    def probabilities(places: np.ndarray) -> np.ndarray:
-        chosen = [parts[part] for part in np.searchsorted(ends, places, side="right")]
-        before = places - [ends[parts.index(part)] - len(part.rows) for part in chosen]
-        return np.concatenate([part.probabilities(before[[spot]]) for spot, part in enumerate(chosen)])
-
+    both = [[getattr(part, name) for part in parts] for name in ("prediction", "confidence")]
     return ImageAnswers(
         np.concatenate([start + part.rows for start, part in zip(starts, parts, strict=False)]),
         {label: np.concatenate([part.scores[label] for part in parts]) for label in first.scores},
-        None if first.prediction is None else np.concatenate([part.prediction for part in parts]),
+        *((None, None) if first.prediction is None else map(np.concatenate, both)),
         Activations(torch.cat(features)) if len(features) == len(parts) else None,
-        probabilities,
     )
 
 

@@ -29,7 +29,7 @@ from openworld.evaluations.runtime import Machine
 from openworld.features import Encoding, encode
 from openworld.learners import FittedLearner, encoding_for
 from openworld.ood.feature_model import has_pixels
-from openworld.ood.models import Detectors, Fitted, ImageAnswers, JudgedModel, Progress, are_labelled, softmax, unheard
+from openworld.ood.models import Detectors, Fitted, ImageAnswers, JudgedModel, Progress, are_labelled, named, unheard
 from openworld.own_data.images import labels_among
 from openworld.report.learner_facts import LearnerFacts
 
@@ -142,13 +142,7 @@ class TowerModel(JudgedModel):
         rows, seen = self._see(images, read, machine, f"scoring {images.name}", own=wants_own)
         own = {label: each for label, each in fitted.items() if not detectors.is_sequential(each.detector)}
         stream = Activations(seen.features) if len(own) < len(fitted) else None  # which reads no logits and no patches
-        return ImageAnswers(
-            rows,
-            plain_scores(detectors.score_together(own, seen)),
-            seen.predictions.cpu().numpy(),
-            stream,
-            lambda places: softmax(seen.logits[torch.from_numpy(places)]),
-        )
+        return ImageAnswers(rows, plain_scores(detectors.score_together(own, seen)), *named(seen.logits), stream)
 
     def _as_read(self, chosen: Detectors) -> dict[str, Any]:
         """The detectors as they read the logits of a learner."""

@@ -5,7 +5,7 @@ import pytest
 
 from openworld.evaluations.finished_runs import read_report
 from openworld.metrics import auroc
-from openworld.ood.by_shift.measurement import PoolSides
+from openworld.ood.by_shift.measurement import mean_area
 from openworld.ood.by_shift.results import DetectionRun
 
 LEAST, COLUMNS = 10, 5
@@ -59,20 +59,17 @@ def test_the_area_is_the_mean_of_the_cells_that_have_enough_of_both(mixed, facts
 
 def test_one_cell_has_the_interval_of_its_auroc():
     luck = np.random.default_rng(3)
-    scores, made = luck.normal(size=60), np.arange(60) % 2 == 0
-    sides = PoolSides(np.full(60, 7), COLUMNS, made, np.arange(60) // 3, np.arange(60))
-    groups = np.arange(60) // 3
+    scores, made, groups = luck.normal(size=60), np.arange(60) % 2 == 0, np.arange(60) // 3
     expected = auroc(scores[~made], scores[made], in_groups=groups[~made], out_groups=groups[made])
-    found = sides.area(scores, np.array([7]))
+    found = mean_area(scores, np.full(60, 7), made, groups, [7])
     assert found.value == expected.value and found.interval() == pytest.approx(expected.interval())
 
 
 def test_cells_that_share_no_image_err_independently():
     luck = np.random.default_rng(4)
     scores, made, cell = luck.normal(size=160), np.arange(160) % 2 == 0, np.repeat([1, 2], (40, 120))
-    sides = PoolSides(cell, COLUMNS, made, np.arange(160), np.arange(160))
     errors = [auroc(scores[(cell == place) & ~made], scores[(cell == place) & made]).standard_error for place in (1, 2)]
-    found = sides.area(scores, np.array([1, 2]))
+    found = mean_area(scores, cell, made, np.arange(160), [1, 2])
     # Group counts of the whole scale the sums, not those of each cell: a difference of a few percent.
     assert found.standard_error == pytest.approx(np.hypot(*errors) / 2, rel=0.03)
 

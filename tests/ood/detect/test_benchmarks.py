@@ -86,7 +86,7 @@ def test_imagenet_names_come_from_the_wordnet_ids_of_its_training_list(root, tmp
     file.write_bytes(next(Path(root).rglob("*.JPEG")).read_bytes())
     images = datasets.load("openood:imagenet", root=tmp_path)
     assert len(images.classnames) == 1000 and images.classnames[:2] == ("tench", "goldfish")
-    assert known_images("openood:imagenet", root=str(tmp_path)).train is None
+    assert list(known_images("openood:imagenet", root=str(tmp_path))[0]) == ["test"]
 
 
 def _published(name):
@@ -141,7 +141,7 @@ def test_what_is_missing_is_named_with_its_place_and_its_source(root, tmp_path):
 
 
 def test_what_settings_are_chosen_on_is_named_by_its_benchmark(root):
-    known = known_images("openood:cifar10", root=root)
+    known, _ = known_images("openood:cifar10", root=root)
     made = Path(root) / "benchmark_imglist/cifar10/val_tin.txt"
     made.write_text((Path(root) / "benchmark_imglist/imagenet/test_ninco.txt").read_text())
     (Path(root) / "images_classic/ninco").symlink_to(Path(root) / "images_largescale/ninco")
@@ -151,9 +151,9 @@ def test_what_settings_are_chosen_on_is_named_by_its_benchmark(root):
 
 
 def test_training_images_that_were_not_downloaded_are_said_and_not_needed(root):
-    known = known_images("openood:imagenet", root=root)
-    assert known.train is None and len(known.test) == 5
-    assert len(known.notes) == 2 and "train_imagenet.txt is missing" in known.notes[0]
+    known, notes = known_images("openood:imagenet", root=root)
+    assert list(known) == ["test"] and len(known["test"]) == 5
+    assert len(notes) == 2 and "train_imagenet.txt is missing" in notes[0]
 
 
 def test_a_check_says_what_is_there(root, tmp_path):

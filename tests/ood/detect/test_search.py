@@ -91,8 +91,8 @@ def test_without_validation_images_out_of_distribution_nothing_is_searched(place
 
 
 def test_a_setting_that_is_named_is_not_searched_and_profiles_are(place):
-    known = known_images(place / "mine.npz")
-    model = FeatureModel.of(str(place / "head.npz"), known.test)
+    known, _ = known_images(place / "mine.npz")
+    model = FeatureModel.of(str(place / "head.npz"), known["test"])
     words = ["GEN:gamma=0.5", "profile:transformer", "ASH:percent=10/20,variant=s", "KNN:k=5"]
     entries, _ = choose_detectors(words, model, known, search=True)
     assert {entry.label: list(entry.grid) for entry in entries if entry.grid} == {

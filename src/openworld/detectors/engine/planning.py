@@ -78,7 +78,7 @@ class DetectionPlan:
     def answers(
         self, fitted: Mapping[str, FittedDetector], batches: Iterable[Tensor | tuple[Tensor, Any]]
     ) -> Iterator[tuple[Tensor, dict[str, Tensor]]]:
-        """Yield of every batch the predicted classes int64[B] and the scores float[B] by label, on the CPU.
+        """Yield of every batch the logits float[B, C] and the scores float[B] by label, on the CPU.
 
         Both come of the same passes. Arguments as for `score`.
         """
@@ -88,8 +88,8 @@ class DetectionPlan:
             with torch.no_grad():
                 activations = self.model.see(_pair(batch)[0], **seen)
                 scores = score_together(fitted, activations)
-                found = activations.predictions.cpu(), {label: values.cpu() for label, values in scores.items()}
-            yield found
+                on_cpu = {label: values.cpu() for label, values in scores.items()}
+            yield activations.logits.cpu(), on_cpu
 
     def _wanted(self, detectors: Mapping[str, Any], needs: Callable[[Any], Iterable[str]]) -> dict[str, Any]:
         """Return what `WatchedModel.see` is to catch for the detectors, by what each looks at."""

@@ -117,16 +117,16 @@ def _marginal_rows(model: JudgedSpec, test: ImageSet, divided: DividedPool, scor
     surest = near[np.argsort(-score[near], kind="stable")]
     _, first = np.unique(pool.groups[divided.rows[surest]], return_index=True)
     chosen = surest[np.sort(first)[:SHOWN]]
-    confidences = present(answers.probabilities, "what gives probabilities")(chosen)
-    for spot, probabilities in zip(chosen.tolist(), confidences, strict=True):
-        image, taken = int(divided.rows[spot]), int(probabilities.argmax())
+    prediction, confidence = present(answers.prediction, "the prediction"), present(answers.confidence, "confidence")
+    for spot in chosen.tolist():
+        image, taken = int(divided.rows[spot]), int(prediction[spot])
         name = test.classnames[taken]
         place = {"class": pool.classnames[pool.labels[image]], "taken_for": name, "image": image}
         place["taken_for_name"] = f"taken for {name}"
         of_class = np.flatnonzero(test.labels[rows] == taken)
         if of_class.size:
             place["known"] = int(rows[of_class[inside[of_class].argmax()]])
-        yield Result(model.label, CONFIDENCE, Value(float(probabilities[taken])), place)
+        yield Result(model.label, CONFIDENCE, Value(float(confidence[spot])), place)
         yield Result(model.label, SCORE, Value(float(score[spot])), place)
 
 

@@ -123,7 +123,7 @@ def measure(pool: ScoredPool, *, id_kept: bool, least: int) -> Measurements:
             measured.count(METRICS["images"], len(there), side="pool")
         _measure_cells(measured, there, place, CELL_METRICS if kept == id_kept else {"auroc": AUROC})
     if pool.generated is not None:
-        _measure_generated(measured, PoolSides.of(pool, id_kept=id_kept, least=least), KEPT if id_kept else REMOVED)
+        _measure_generated(measured, id_kept=id_kept)
     return measured
 
 
@@ -249,69 +249,59 @@ def _curve_intervals(
     return found
 
 
-@dataclass(frozen=True, eq=False)
-class PoolSides:
-    """Images that count, in cells with enough of both kinds: cell, kind and group, and places in the pool int64[n]."""
+def mean_area(
+    scores: np.ndarray, cell: np.ndarray, generated: np.ndarray, group: np.ndarray, cells: Sequence[int] | np.ndarray
+) -> MetricEstimate:
+    """Return the mean over some cells of the AUROC of real against generated images.
 
-    cell: np.ndarray
-    columns: int
-    generated: np.ndarray
-    group: np.ndarray
-    places: np.ndarray
+    Args:
+        scores: float64[n]. cell, group: int64[n], of every image. generated: bool[n]. cells: that count.
+    """
+    sides = np.flatnonzero(~generated), np.flatnonzero(generated)
+    pairs = [tuple(side[cell[side] == number] for side in sides) for number in cells]
 
-    @classmethod
-    def of(cls, pool: ScoredPool, *, id_kept: bool, least: int) -> "PoolSides":
-        """The sides of a pool, whose images of in-distribution classes count or not; cells have `least` of each."""
-        levels, made = pool.levels, present(pool.generated, "which images are generated")
-        columns = levels.counts["semantic"]
-        cell = levels.levels["covariate"] * columns + levels.levels["semantic"]
-        counted = np.ones(len(made), bool) if id_kept else ~pool.known
-        size = levels.counts["covariate"] * columns
-        both = np.minimum(*(np.bincount(cell[counted & side], minlength=size) for side in (~made, made))) >= least
-        places = np.flatnonzero(counted & both[cell])
-        return cls(cell[places], columns, made[places], pool.pool_groups[places], places)
+    def estimate(real: np.ndarray, made: np.ndarray) -> MetricEstimate:
+        return auroc(scores[real], scores[made], in_groups=group[real], out_groups=group[made])
 
-    def area(self, scores: np.ndarray, cells: np.ndarray) -> MetricEstimate:
-        """The mean over cells of the AUROC of real against generated images, float64 scores of the whole pool."""
-        own_scores, sides = scores[self.places], (np.flatnonzero(~self.generated), np.flatnonzero(self.generated))
-        pairs = [tuple(side[self.cell[side] == cell] for side in sides) for cell in cells]
+    each = [estimate(*pair) for pair in pairs]
 
-        def estimate(real: np.ndarray, made: np.ndarray) -> MetricEstimate:
-            return auroc(own_scores[real], own_scores[made], in_groups=self.group[real], out_groups=self.group[made])
+    def influence() -> Influence:
+        effects = [np.zeros(len(side)) for side in sides]
+        for pair, found in zip(pairs, each, strict=True):
+            of_cell = present(found.influence, "an influence")
+            for effect, side, chosen, part in zip(effects, sides, pair, (of_cell.base, of_cell.new), strict=True):
+                # An influence counts in units of its own sample: a cell's is scaled up to the whole.
+                scale = len(side) / len(chosen) / len(cells)
+                effect[np.searchsorted(side, chosen)] = present(part, "that of a side") * scale
+        return Influence(present(estimate(*sides).influence, "an influence").design, *effects)
 
-        each = [estimate(*pair) for pair in pairs]
-
-        def influence() -> Influence:
-            effects = [np.zeros(len(side)) for side in sides]
-            for pair, found in zip(pairs, each, strict=True):
-                cell = present(found.influence, "an influence")
-                of_cell = present(cell.base, "that of a side"), present(cell.new, "that of a side")
-                for effect, side, chosen, own_effect in zip(effects, sides, pair, of_cell, strict=True):
-                    # An influence counts in units of its own sample: a cell's is scaled up to the whole.
-                    scale = len(side) / len(chosen)
-                    effect[np.searchsorted(side, chosen)] = own_effect * scale / len(cells)
-            return Influence(present(estimate(*sides).influence, "an influence").design, *effects)
-
-        return MetricEstimate(float(np.mean([found.value for found in each])), None, influence)
+    return MetricEstimate(float(np.mean([found.value for found in each])), None, influence)
 
 
-def _measure_generated(measured: Measurements, sides: PoolSides, counting: str) -> None:
-    """Add what each detector says of real and of generated images at equal degree; nothing where no cell has both."""
-    pool, cells, where = measured.pool, np.unique(sides.cell), {"id_classes": counting}
+def _measure_generated(measured: Measurements, *, id_kept: bool) -> None:
+    """Add what each detector says of real and of generated images at equal degree, in cells with enough of both."""
+    pool, levels = measured.pool, measured.pool.levels
+    made, columns = present(pool.generated, "which images are generated"), levels.counts["semantic"]
+    cell = levels.levels["covariate"] * columns + levels.levels["semantic"]
+    counted, size = np.ones(len(made), bool) if id_kept else ~pool.known, levels.counts["covariate"] * columns
+    enough = np.minimum(*(np.bincount(cell[counted & kind], minlength=size) for kind in (~made, made)))
+    places = np.flatnonzero(counted & (enough >= measured.least)[cell])
+    where, cells = {"id_classes": KEPT if id_kept else REMOVED}, np.unique(cell[places])
     if not cells.size:
         return
-    levels = cells % sides.columns
-    places: dict[int | None, np.ndarray] = {None: cells}
-    places |= {level: cells[levels == level] for level in np.unique(levels).tolist()}
-    for level, own in places.items():
+    cell, made, groups = cell[places], made[places], pool.pool_groups[places]
+
+    by_level: dict[int | None, np.ndarray] = {None: cells}
+    by_level |= {level: cells[cells % columns == level] for level in np.unique(cells % columns).tolist()}
+    for level, of_level in by_level.items():
         place = {**where, "cells": SHARED} | ({} if level is None else {"axis": "semantic", "level": level})
-        areas = {label: sides.area(scores, own) for label, scores in pool.pool.items()}
+        areas = {label: mean_area(scores[places], cell, made, groups, of_level) for label, scores in pool.pool.items()}
         measured.add_errors(AGAINST, place, JointErrors.of({label: area.spread for label, area in areas.items()}))
         for label, area in areas.items():
-            interval = interval_of(area.interval(), "images", len(sides.places))
+            interval = interval_of(area.interval(), "images", len(places))
             measured.rows.append(Result(label, AGAINST, Value(area.value, interval), place))
     for label, scores in pool.pool.items():
-        own, test = scores[sides.places], pool.test[label]
-        for made, images in enumerate(KINDS.values()):
-            areas = [float(auroc(test, own[(sides.cell == cell) & (sides.generated == made)])) for cell in cells]
-            measured.rows.append(Result(label, AUROC, Value(float(np.mean(areas))), {**where, "images": images}))
+        for kind, images in enumerate(KINDS.values()):
+            chosen = (scores[places][(cell == number) & (made == kind)] for number in cells)
+            mean = float(np.mean([float(auroc(pool.test[label], each)) for each in chosen]))
+            measured.rows.append(Result(label, AUROC, Value(mean), {**where, "images": images}))

@@ -71,15 +71,14 @@ class GivenModel:
     seed: int = 0
     device: str = "auto"
 
-    def find(self, known: KnownImages | None, progress: Progress = unheard) -> JudgedModel:
+    def find(self, known: KnownImages, progress: Progress = unheard) -> JudgedModel:
         """Return the model; `known` images bring class names, and train a learner."""
-        if known is not None and columns_of(known.test) is not None:
-            return FeatureModel.of(self.model, known.test)
+        if known and columns_of(known["test"]) is not None:
+            return FeatureModel.of(self.model, known["test"])
         if isinstance(self.model, str | Path) and not str(self.model):
             raise OpenworldError("images need a model: --model FOLDER (a saved classifier), a file, or a name.")
-        images = () if known is None else (known.train, known.test)
-        labelled = (own for own in images if own is not None and are_labelled(own))
-        names = self.classnames or next((own.classnames for own in labelled), ())
+        images = (known[part] for part in ("train", "test") if part in known)
+        names = self.classnames or next((each.classnames for each in images if are_labelled(each)), ())
         if self.architecture:
             require_building([self.architecture], [self.model, *self.members])
         found, device = self._found(self.model, names), find_device(self.device)
@@ -106,7 +105,7 @@ class GivenModel:
             place = {"saved": self.model} if isinstance(self.model, str) else {}
             facts = training_facts(found, found.clip.name, **place)
         elif self.learner:
-            found, facts = self._tuned(found, None if known is None else known.train, progress)
+            found, facts = self._tuned(found, known.get("train"), progress)
         else:
             names = names or getattr(found, "classnames", ())  # of class embeddings
             return TowerModel(found, tuple(names), self.template, *self._words(names), progress=progress)
@@ -245,15 +244,16 @@ def _lacking(detector: Any, model: JudgedModel, known: KnownImages) -> str:
             require_words(detector, model.words, model.where, f"{detector.name}:groups")
         except OpenworldError as error:
             return str(error).removeprefix(f"{detector.name} ").removesuffix(".")
-    if detector.gathers and known.train is None:
-        return "learns from training images; give them with --train, or as a part train of --id"
-    if "labels" in detector.needs and known.train is not None and not are_labelled(known.train):
+    train = known.get("train")
+    if train is None:
+        lacking = "learns from training images; give them with --train, or as a part train of --id"
+        return lacking if detector.gathers else ""
+    if "labels" in detector.needs and not are_labelled(train):
         return "learns from labels; give training images in folders named after their classes"
-    if known.train is not None:
-        try:
-            detectors.require_images({detector.name: detector}, len(known.train))
-        except OpenworldError as error:
-            return f"cannot learn from these images: {str(error).removesuffix('.')}"
+    try:
+        detectors.require_images({detector.name: detector}, len(train))
+    except OpenworldError as error:
+        return f"cannot learn from these images: {str(error).removesuffix('.')}"
     return ""
 
 

@@ -6,14 +6,14 @@ A run that was ended goes on when it is started again with the same words: units
 import hashlib
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 
-from openworld.core.errors import OpenworldError, present
+from openworld.core.errors import OpenworldError
 from openworld.core.progress import Observer
 from openworld.datasets import ImageSet
 from openworld.evaluations.entries import PoolSpec
@@ -51,40 +51,42 @@ CACHE = ".cache"
 """Folder of encoded images and shards, until all is done."""
 
 
-@dataclass(frozen=True, eq=False)
-class ComparedImages:
-    """What is compared: a model, in-distribution images, sets of others, and images on which settings are searched."""
+def held_spec(
+    named: GivenModel,
+    model: JudgedModel,
+    known: KnownImages,
+    others: Sequence[NamedSet],
+    strange: Sequence[NamedSet],
+    *,
+    detector: Sequence[str],
+    notes: Sequence[str],
+    **settings: Any,
+) -> OODBenchmarkSpec:
+    """Return the spec of a comparison; its images and its model are held by this process.
 
-    named: GivenModel
-    model: JudgedModel
-    known: KnownImages
-    others: tuple[NamedSet, ...]
-    strange: tuple[NamedSet, ...]
-
-    def hold(self, words: Sequence[str], *, flag_rate: float | None, replicates: int, seed: int) -> OODBenchmarkSpec:
-        """Return the spec; its images and its model are held by this process."""
-        entries, left_out = choose_detectors(words, self.model, self.known, search=bool(self.strange))
-        test = self.known.test
-        parts = {part: getattr(self.known, part) for part in PARTS}
-        parts["train"] = test.subset(np.zeros(0, np.int64)) if parts["train"] is None else parts["train"]
-        known = {part: images for part, images in parts.items() if images is not None}
-        place = hold(known, test.name, _digest(*(images.fingerprint for images in known.values())))
-        # What encoded images, texts and training of a learner hang on, beside the weights.
-        rest = (self.named.template, str(self.named.negatives), *self.model.classnames, self.model.kind)
-        model = hold(self.model, self.model.name, _digest(self.model.fingerprint, *rest))
-        return OODBenchmarkSpec(
-            sources=(DatasetSpec(place),),
-            sets=tuple(OODSetSpec(_held(each), group=each.group, name=each.name) for each in self.others),
-            models=(JudgedSpec(own=model, detectors=entries),),
-            shots=None,
-            seeds=(seed,),
-            replicates=replicates,
-            threads=torch.get_num_threads(),
-            validation_sets=tuple(PoolSpec(_held(each)) for each in self.strange),
-            flag_rate=flag_rate,
-            validated="validation" in known,
-            remarks=(*self.known.notes, *left_out),
-        )
+    Args:
+        others: tested beside the in-distribution images. strange: images on which settings are searched.
+        detector: words that name detectors. notes: sentences on what lacks.
+    """
+    entries, left_out = choose_detectors(detector, model, known, search=bool(strange))
+    test = known["test"]
+    parts = {"train": test.subset(np.zeros(0, np.int64)), **known}
+    parts = {part: parts[part] for part in PARTS if part in parts}
+    place = hold(parts, test.name, _digest(*(images.fingerprint for images in parts.values())))
+    # What encoded images, texts and training of a learner hang on, beside the weights.
+    rest = (named.template, str(named.negatives), *model.classnames, model.kind)
+    return OODBenchmarkSpec(
+        sources=(DatasetSpec(place),),
+        sets=tuple(OODSetSpec(_held(each), group=each.group, name=each.name) for each in others),
+        models=(JudgedSpec(own=hold(model, model.name, _digest(model.fingerprint, *rest)), detectors=entries),),
+        shots=None,
+        seeds=(named.seed,),
+        threads=torch.get_num_threads(),
+        validation_sets=tuple(PoolSpec(_held(each)) for each in strange),
+        validated="validation" in known,
+        remarks=(*notes, *left_out),
+        **settings,
+    )
 
 
 def detect_images(
@@ -106,21 +108,21 @@ def detect_images(
 ) -> Report:
     if (isinstance(named.model, str) and not named.model) and holds_embeddings(id, "class_embeddings"):
         named = replace(named, model=id)  # as those of the images were made by
-    known = known_images(id, train, validation, root)
+    known, notes = known_images(id, train, validation, root)
     others = named_sets(ood, root, benchmark_of(id))
     if not others:
         raise OpenworldError("there is no set but in-distribution images; name one with --ood near=IMAGES.")
     strange = validation_sets(validation_ood, known, others, root)
-    if flag_rate is not None and known.validation is not None:
-        require_enough(len(known.validation), flag_rate)
+    if flag_rate is not None and "validation" in known:
+        require_enough(len(known["validation"]), flag_rate)
     ours = out is not None and _is_ours(out)
     if out is not None:
         places = ood.values() if isinstance(ood, Mapping) else [each.partition("=")[2] for each in ood]
         inputs = (named.model, *named.members, id, train, validation, *places, *validation_ood)
         require_folder("--out", out, own=(DETECTED, RUN) if ours else (DETECTED,), pages=PAGES, inputs=inputs)
     model = named.find(known, observer.progress)
-    compared_images = ComparedImages(named, model, known, others, strange)
-    spec = compared_images.hold(detector, flag_rate=flag_rate, replicates=replicates, seed=named.seed)
+    how: dict[str, Any] = {"detector": detector, "notes": notes, "flag_rate": flag_rate, "replicates": replicates}
+    spec = held_spec(named, model, known, others, strange, **how)
     try:
         if ours and RunStore(out).description()["resolved"] != to_json(spec):
             for name in (CACHE, "units", "plan.json", "run.json"):  # which says whose the others are
@@ -129,7 +131,15 @@ def detect_images(
             folder = Path(folder)
             options = RunOptions(folder, named.device, 1, folder / CACHE, allow_corrupt, beside=(DETECTED,))
             carry_out(spec, spec, options, replace(observer, say=lambda line: None))
-            report = _report(compared_images, spec, RunFolder.read(folder), out, made)
+            run = RunFolder.read(folder)
+            results, sets = results_of(units_of(run))
+            facts = {**made, "model": f"{model.name}, {model.fingerprint[:16]}"}
+            if model.facts:
+                facts |= dict(zip(("training", "settings"), model.facts.sentences(), strict=True))
+            warnings = (*spec.remarks, *sets.warnings, *_searched(results, known, strange))
+            images = {**known, **{each.name: each.images for each in others}}
+            sets = replace(_with_places(sets, images), made=facts, warnings=warnings)
+            report = _report(sets, results, named, model, flag_rate, None if out is None else run)
             remove(folder / CACHE)
             return report
     finally:
@@ -146,62 +156,57 @@ def _is_ours(folder: Path) -> bool:
 
 
 def _report(
-    comparison: ComparedImages, spec: OODBenchmarkSpec, run: RunFolder, out: Path | None, made: Mapping[str, str]
+    sets: ScoredSets,
+    results: Results,
+    named: GivenModel,
+    model: JudgedModel,
+    flag_rate: float | None,
+    run: RunFolder | None,
 ) -> Report:
-    """Return what the run says, of images by their places here; with the files that a folder keeps."""
-    results, sets = results_of(units_of(run))
-    (record,), model = run.records, comparison.model
-    facts = {**made, "model": f"{model.name}, {model.fingerprint[:16]}"}
-    if model.facts:
-        facts |= dict(zip(("training", "settings"), model.facts.sentences(), strict=True))
-    warnings = (*spec.remarks, *sets.warnings, *_searched(results, comparison))
-    sets = replace(_with_places(sets, comparison), made=facts, warnings=warnings)
+    """Return what a run says; with its files, where it is kept."""
     # One model and one seed: nothing here is a mean over seeds.
     rows = (
         replace(row, where={key: place for key, place in row.where.items() if key != "seed"}, seeds=(), per_seed=())
         for row in results
     )
-    results, saved = Results(results.evaluation, tuple(rows), results.comparisons), None
-    if spec.flag_rate is not None:
-        saved = choose_thresholds(sets, spec.flag_rate, ranked(sets, results), comparison.named.saved(model))
-    report = compared(sets, results, saved, run=None if out is None else run)
-    if out is None:
+    results, saved = replace(results, rows=tuple(rows)), None
+    if flag_rate is not None:
+        saved = choose_thresholds(sets, flag_rate, ranked(sets, results), named.saved(model))
+    report = compared(sets, results, saved, run=run)
+    if run is None:
         return report
     report.write()
-    if comparison.named.learner and isinstance(model, TowerModel) and model.learner:
+    if named.learner and isinstance(model, TowerModel) and model.learner:
         for name, content in model.learner.files().items():
-            write_file(out / LEARNER / name, content)
+            write_file(run.folder / LEARNER / name, content)
     if saved is not None:
-        write_saved(saved, record.attachment(FITTED) if saved.model.model else None, out)
+        write_saved(saved, run.records[0].attachment(FITTED) if saved.model.model else None, run.folder)
     return report
 
 
-def _with_places(sets: ScoredSets, comparison: ComparedImages) -> ScoredSets:
-    """The sets with images as they are found on this machine."""
-    images = {each.name: each.images for each in comparison.others}
+def _with_places(sets: ScoredSets, images: Mapping[str, ImageSet]) -> ScoredSets:
+    """Return the sets with images as they are found on this machine, by the name of their set."""
 
-    def placed(each: SetScores, shown: ImageSet) -> SetScores:
-        row_of = {shown.path_of(row): row for row in range(len(shown))}
+    def placed(each: SetScores) -> SetScores:
+        row_of = {images[each.name].path_of(row): row for row in range(len(images[each.name]))}
         rows = np.array([row_of[path] for path in each.images.tolist()])
-        return replace(each, images=image_names(shown, rows))
+        return replace(each, images=image_names(images[each.name], rows))
 
-    validation = sets.validation and placed(sets.validation, present(comparison.known.validation, "the validation set"))
-    others = tuple(placed(each, images[each.name]) for each in sets.others)
-    return replace(sets, test=placed(sets.test, comparison.known.test), others=others, validation=validation)
+    validation = sets.validation and placed(sets.validation)
+    return replace(sets, test=placed(sets.test), others=tuple(map(placed, sets.others)), validation=validation)
 
 
-def _searched(results: Results, comparison: ComparedImages) -> tuple[str, ...]:
-    """What the settings were searched on, as a sentence."""
-    if not comparison.strange:
+def _searched(results: Results, known: KnownImages, strange: Sequence[NamedSet]) -> tuple[str, ...]:
+    """Return what the settings were searched on, as a sentence."""
+    if not strange:
         return ()
     searched = {row.entity for row in results if row.metric.key == "validation_auroc"}
     if not searched:
         return ("No detector here has settings to search: the validation images out of distribution are not used.",)
-    sets = " and ".join(f"{len(each.images):,} of {each.name}" for each in comparison.strange)
-    count = f"{len(comparison.known.validation or ()):,} in-distribution validation images"
+    sets = " and ".join(f"{len(each.images):,} of {each.name}" for each in strange)
     return (
-        f"Settings of {len(searched)} detector(s) were searched on {count} and {sets}; no tested image had a say. Each "
-        "image was looked at once, by all settings.",
+        f"Settings of {len(searched)} detector(s) were searched on {len(known['validation']):,} in-distribution "
+        f"validation images and {sets}; no tested image had a say. Each image was looked at once, by all settings.",
     )
 
 

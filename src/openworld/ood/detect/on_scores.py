@@ -182,7 +182,7 @@ def _of_images(
     from openworld.backbones.devices import find_device
     from openworld.detectors import load_together
     from openworld.evaluations.runtime import Machine
-    from openworld.ood.detect.places import KnownImages, image_names, images_at
+    from openworld.ood.detect.places import image_names, images_at
     from openworld.ood.feature_model import columns_of, has_pixels
     from openworld.ood.thresholds import FITTED, JSON
     from openworld.runs.scratch import ScratchFolder
@@ -190,7 +190,7 @@ def _of_images(
     places = [images_at(where, root) for where in images]
     named = named.of_saved(saved.model, folder / JSON)
     features = next((place for place in places if columns_of(place) is not None), None)
-    model = named.find(None if features is None else KnownImages(features), observer.progress)
+    model = named.find({} if features is None else {"test": features}, observer.progress)
     if model.fingerprint != saved.model.fingerprint:
         raise OpenworldError(f"{named.model} is another model than the one that the thresholds of {folder} are for.")
     device = find_device(named.device)

@@ -32,24 +32,20 @@ WAYS = (
 )
 
 
-@dataclass(frozen=True)
-class KnownImages:
-    """In-distribution images: trained on, to choose a threshold on, and to test on; sentences on what is not there."""
-
-    test: ImageSet
-    train: ImageSet | None = None
-    validation: ImageSet | None = None
-    notes: tuple[str, ...] = ()
+KnownImages = Mapping[str, ImageSet]
+"""In-distribution images by part: test, and perhaps train and validation, on which a threshold is chosen."""
 
 
-def known_images(where: Any, train: Any = "", validation: Any = "", root: str = "") -> KnownImages:
-    """Return the in-distribution images of a place with parts, or of a place for each part."""
+def known_images(
+    where: Any, train: Any = "", validation: Any = "", root: str = ""
+) -> tuple[KnownImages, tuple[str, ...]]:
+    """Return in-distribution images of a place with parts, or of a place for each, and sentences on what lacks."""
     # Sets and tables have a length and may be empty: only the empty text says that nothing was named.
     given = {part: place for part, place in (("train", train), ("validation", validation))
              if not isinstance(place, str) or place}  # fmt: skip
     by_part = {part: images_at(place, root, part) for part, place in given.items()}
     wanted, notes = [part for part in PARTS if part not in by_part], []
-    found: dict[str, Any]
+    found: Mapping[str, ImageSet | None]
     if are_embeddings(where):
         found = {part: images_at(where, part=part) for part in embeddings.parts(where) & set(wanted)}
     elif isinstance(where, str | Path) and not are_features(where):
@@ -66,7 +62,8 @@ def known_images(where: Any, train: Any = "", validation: Any = "", root: str = 
     if found.get("test") is None:
         name = getattr(where, "path", getattr(where, "name", where))
         raise OpenworldError(f"{name} has no row of the part test; give test images of the classes.")
-    return KnownImages(**found, **by_part, notes=tuple(notes))
+    every = found | by_part
+    return {part: images for part in PARTS if (images := every.get(part)) is not None}, tuple(notes)
 
 
 def are_embeddings(where: Any) -> bool:
@@ -176,7 +173,7 @@ def validation_sets(
     where: Sequence[Any], known: KnownImages, others: Sequence[NamedSet], root: str = ""
 ) -> tuple[NamedSet, ...]:
     """Return the images out of distribution on which settings are searched; refuse those that are tested or known."""
-    if where and known.validation is None:
+    if where and "validation" not in known:
         raise OpenworldError("settings are searched with in-distribution validation images, too; give --validation.")
     found: list[NamedSet] = []
     for place in where:
@@ -186,7 +183,7 @@ def validation_sets(
         else:
             own = known_sets(place) if _may_be_known(place, "") else ()
         found += _sets_at(place, own, "", "validation", root)
-    inside = [NamedSet(part, "id", own) for part in PARTS if (own := getattr(known, part)) is not None]
+    inside = [NamedSet(part, "id", images) for part, images in known.items()]
     for each in found:
         for other in (*inside, *others):
             if both := len(_identities(each.images) & _identities(other.images)):
