@@ -165,7 +165,7 @@ def detect(
         wanted_model = GivenModel(*of_model, words, learner, shots, seed, device)
         settings |= {"root": root, "allow_corrupt": allow_corrupt}
         if question == "--apply" and apply is not None:
-            from openworld.ood.detect.on_scores import apply_thresholds
+            from openworld.ood.thresholds import apply_thresholds
 
             settings |= {"images": images, "named": wanted_model, "at_most": at_most}
             report = apply_thresholds(Path(apply), **settings)
