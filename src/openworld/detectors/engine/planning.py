@@ -55,7 +55,11 @@ class DetectionPlan:
         Args:
             batches: (images, labels). start: how many training images come before the shard.
         """
-        seen = self._wanted(self.detectors, _needs_of_learning)
+
+        def of_learning(detector: OODDetector) -> set[str]:  # not of what is scored
+            return {need for statistic in detector.gathers for need in statistic.needs}
+
+        seen = self._wanted(self.detectors, of_learning)
         activations = (self.model.see(*_pair(batch), **seen) for batch in batches)
         first = next(activations, Activations(head=self.model.head))  # without any image, the head is known still
         return gather(self.detectors, chain([first], activations), start=start)
@@ -168,11 +172,6 @@ def require_images(detectors: Mapping[str, OODDetector], images: Annotated[int, 
     """
     for detector in detectors.values():
         getattr(detector, "require_images", lambda images: None)(images)
-
-
-def _needs_of_learning(detector: OODDetector) -> set[str]:
-    """Return what is looked at of training images, not of those that are scored."""
-    return {need for statistic in detector.gathers for need in statistic.needs}
 
 
 def _label(detectors: Mapping[str, OODDetector] | Iterable[OODDetector]) -> dict[str, Any]:

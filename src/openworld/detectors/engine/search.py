@@ -66,8 +66,12 @@ class DetectorCandidates:
     def require_images(self, images: int) -> None:
         """Raise where so many training images are too few for each setting of a detector, as `require_images` does."""
         for label in self.given:
-            labels = self.labels_of(label)
-            refused = [error for name in labels if (error := _too_few(self.detectors[name], images)) is not None]
+            labels, refused = self.labels_of(label), []
+            for name in labels:
+                try:
+                    require_images({name: self.detectors[name]}, images)
+                except OpenworldError as error:
+                    refused.append(error)
             if len(refused) == len(labels):
                 raise refused[0]
 
@@ -190,11 +194,3 @@ def _trial(settings: dict[str, Any], name: str, known, strange, refused, groups)
         return Trial(settings, None, reason=mean.reason or "")
     low, high = mean.interval() or (None, None)
     return Trial(settings, mean.value, low, high)
-
-
-def _too_few(detector: OODDetector, images: int) -> OpenworldError | None:
-    try:
-        require_images({detector.name: detector}, images)
-    except OpenworldError as error:
-        return error
-    return None
