@@ -17,9 +17,9 @@ LINES = {
     "evaluations": 8_860,
     "label_free": 7_152,
     "estimators": 6_415,
-    "detectors": 6_180,
+    "detectors": 6_128,
     "datasets": 5_900,
-    "ood": 5_650,
+    "ood": 5_574,
     "report": 5_550,
     "own_data": 4_305,
     "metrics": 4_090,
@@ -43,10 +43,10 @@ LINES = {
 """Room -> the most lines of Python that it may have."""
 MOST = {
     "files": 622,
-    "classes": 721,
+    "classes": 716,
     "small files of one user": 7,
-    "short functions called once": 153,
-    "participles as names": 602,
+    "short functions called once": 152,
+    "participles as names": 595,
     "names that say picture": 0,
 }
 """What is counted in the whole house -> the most of it."""
