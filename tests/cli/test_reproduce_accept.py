@@ -15,14 +15,14 @@ from openworld import backbones
 from openworld.datasets import PUBLISHED
 from openworld.datasets.names.class_names import ClassNames
 from openworld.papers import METRICS, published_numbers
-from openworld.reproduction import acceptance, stages
+from openworld.reproduction import acceptance
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "datasets"))
 
 from trees import CLASSES, plant  # noqa: E402
 
 TITLES = {"dtd": "DTD", "oxford_flowers": "Flowers102"}
-CHECK = cache(stages.check_backbone)
+CHECK = cache(acceptance.check_backbone)
 """What a backbone is, looked at once for all tests."""
 RUN = ("--data", "data", "--backbone", "embedded", "--accept", "--workers", "1", "--out", "run")
 
@@ -41,7 +41,7 @@ def place(planted, monkeypatch):
     """That folder, which is the current one."""
     monkeypatch.chdir(planted)
     monkeypatch.setenv("OPENWORLD_DATA", "nowhere")
-    monkeypatch.setattr(stages, "check_backbone", CHECK)
+    monkeypatch.setattr(acceptance, "check_backbone", CHECK)
     return planted
 
 
@@ -53,9 +53,9 @@ def as_printed(place, monkeypatch):
     check = CHECK("embedded", device="cpu")
     ours = {f"{part} {name}": value for part in ("image", "text") for name, value in check[part].items()}
     ours |= {"parameters": check["parameters"], "logit scale": round(check["logit_scale"], 1)}
-    monkeypatch.setattr(stages, "VIT_B_16", ours)
-    monkeypatch.setattr(stages, "PREPROCESS", backbones.load("embedded").preprocess)
-    monkeypatch.setattr(stages, "listed_names", {"dtd": ClassNames("dtd", CLASSES)}.get)
+    monkeypatch.setattr(acceptance, "VIT_B_16", ours)
+    monkeypatch.setattr(acceptance, "PREPROCESS", backbones.load("embedded").preprocess)
+    monkeypatch.setattr(acceptance, "listed_names", {"dtd": ClassNames("dtd", CLASSES)}.get)
 
 
 def reproduce(*arguments, code):

@@ -5,8 +5,7 @@ import pytest
 from openworld.datasets.names.class_names import listed_names
 from openworld.datasets.published.catalogue import PUBLISHED
 from openworld.papers import published_numbers
-from openworld.reproduction import stages
-from openworld.reproduction.acceptance import COCOOP, tolerance_of
+from openworld.reproduction.acceptance import COCOOP, PHOTO, TEMPLATES, tolerance_of, wrong_names, wrong_weights
 
 COOPS = {
     "oxford_pets": "a photo of a {}, a type of pet.",
@@ -20,40 +19,40 @@ COOPS = {
 
 
 def test_sentences_are_coops():
-    assert {name: stages.TEMPLATES[name] for name in PUBLISHED} == dict.fromkeys(PUBLISHED, stages.PHOTO) | COOPS
+    assert {name: TEMPLATES[name] for name in PUBLISHED} == dict.fromkeys(PUBLISHED, PHOTO) | COOPS
 
 
 @pytest.mark.parametrize("name", [name for name in PUBLISHED if listed_names(name)])
 def test_listed_names_are_as_many_as_published_and_are_accepted_as_they_are(name):
     names = listed_names(name).names
     assert len(names) == PUBLISHED[name].classes
-    assert list(stages.wrong_names(name, names)) == []
+    assert list(wrong_names(name, names)) == []
     swapped = [names[1], names[0], *names[2:]]
-    (told,) = stages.wrong_names(name, swapped)
+    (told,) = wrong_names(name, swapped)
     assert "class 0" in told and repr(names[1]) in told
 
 
 def test_classes_of_imagenets_variants_are_some_of_its_own_in_its_order():
     names = listed_names("imagenet").names
-    assert list(stages.wrong_names("imagenet-a", names[10:30])) == []
-    assert list(stages.wrong_names("imagenet-a", names[30:9:-1]))
-    (told,) = stages.wrong_names("caltech101", listed_names("caltech101").names[:-1])
+    assert list(wrong_names("imagenet-a", names[10:30])) == []
+    assert list(wrong_names("imagenet-a", names[30:9:-1]))
+    (told,) = wrong_names("caltech101", listed_names("caltech101").names[:-1])
     assert "is 'nothing'" in told
 
 
 def test_names_mended_here_are_those_of_clip():
     names = ["projectile" if at == 744 else name for at, name in enumerate(listed_names("imagenet").names)]
-    assert list(stages.wrong_names("imagenet", names)) == []
+    assert list(wrong_names("imagenet", names)) == []
 
 
 def test_weights_that_know_nothing_depart():
     shape = {"image": {"patch_size": 16}, "text": {"vocabulary": 49_408, "end_token": 7}}
     numbers = {"parameters": 149_620_738, "logit_scale": 100.02, "zero_shot": {"right": 90, "images": 100}}
     model = {"name": "mine"} | shape | numbers
-    assert list(stages.wrong_weights(model)) == []
-    assert "1 % of embedded drawings" in next(stages.wrong_weights(model | {"zero_shot": {"right": 1, "images": 100}}))
-    assert "another library" in next(stages.wrong_weights(model | {"image": {}}))
-    (told,) = stages.wrong_weights(model | {"parameters": 149_620_737})
+    assert list(wrong_weights(model)) == []
+    assert "1 % of embedded drawings" in next(wrong_weights(model | {"zero_shot": {"right": 1, "images": 100}}))
+    assert "another library" in next(wrong_weights(model | {"image": {}}))
+    (told,) = wrong_weights(model | {"parameters": 149_620_737})
     assert "parameters is 149620737" in told
 
 

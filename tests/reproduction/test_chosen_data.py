@@ -6,7 +6,7 @@ from paper_runs import plan_of
 from openworld import OpenworldError
 from openworld.datasets import DATASETS, PUBLISHED
 from openworld.papers import TABLES
-from openworld.papers.tables import COOP_DATASETS
+from openworld.papers.numbers import COOP_DATASETS
 from openworld.reproduction.plan import PAPERS
 from openworld.reproduction.series import plan_what_is_there
 from openworld.reproduction.settings import ReproductionSetup

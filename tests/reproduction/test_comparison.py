@@ -14,11 +14,12 @@ from openworld.papers import AVERAGE, METRICS, TABLES, published_numbers
 from openworld.papers.results import PaperResult, average_of
 from openworld.report.render import terminal_table
 from openworld.reproduction.comparison.compare import PaperColumn, compare_with_paper
-from openworld.reproduction.comparison.page import comparison_report, write_comparison_page
-from openworld.reproduction.comparison.table import (
+from openworld.reproduction.comparison.page import (
     compared_results,
+    comparison_report,
     table_of,
     write_comparison,
+    write_comparison_page,
 )
 from openworld.results import Interval, Results, Value, over_seeds
 from openworld.testing import check_table

@@ -10,8 +10,8 @@ from openworld.backbones import SHAPES, load
 from openworld.evaluations import evaluation_of
 from openworld.evaluations.image_selection import DatasetSpec
 from openworld.evaluations.runtime import shape
+from openworld.reproduction.acceptance import VIT_B_16
 from openworld.reproduction.cost import cost, count_images, learning_units
-from openworld.reproduction.stages import VIT_B_16
 
 
 @pytest.mark.parametrize(("paper", "table"), [("openworldauc", "11"), ("openworldauc", "14"), ("openpl", "2")])

@@ -9,10 +9,7 @@ from paper_runs import LEVELS, METHODS, outcome, played, recognised, run, scores
 
 from openworld.papers import TABLES, published_numbers
 from openworld.papers.results import PaperRun
-from openworld.reproduction.figures import FIGURES, FigureRuns
-from openworld.reproduction.settings import ReproductionSetup
-
-SETUP = ReproductionSetup("data", seeds=(1, 2))
+from openworld.reproduction.figures import FIGURES
 
 
 def plain_parts(images):
@@ -28,8 +25,8 @@ def plain_parts(images):
     }
 
 
-def drawn(paper, number, *runs, setup=SETUP):
-    figure = FIGURES[paper][number].draw(FigureRuns(paper, setup, runs))
+def drawn(paper, number, *runs):
+    figure = FIGURES[paper][number].draw(runs)
     assert json.loads(json.dumps(figure.rows())) == figure.rows(), "plain values, as --json and the CSV write them"
     return figure
 

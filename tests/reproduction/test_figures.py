@@ -18,7 +18,7 @@ from openworld.runs import RunStore
 
 def drawing(runs):
     chart = LineChart(
-        "", Quantity("x", "x"), Quantity("y", "y"), {run.folder.name: Line([0, 1], [0.0, 0.5]) for run in runs.runs}
+        "", Quantity("x", "x"), Quantity("y", "y"), {run.folder.name: Line([0, 1], [0.0, 0.5]) for run in runs}
     )
     return Figure("", "", ("Lines.",), (chart,), series_styles(list(chart.series)))
 

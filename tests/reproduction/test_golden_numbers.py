@@ -16,14 +16,14 @@ sys.path += [str(Path(__file__).parent), str(Path(__file__).parents[1] / "golden
 from paper_runs import METHODS, outcome, played, recognised, run, varied  # noqa: E402
 from shown import lacking, record  # noqa: E402
 
-from openworld.papers.results import PaperRun  # noqa: E402
+from openworld.papers.results import (
+    PaperRun,  # noqa: E402
+    paper_results,  # noqa: E402
+)
 from openworld.reproduction.comparison.compare import compare_with_paper  # noqa: E402
-from openworld.reproduction.comparison.table import compared_results, table_of  # noqa: E402
-from openworld.reproduction.figures import FIGURES, FigureRuns  # noqa: E402
-from openworld.reproduction.paper_results import paper_results  # noqa: E402
-from openworld.reproduction.settings import ReproductionSetup  # noqa: E402
+from openworld.reproduction.comparison.page import compared_results, table_of  # noqa: E402
+from openworld.reproduction.figures import FIGURES  # noqa: E402
 
-SETUP = ReproductionSetup("data", seeds=(1, 2))
 GOLDEN = Path(__file__).with_name("golden-numbers.json")
 COUNTS = {"GMoP": 3, "GMoP, K = 2": 2, "GMoP, K = 5": 5}
 
@@ -46,7 +46,7 @@ def made(folder):
         ("openpl", "1", aged),
     ]
     compared = [compare_with_paper(paper, table, paper_results(paper, table, runs)) for paper, table, runs in tables]
-    drawn = [FIGURES[paper][number].draw(FigureRuns(paper, SETUP, tuple(runs))) for paper, number, runs in figures]
+    drawn = [FIGURES[paper][number].draw(tuple(runs)) for paper, number, runs in figures]
     shown = (SimpleNamespace(tables=[table_of(each)], results=compared_results([each])) for each in compared)
     return [*shown, *drawn]
 

@@ -11,8 +11,7 @@ from paper_runs import outcome_of, run
 from openworld import OpenworldError
 from openworld.evaluations.recognition.class_imbalance import ALL_RATIOS, VARIANCES
 from openworld.papers import AVERAGE, METRICS
-from openworld.papers.results import PaperResult, PaperRun, average_of
-from openworld.reproduction.paper_results import paper_results
+from openworld.papers.results import PaperResult, PaperRun, average_of, paper_results
 from openworld.results import METRICS as METRIC
 from openworld.results import Result, Value
 

@@ -1,7 +1,7 @@
 """A paper's tables and figures made again, beside the printed ones: `openworld reproduce`."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -230,27 +230,25 @@ def _missing(planned: Any) -> tuple[str, ...]:
 def _comparison(planned: Any, folder: Path, failures: Mapping[str, str], error: str, **said: Any) -> Report:
     """Return the tables and figures beside the printed ones, after writing them as files and a page."""
     from openworld.report.data_files import json_text
-    from openworld.reproduction.comparison.page import comparison_report, write_plan
-    from openworld.reproduction.comparison.table import sentences
+    from openworld.reproduction.comparison.page import comparison_report, plain_plan, sentences, write_plan
 
-    made = write_plan(planned, folder, failures, **said)
-    report = comparison_report(made.comparisons, made.figures)
-    several = len(made.comparisons) > 1
-    notes = [line for figure in made.figures for line in (figure.heading, *figure.sentences)]
-    for comparison in made.comparisons if several else ():
-        few = len(made.comparisons) > MANY
-        notes += [comparison.table.heading, *(comparison.sentences[:1] if few else sentences(comparison))]
+    comparisons, figures, page, not_written = write_plan(planned, folder, failures, **said)
+    report = comparison_report(comparisons, figures)
+    several, many = len(comparisons) > 1, len(comparisons) > MANY
+    notes = [line for figure in figures for line in (figure.heading, *figure.sentences)]
+    for comparison in comparisons if several else ():
+        notes += [comparison.table.heading, *(comparison.sentences[:1] if many else sentences(comparison))]
     folders = {"tables": planned.tables, "figures": planned.figures}
     places = [f"{kind.capitalize()}: {folder / kind}/" for kind, numbers in folders.items() if numbers]
-    place = "   ".join([*places, f"Page: {made.page}", f"Runs: {folder}/"])
+    place = "   ".join([*places, f"Page: {page}", f"Runs: {folder}/"])
     return replace(
         report,
-        terminal_tables=() if len(made.comparisons) > MANY else report.terminal_tables,
-        papers=report.terminal_tables if len(made.comparisons) > MANY else (),
-        text=() if several else tuple(sentences(made.comparisons[0])) if made.comparisons else (),
-        notes=(*notes, *filter(None, [made.not_written])),
-        json=json_text(made.plain()),
-        found=Reproduction(folder, made.comparisons, made.figures, failures, tuple(run.name for run in planned.runs)),
+        terminal_tables=() if many else report.terminal_tables,
+        papers=report.terminal_tables if many else (),
+        text=() if several else tuple(sentences(comparisons[0])) if comparisons else (),
+        notes=(*notes, *filter(None, [not_written])),
+        json=json_text(plain_plan(comparisons, figures)),
+        found=Reproduction(folder, comparisons, figures, failures, tuple(run.name for run in planned.runs)),
         ending=Ending(f"\n{place}", error, 1 if error else 0),
     )
 
@@ -283,7 +281,7 @@ def _acceptance(planned: Any, options: Any, failures: Mapping[str, str], error: 
     rows, path = acceptance.rows, options.folder / "tables" / "acceptance.csv"
     path.parent.mkdir(parents=True, exist_ok=True)
     write_file(path, csv_text(tuple(rows[0]), [list(row.values()) for row in rows]).encode())
-    plain = {"accepted": acceptance.accepted, "numbers": rows, "departures": list(map(asdict, acceptance.departures))}
+    plain = {"accepted": acceptance.accepted, "numbers": rows, "departures": acceptance.departures}
     parts = terminal_table(acceptance.table), REASONS[planned.paper], *acceptance.sentences
     place = f"\nNumbers: {path}   Runs: {options.folder}/"
     return TextReport(parts, plain, Ending(place, error, 1 if error else 0 if acceptance.accepted else ALERTED))

@@ -5,18 +5,28 @@ published_tables(paper)            what each table shows, on what, read from whi
 MISPRINTS                          where the printed numbers contradict one another
 """
 
-from openworld.papers.misprints import MISPRINTS, Misprint, misprints_of
 from openworld.papers.numbers import (
     AVERAGE,
+    AVERAGED,
+    KIND_OF_TASK,
     METRICS,
+    MISPRINTS,
+    MODELS,
+    PAPERS,
     PRINTED_SEEDS,
+    SHIFTS,
+    SOURCE,
+    TABLES,
+    VARIANTS,
+    Misprint,
+    PaperTable,
     PublishedNumber,
+    misprints_of,
     paper_table,
     printed_deviations,
     published_numbers,
     published_tables,
 )
-from openworld.papers.tables import AVERAGED, KIND_OF_TASK, MODELS, PAPERS, SHIFTS, SOURCE, TABLES, VARIANTS, PaperTable
 
 __all__ = [
     "AVERAGE",

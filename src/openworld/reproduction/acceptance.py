@@ -4,29 +4,42 @@ Nothing is learned, so that the numbers are deterministic, or nearly so. Openwor
 OpenworldAUC of Tables 8-9 and 10, which Tables 2 and 4 repeat; the accuracies of the very same halves are CoCoOp's
 (Zhou et al., 2022, base-to-new tables). OpenPL: Acc(0) of Tables 10 to 20, 32 and 33, over ten orders of the classes,
 because the paper's three are not published. Left out, because nobody can repeat them: OpenworldAUC's Tables 3 and 13,
-OpenPL's 5.
+OpenPL's 5. Images, names, sentences, preprocessing and weights are each looked at by themselves; the metrics behind
+them are the same everywhere and tested with the package.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
+from itertools import zip_longest
 from math import sqrt
 from pathlib import Path
 from statistics import stdev
 from typing import Any
 
+import numpy as np
+
+from openworld.backbones import ImageConfig, TextConfig
+from openworld.backbones.preprocess import openai_preprocess
 from openworld.core.errors import OpenworldError
+from openworld.datasets import PUBLISHED
+from openworld.datasets.names.class_names import listed_names
+from openworld.datasets.published.class_folders import MENDED
+from openworld.datasets.templates import PHOTO, TEMPLATES
+from openworld.evaluations import read_protocol
+from openworld.evaluations.image_selection import DatasetSpec
+from openworld.evaluations.runtime import backbone
 from openworld.metrics import harmonic_mean
+from openworld.own_data.doctor import check_backbone
 from openworld.papers import METRICS, paper_table, published_numbers
-from openworld.papers.misprints import COCOOP
-from openworld.papers.results import PaperRun
+from openworld.papers.numbers import COCOOP
+from openworld.papers.results import PaperRun, read_numbers
 from openworld.report.table import Column, Row, Table
 from openworld.reproduction.changes import Changes
-from openworld.reproduction.paper_results import read_numbers
 from openworld.reproduction.plan import ReproductionPlan, choose_tables, find_table, plan, spellings
 from openworld.reproduction.series import missing_data
-from openworld.reproduction.settings import ReproductionSetup
-from openworld.reproduction.stages import STAGES, Departure, departures
+from openworld.reproduction.settings import PlannedRun, ReproductionSetup
 from openworld.results import TEXT, Value
+from openworld.runs import RunStore
 
 METHOD = "CLIP"
 COMPARED = {
@@ -56,7 +69,7 @@ class Acceptance:
     """The numbers of zero-shot CLIP against the printed ones, in the unit of data, and stages that depart."""
 
     rows: tuple[Mapping[str, Any], ...]
-    departures: tuple[Departure, ...]
+    departures: tuple[Mapping[str, Any], ...]  # each with its stage, data sets (none: all), and what departs
 
     @property
     def accepted(self) -> bool:
@@ -68,14 +81,14 @@ class Acceptance:
         outside = [row for row in self.rows if not row["within"]]
         within = len(self.rows) - len(outside)
         yield f"{within} of {len(self.rows)} numbers of zero-shot CLIP are within their tolerances."
-        yield from (f"Departs in {departure.stage}: {departure.what}." for departure in self.departures)
-        departing = {departure.stage for departure in self.departures}
+        yield from (f"Departs in {each['stage']}: {each['what']}." for each in self.departures)
+        departing = {each["stage"] for each in self.departures}
         if sound := [stage for stage in STAGES if stage not in departing]:
             yield f"As they should be: {', '.join(sound)}."
         for dataset in dict.fromkeys(row["dataset"] for row in outside):
             metrics = ", ".join(row["metric"] for row in outside if row["dataset"] == dataset)
-            found = [each.stage for each in self.departures if not each.datasets or dataset in each.datasets]
-            stages = " and ".join(dict.fromkeys(found))
+            those = [each for each in self.departures if not each["datasets"] or dataset in each["datasets"]]
+            stages = " and ".join(dict.fromkeys(each["stage"] for each in those))
             why = f"so does {stages}" if stages else "no stage does: other images in the same number, or other settings"
             yield f"{dataset} ({metrics}): departs, and {why}."
 
@@ -186,3 +199,100 @@ def _over_orders(values: Sequence[float]) -> float:
         return 0.0
     spread = stdev(values) * sqrt(1 / PAPERS_ORDERS + 1 / len(values))
     return float(stdtrit(len(values) - 1, 1 - OUTSIDE / 2)) * spread
+
+
+STAGES = ("images", "names", "sentences", "preprocessing", "weights")
+SHARED_LISTS = ("imagenetv2", "imagenet-sketch", "imagenet-a", "imagenet-r")
+"""Data sets whose classes are ImageNet's, or some of them."""
+
+PREPROCESS = openai_preprocess(224)
+LOOKED_AT, ALIKE = 3, 1e-3  # images of a data set that are prepared again, and how near their pixels must be
+
+TOKENS = ("end_token", "pad_token")
+VIT_B_16 = {
+    **{f"image {name}": value for name, value in asdict(ImageConfig()).items()},
+    **{f"text {name}": value for name, value in asdict(TextConfig()).items()},
+    "parameters": 149_620_737 + 1,
+    "logit scale": 100.0,  # and a bias, which CLIP has none of
+}
+"""What is known of OpenAI's CLIP ViT-B/16."""
+
+LEAST_NAMED = 0.1  # weights that learned anything name embedded drawings better than one in 100
+
+
+def departures(runs: Sequence[PlannedRun], folder: Path, name: str, device: str) -> tuple[dict[str, Any], ...]:
+    """Return every stage of finished runs of zero-shot CLIP that departs, in the order of STAGES: what was found."""
+    # Of which data sets, () for all.
+    clip = backbone(name, device)
+    found = [("weights", (), what) for what in wrong_weights(check_backbone(name, device=device))]
+    for run in runs:
+        titles = []
+        for entry in run.data:
+            title, images = run.datasets[str(entry)], DatasetSpec(entry.dataset, entry.domain).images().load()
+            titles.append(title)
+            for stage, wrong in (
+                ("images", wrong_counts(entry.dataset, images)),
+                ("names", wrong_names(entry.dataset, images.classnames)),
+                ("preprocessing", wrong_pixels(clip.preprocess, images)),
+            ):
+                found += [(stage, (title,), f"{title}: {what}") for what in wrong]
+        for record in RunStore(folder / run.name).records():
+            task = read_protocol(record.unit.arguments["task"])
+            dataset = task.image_sets["train"].sources[0].dataset
+            ours, expected = tuple(task.learner.settings["templates"]), (TEMPLATES.get(dataset, PHOTO),)
+            if ours != expected:
+                what = f"names of {dataset} stand in {list(ours)}, CoOp's in {list(expected)}"
+                found.append(("sentences", tuple(titles), what))
+    ordered = sorted(dict.fromkeys(found), key=lambda each: STAGES.index(each[0]))
+    return tuple(dict(zip(("stage", "datasets", "what"), each, strict=True)) for each in ordered)
+
+
+def wrong_counts(dataset: str, images) -> Iterator[str]:
+    """Yield counts of classes and of test images that are not the published ones."""
+    card = PUBLISHED[dataset]
+    pairs = {"classes": (len(images.classnames), card.classes), "test images": (len(images), card.counts["test"])}
+    for what, (count, expected) in pairs.items():
+        if count != expected:
+            yield f"{count:,} {what}, published are {expected:,}"
+
+
+def wrong_names(dataset: str, names: Sequence[str]) -> Iterator[str]:
+    """Yield the first class name that is not the published one; nothing where no list is at hand."""
+    shared = dataset in SHARED_LISTS
+    known = listed_names("imagenet" if shared else dataset)
+    original = {ours: theirs for theirs, ours in MENDED.values()}
+    ours, expected = ([original.get(name, name) for name in side] for side in (names, known.names if known else ()))
+    if shared and len(ours) < len(expected):
+        expected = [name for name in expected if name in set(ours)]
+    for place, (name, published) in enumerate(zip_longest(ours, expected, fillvalue="nothing") if known else ()):
+        if name != published:
+            yield f"class {place} is {name!r}, published is {published!r}"
+            return
+
+
+def wrong_pixels(preprocess, images) -> Iterator[str]:
+    """Yield the first image that does not become what CLIP's own preprocessing makes of it."""
+    for number in np.linspace(0, len(images) - 1, min(LOOKED_AT, len(images))).astype(int):
+        ours, expected = (np.asarray(each(images.image(int(number)))) for each in (preprocess, PREPROCESS))
+        if ours.shape != expected.shape:
+            yield f"images become {ours.shape}, CLIP's are {expected.shape}"
+            return
+        if (apart := float(np.abs(ours - expected).max())) > ALIKE:
+            yield f"pixels of image {number} differ by {apart:.3g} from those of CLIP's preprocessing"
+            return
+
+
+def wrong_weights(model: Mapping[str, Any]) -> Iterator[str]:
+    """Yield shapes, a count and a temperature that are not those of OpenAI's ViT-B/16; weights that know nothing."""
+    if not model["image"]:
+        yield f"{model['name']} is read by another library, and cannot be compared with OpenAI's ViT-B/16"
+        return
+    ours = {"parameters": model["parameters"], "logit scale": round(model["logit_scale"], 1)}
+    for part in ("image", "text"):
+        ours |= {f"{part} {name}": value for name, value in model[part].items() if name not in TOKENS}
+    for what, value in ours.items():
+        if value != VIT_B_16[what]:
+            yield f"{what} is {value}, that of OpenAI's ViT-B/16 is {VIT_B_16[what]}"
+    share = model["zero_shot"]["right"] / model["zero_shot"]["images"]
+    if share < LEAST_NAMED:
+        yield f"{100 * share:.0f} % of embedded drawings are named right: these weights are not trained"

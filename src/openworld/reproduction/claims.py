@@ -17,7 +17,7 @@ from typing import Any, Literal
 from openworld.core.csv_files import csv_text
 from openworld.metrics import seeds_test
 from openworld.papers import AVERAGE, METRICS, PAPERS, paper_table
-from openworld.papers.results import PaperResult, PaperRow, PaperRun, average_of, paper_result
+from openworld.papers.results import PaperResult, PaperRow, PaperRun, average_of, paper_result, read_numbers
 from openworld.report.page import Page, Section
 from openworld.report.render.forms import markdown_table
 from openworld.report.report import Report
@@ -26,7 +26,6 @@ from openworld.report.table import Column, Row, Table
 from openworld.reproduction.comparison.page import STAND_IN
 from openworld.reproduction.figures.sweeps import SWEEPS, sweep_rows
 from openworld.reproduction.learner_runs import with_tuples
-from openworld.reproduction.paper_results import read_numbers
 from openworld.reproduction.plan import ReproductionPlan
 from openworld.results import TEXT, Comparison, Results, comparison_of, correct_for_many
 from openworld.results.value import SIGNED

@@ -11,7 +11,7 @@ from openworld.evaluations.generalisation.spec import GeneralisationSpec
 from openworld.evaluations.image_selection import DatasetSpec
 from openworld.evaluations.recognition.spec import RecognitionSpec
 from openworld.papers import SOURCE, TABLES, PaperTable, published_numbers
-from openworld.papers.tables import COOP_DATASETS, VARIANTS
+from openworld.papers.numbers import COOP_DATASETS, VARIANTS
 from openworld.reproduction.learner_runs import PAPERS, LearnerPaper, TableNeed, methods_of, places_of, stand_ins_of
 from openworld.reproduction.settings import PaperDefaults, PlannedRun, ReproductionSetup, fewer_targets
 

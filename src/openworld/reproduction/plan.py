@@ -14,16 +14,15 @@ from openworld.core.errors import OpenworldError, unknown_name
 from openworld.datasets import PUBLISHED, SHIFTED
 from openworld.papers import PAPERS as TITLES
 from openworld.papers import SOURCE, PaperTable, published_tables
+from openworld.papers.numbers import VARIANTS
 from openworld.papers.results import PaperRun
-from openworld.papers.tables import VARIANTS
 from openworld.reproduction import frap as _frap_plan
 from openworld.reproduction import isood as _isood_plan
 from openworld.reproduction import openpl as _openpl_plan
 from openworld.reproduction import openworldauc as _openworldauc_plan
 from openworld.reproduction.changes import names_of
-from openworld.reproduction.figures import ALL, PaperFigure, find_figures
-from openworld.reproduction.figures.paper_figure import runs_with_figures
-from openworld.reproduction.settings import NAMES, PlannedRun, ReproductionSetup
+from openworld.reproduction.figures import ALL, find_figures
+from openworld.reproduction.settings import NAMES, PaperFigure, PlannedRun, ReproductionSetup
 
 PAPERS: dict[str, ModuleType] = {
     paper.PAPER: paper for paper in (_openworldauc_plan, _openpl_plan, _frap_plan, _isood_plan)
@@ -123,7 +122,7 @@ def plan(
     data = module.belonging(setup) if hasattr(module, "belonging") else ()
     chosen, left_out = choose_tables(tables_of.values(), setup.datasets, data, named=bool(tables))
     drawn, figures_left_out = _find_figures(paper, figures, setup, data)
-    runs = runs_with_figures(module.plan_runs, chosen, drawn, setup)
+    runs = _runs_of(module, chosen, drawn, setup)
 
     made, drawn_from = _read_from(runs)
     reason = NOT_ASKED_FOR if setup.datasets else NO_METHOD
@@ -145,6 +144,30 @@ def plan(
         tuple(figure.number for figure in drawn if figure.number in drawn_from),
         figures_left_out,
     )
+
+
+def _runs_of(
+    module: ModuleType, tables: Sequence[PaperTable], figures: Sequence[PaperFigure], setup: ReproductionSetup
+) -> tuple[PlannedRun, ...]:
+    """Return the runs that tables and figures are read from, each once, and each with what is read from it."""
+    wanted = {table.number for table in tables}
+    united: dict[str, PaperTable] = {}  # tables beside, each with the data sets that any figure needs of it
+    for table in (table for figure in figures for table in figure.tables if table.number not in wanted):
+        runs_of = united.get(table.number, table)
+        united[table.number] = replace(runs_of, datasets=tuple(dict.fromkeys((*runs_of.datasets, *table.datasets))))
+    every = [*tables, *united.values()]
+    planned = tuple(module.plan_runs(every, setup)) if every else ()
+    runs = {run.name: replace(run, tables=tuple(table for table in run.tables if table in wanted)) for run in planned}
+    for figure in figures:
+        numbers = {table.number for table in figure.tables}
+        data = [set(run.data) for run in module.plan_runs(figure.tables, setup)] if figure.tables else []
+        read = [run for run in planned if numbers & {*run.tables} and any(part <= {*run.data} for part in data)]
+        for run in (*read, *figure.runs(setup)):
+            runs_of = runs.setdefault(run.name, run)
+            if runs_of.spec != run.spec:
+                raise OpenworldError(f"two different runs are planned as {run.name}; every run needs its own name.")
+            runs[run.name] = replace(runs_of, figures=tuple(dict.fromkeys((*runs_of.figures, figure.number))))
+    return tuple(run for run in runs.values() if run.tables or run.figures)
 
 
 def _find_figures(

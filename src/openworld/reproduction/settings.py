@@ -1,7 +1,7 @@
 """What a reproduction stands on: data, backbone, seeds, how much of the training; and the settings that follow."""
 
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cache
 from importlib.resources import files
@@ -15,7 +15,9 @@ from openworld.evaluations.entries import LearnerSpec
 from openworld.evaluations.image_selection import DatasetSpec
 from openworld.learners import PromptSRC, Schedule, configure, find_learner, override
 from openworld.learners import PublishedSetting as PublishedTask
-from openworld.papers import VARIANTS
+from openworld.papers import VARIANTS, PaperTable
+from openworld.papers.results import PaperRun
+from openworld.report.figure import Figure
 from openworld.report.sentences import listed
 from openworld.reproduction.changes import PAPERS_SHOTS, Changes
 from openworld.reproduction.rendered_twin import RenderedTwin
@@ -159,6 +161,37 @@ class PlannedRun:
     @property
     def data(self) -> tuple[DatasetSpec, ...]:
         return tuple(evaluation_of(self.spec).data(self.spec))
+
+
+Runs = Sequence[PaperRun]  # in the order of the plan; they may hold more data sets and methods than a figure shows
+
+
+@dataclass(frozen=True)
+class PaperFigure:
+    """A figure of a paper that can be made again."""
+
+    number: str  # as printed, with the letter of a panel that stands for itself; "5" means "5a", "5b" and so on
+    title: str
+    # Name, title and colours are set afterwards; what cannot be drawn has no chart, and its caption says why.
+    draw: Callable[[Runs], Figure]
+    tables: tuple[PaperTable, ...] = ()  # read from the same runs; one with fewer data sets needs only these
+    runs: Callable[[ReproductionSetup], Iterable[PlannedRun]] = lambda setup: ()  # of its own
+    refused: Callable[[ReproductionSetup], str] = lambda setup: ""  # why it cannot be made of the data; "": it can
+
+    @property
+    def heading(self) -> str:
+        """Number and title."""
+        return f"Figure {self.number}: {self.title}"
+
+
+def by_number(figures: Iterable[PaperFigure]) -> Mapping[str, PaperFigure]:
+    """Return figures by number, in the order of the numbers; those without one last."""
+    return {figure.number: figure for figure in sorted(figures, key=lambda figure: _place(figure.number))}
+
+
+def _place(number: str) -> tuple[float, str]:
+    digits = number.rstrip("abcdefgh")
+    return float(digits) if digits.isdigit() else float("inf"), number
 
 
 @cache

@@ -7,9 +7,8 @@ from openworld import OpenworldError
 from openworld.label_free.benchmark.arrays import RunArrays
 from openworld.papers import AVERAGE, published_numbers
 from openworld.papers.results import PaperRun
-from openworld.reproduction.figures import FIGURES, FigureRuns
-from openworld.reproduction.paper_results import paper_results as paper_numbers
-from openworld.reproduction.settings import ReproductionSetup
+from openworld.papers.results import paper_results as paper_numbers
+from openworld.reproduction.figures import FIGURES
 from openworld.results import RunFolder
 
 METHODS = {
@@ -76,29 +75,26 @@ def test_runs_without_a_method_of_the_table_are_refused(make_estimates_folder):
         paper_numbers("frap", "3", [PaperRun(alone)])
 
 
-REAL = ReproductionSetup("data")
-
-
 @pytest.fixture(scope="module")
 def draw(estimates_folder, make_estimates_folder):
     """A function that draws a figure from two runs, of which the second is on ImageNet."""
     other = PaperRun(make_estimates_folder(references=(), aligned=False), {"mnist": "MNIST"})
     named = PaperRun(estimates_folder, {"emoji-concepts": "ImageNet"})
 
-    def drawn(number, setup=REAL):
-        return FIGURES["frap"][number].draw(FigureRuns("frap", setup, (other, named)))
+    def drawn(number, runs=(other, named)):
+        return FIGURES["frap"][number].draw(runs)
 
     return drawn
 
 
-def test_figures_of_one_data_set_are_drawn_from_its_run(draw):
+def test_figures_of_one_data_set_are_drawn_from_its_run(draw, estimates_folder):
     assert [chart.title for chart in draw("2").charts] == ["CLIP"] and len(draw("2").rows()) == 6
     assert [chart.title for chart in draw("4").charts][:2] == [
         "fused with CLIP, natural shift",
         "fused with CLIP, synthetic shift",
     ]
     assert "Nearness in meaning is that of a tree." in draw("4").caption
-    assert "One embedded world stands in for all" in draw("4", ReproductionSetup()).caption[-1]
+    assert "One embedded world stands in for all" in draw("4", (PaperRun(estimates_folder),)).caption[-1]
 
 
 def test_a_run_without_a_tree_says_so(draw):

@@ -11,11 +11,9 @@ from openworld.evaluations.rows import ROWS
 from openworld.ood.by_shift.metrics import CONFIDENCE, SCORE
 from openworld.papers import published_numbers
 from openworld.papers.results import PaperRun
-from openworld.reproduction.figures import FIGURES, FigureRuns
-from openworld.reproduction.settings import ReproductionSetup
+from openworld.reproduction.figures import FIGURES
 from openworld.results import Result, Results, Value
 
-REAL = ReproductionSetup("data")
 METRIC = {"5": "auroc", "12": "fpr_out_positive", "16": "aupr_in"}
 
 
@@ -23,7 +21,7 @@ METRIC = {"5": "auroc", "12": "fpr_out_positive", "16": "aupr_in"}
 def drawn(shifts):
     """A function that draws a figure from the run of `shifts`."""
     run = PaperRun(Path(shifts.run_folder.folder))
-    return lambda number: FIGURES["is-ood"][number].draw(FigureRuns("is-ood", REAL, (run,)))
+    return lambda number: FIGURES["is-ood"][number].draw((run,))
 
 
 def cells(shifts, label, metric):
@@ -69,8 +67,7 @@ def test_marginal_images_with_prediction_and_confidence(make_units, write_run, d
     names = ("images/marginal/7.png", "images/marginal/known-3.png")
     kept |= dict.fromkeys(names, kept["images/0-0/7.png"])
     folder = write_run([(facts, tables, kept), *others])
-    given = FigureRuns("is-ood", REAL, (PaperRun(folder),))
-    figure = FIGURES["is-ood"]["20"].draw(given)
+    figure = FIGURES["is-ood"]["20"].draw((PaperRun(folder),))
     (chart,) = figure.charts
     assert chart.cells[0, 0].text == "98.7" and list(chart.column_labels) == ["<b>bun</b>\nas a rather long name"]
     assert [len(chart.cells[row, 0].images) for row in (1, 2)] == [1, 1]

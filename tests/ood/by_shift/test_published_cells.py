@@ -18,9 +18,8 @@ from openworld.evaluations.running import RunOptions
 from openworld.evaluations.runtime import Machine
 from openworld.ood.by_shift.evaluation import EVALUATION
 from openworld.ood.model_entries import DetectorSpec, JudgedSpec
-from openworld.papers.results import PaperRun
+from openworld.papers.results import PaperRun, paper_results
 from openworld.reproduction.comparison.compare import compare_with_paper
-from openworld.reproduction.paper_results import paper_results
 from openworld.reproduction.plan import ReproductionSetup, plan
 from openworld.runs import RunStore, execute
 from openworld.runs.canonical import to_json

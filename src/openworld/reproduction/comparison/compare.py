@@ -14,18 +14,21 @@ from statistics import fmean, median
 from openworld.core.arrays import require_fraction
 from openworld.core.errors import unknown_name
 from openworld.metrics import seeds_test_against_summary
-from openworld.papers.misprints import about_ours, misprints_of
 from openworld.papers.numbers import (
     AVERAGE,
+    AVERAGED,
     METRICS,
+    MODELS,
     PRINTED_SEEDS,
+    PaperTable,
     PublishedNumber,
+    about_ours,
+    misprints_of,
     paper_table,
     printed_deviations,
     published_numbers,
 )
 from openworld.papers.results import PaperResult
-from openworld.papers.tables import AVERAGED, MODELS, PaperTable
 from openworld.reproduction.comparison.orders import Agreement, agreements, mean_of
 from openworld.results import Comparison, comparison_of, correct_for_many
 from openworld.results.comparison import MARGIN

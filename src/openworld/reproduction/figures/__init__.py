@@ -2,7 +2,7 @@
 
 from openworld.core.errors import OpenworldError, unknown_name
 from openworld.reproduction.figures import frap, isood, openpl, openworldauc
-from openworld.reproduction.figures.paper_figure import FigureRuns, PaperFigure
+from openworld.reproduction.settings import PaperFigure
 
 _PAPERS = (openworldauc, openpl, frap, isood)
 FIGURES: dict[str, dict[str, PaperFigure]] = {paper.PAPER: dict(paper.FIGURES) for paper in _PAPERS}
@@ -28,4 +28,4 @@ def find_figures(paper: str, number: str) -> tuple[PaperFigure, ...]:
     raise unknown_name(f"figure of {paper}", number, (*figures, ALL))
 
 
-__all__ = ["ABSENT", "ALL", "FIGURES", "FigureRuns", "PaperFigure", "find_figures"]
+__all__ = ["ABSENT", "ALL", "FIGURES", "PaperFigure", "find_figures"]

@@ -22,7 +22,7 @@ from openworld.papers.results import PaperRun
 from openworld.report.charts import Reference
 from openworld.report.figure import Figure
 from openworld.report.series_style import series_styles
-from openworld.reproduction.figures.paper_figure import FigureRuns, PaperFigure
+from openworld.reproduction.settings import PaperFigure, Runs
 from openworld.results import Results, RunFolder
 
 PAPER = "frap"
@@ -35,18 +35,18 @@ NO_FIXED = "These runs hold no calibration errors at fixed temperatures: make th
 STAND_IN = " One embedded world stands in for all of the paper's data sets, so that Figures 4 to 7 are one."
 
 
-def draw_examples(given: FigureRuns, dataset: str) -> Figure:
+def draw_examples(runs: Runs, dataset: str) -> Figure:
     """Return a chart per reference: example images with the probabilities of the two likeliest classes."""
-    _, arrays = _run_of(given, dataset).read(read_run)
+    _, arrays = _run_of(runs, dataset).read(read_run)
     return example_probabilities(arrays) or Figure("", "", (NO_EXAMPLES,), ())
 
 
-def draw_temperatures(given: FigureRuns) -> Figure:
+def draw_temperatures(runs: Runs) -> Figure:
     """Return a chart per data set and reference: calibration error at fixed temperatures and at that of TTC."""
     # Upright lines are the errors of Table 2; there are none of data that stand in for the paper's.
     printed = {(number.dataset, number.method): number.value for number in published_numbers(PAPER, CALIBRATED.number)}
     charts, order = [], list(CALIBRATED.datasets)
-    for run in given.runs:
+    for run in runs:
         results, arrays = run.read(read_run)
         source = run.dataset(arrays.facts["sources"][0]["dataset"])
         for name in arrays.references:
@@ -64,19 +64,20 @@ def draw_temperatures(given: FigureRuns) -> Figure:
     return Figure("", "", caption, charts_shown, series_styles(TEMPERATURES), names=("data_set", "temperature"))
 
 
-def draw_alignment(given: FigureRuns, dataset: str) -> Figure:
+def draw_alignment(runs: Runs, dataset: str) -> Figure:
     """Return charts of natural and of synthetic shifts per reference: what fusing adds in semantic alignment."""
-    _, arrays = _run_of(given, dataset).read(read_run)
+    run = _run_of(runs, dataset)
+    _, arrays = run.read(read_run)
     figure, taxonomy = alignment_gap(arrays, by_kind=True), arrays.facts["taxonomy"]
     if figure is None:
         reason = taxonomy["reason"] or "no reference was fused"
         return Figure("", "", (f"Semantic alignment is not known: {reason}.",), ())
-    about = f"Nearness in meaning is that of {taxonomy['name']}.{STAND_IN if given.setup.embedded else ''}"
+    about = f"Nearness in meaning is that of {taxonomy['name']}.{'' if run.datasets else STAND_IN}"
     return replace(figure, caption=(*figure.caption, about))
 
 
-def _run_of(given: FigureRuns, dataset: str) -> PaperRun:
-    return next((run for run in given.runs if dataset in run.datasets.values()), given.runs[0])
+def _run_of(runs: Runs, dataset: str) -> PaperRun:
+    return next((run for run in runs if dataset in run.datasets.values()), runs[0])
 
 
 def read_run(folder: Path) -> tuple[Results, RunArrays]:

@@ -17,8 +17,8 @@ from openworld.report.figure import Figure
 from openworld.report.layout import Brief, Lines, Map
 from openworld.report.series_style import series_styles
 from openworld.report.shift_axes import AXES, LEVELS, NEAR
-from openworld.reproduction.figures.paper_figure import FigureRuns, PaperFigure, by_number
 from openworld.reproduction.isood import generated_runs
+from openworld.reproduction.settings import PaperFigure, Runs, by_number
 from openworld.results import METRICS, Results, RunFolder
 
 PAPER = "is-ood"
@@ -101,9 +101,9 @@ def _marginal(read: Read) -> Figure:
     return marginal_figure(read[1]) or Figure("", "", (NO_IMAGES,), ())
 
 
-def _drawn(given: FigureRuns, draw: Callable[[Read], Figure], data: str = "") -> Figure:
-    figure = draw(given.runs[0].read(read_run))
-    stand_in = (f"{STAND_INS[data]} for {data}.",) if data and given.setup.embedded else ()
+def _drawn(runs: Runs, draw: Callable[[Read], Figure], data: str = "") -> Figure:
+    figure = draw(runs[0].read(read_run))
+    stand_in = (f"{STAND_INS[data]} for {data}.",) if data and not runs[0].datasets else ()
     return replace(figure, caption=(*figure.caption, *stand_in))
 
 

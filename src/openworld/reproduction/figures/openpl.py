@@ -16,7 +16,7 @@ from openworld.report.figure import Figure
 from openworld.report.layout import Brief, Lines
 from openworld.report.sentences import percent
 from openworld.report.series_style import series_styles
-from openworld.reproduction.figures.paper_figure import FigureRuns, PaperFigure
+from openworld.reproduction.settings import PaperFigure, Runs
 from openworld.results import Results
 
 PAPER = "openpl"
@@ -26,10 +26,10 @@ CURVES = Lines(name="curves", title="", metrics=("accuracy",), along="level", pe
 ABSENT: dict[str, str] = {}  # the paper has no other figures
 
 
-def draw_curves(given: FigureRuns, averaged: PaperTable) -> Figure:
+def draw_curves(runs: Runs, averaged: PaperTable) -> Figure:
     """Return one chart per data set of a scenario, one line per method, in the order of the paper."""
     order = list(averaged.datasets)
-    placed = list(scenario_runs(given.runs, averaged))
+    placed = list(scenario_runs(runs, averaged))
     placed.sort(key=lambda each: order.index(each[0]) if each[0] in order else len(order))
     rows, areas = [], {}
     for dataset, curves, run in placed:

@@ -13,14 +13,13 @@ from openworld.evaluations.recognition.outcome import Outcome, by_setting, load
 from openworld.evaluations.recognition.paper import dataset_of
 from openworld.evaluations.recognition.results import AUC
 from openworld.papers import AVERAGE, TABLES, PaperTable, published_numbers
-from openworld.papers.results import PaperResult
+from openworld.papers.results import PaperResult, paper_results
 from openworld.report.charts import Cloud, Line, LineChart, Quantity, ScatterChart
 from openworld.report.figure import Figure
 from openworld.report.series_style import series_styles
 from openworld.reproduction.changes import ADDED
-from openworld.reproduction.figures.paper_figure import FigureRuns, PaperFigure, by_number
 from openworld.reproduction.figures.sweeps import BASELINE, sweep_figures
-from openworld.reproduction.paper_results import paper_results
+from openworld.reproduction.settings import PaperFigure, Runs, by_number
 from openworld.results import Value, mean
 
 PAPER = "openworldauc"
@@ -45,12 +44,12 @@ class BothSides:
     datasets: Mapping[str, tuple[str, ...]]  # of ours and of the tables; ours are of theirs where any is
 
     @classmethod
-    def of(cls, given: FigureRuns, tables: Sequence[PaperTable]) -> "BothSides":
+    def of(cls, runs: Runs, tables: Sequence[PaperTable]) -> "BothSides":
         """Read tables whose data sets are those of the first."""
         values, values_of = {}, {}
         for table in tables:
-            printed = published_numbers(given.paper, table.number)
-            sides = {OURS: paper_results(given.paper, table.number, given.runs), PRINTED: printed}
+            printed = published_numbers(PAPER, table.number)
+            sides = {OURS: paper_results(PAPER, table.number, runs), PRINTED: printed}
             for side, numbers in sides.items():
                 for number in numbers:
                     value = number.value if isinstance(number, PaperResult) else Value(number.in_data)
@@ -82,11 +81,11 @@ def _figure(caption: Sequence[str], charts: Sequence, baseline: str = BASELINE, 
     return Figure("", "", tuple(caption), tuple(charts), series_styles(series, [baseline]), **names)
 
 
-def draw_plane(given: FigureRuns, tables: Sequence[PaperTable], axes: Mapping[str, Quantity], guide: str,
+def draw_plane(runs: Runs, tables: Sequence[PaperTable], axes: Mapping[str, Quantity], guide: str,
                caption: str, *, averaged: bool) -> Figure:  # fmt: skip
     """Return a dot per method in the plane of two metrics, on average or by data set, beside the printed one."""
     # Where ours are of the paper's data a thin line leads from a dot to the printed place; else these have panels.
-    both, panels = BothSides.of(given, tables), []
+    both, panels = BothSides.of(runs, tables), []
     ours, listed = both.datasets[OURS], both.datasets[PRINTED]
     if averaged and len(ours) > 1:
         panels.append((f"mean of {len(ours)} data sets", OURS, ours))
@@ -128,9 +127,9 @@ def _beside(
     return _figure(caption, charts, names=("panel", series), together=2)
 
 
-def draw_profile(given: FigureRuns, table: PaperTable) -> Figure:
+def draw_profile(runs: Runs, table: PaperTable) -> Figure:
     """Return a line per method over the parts of OpenworldAUC, ours beside the printed ones."""
-    both = BothSides.of(given, (table,))
+    both = BothSides.of(runs, (table,))
     analysed = [name for name in both.methods(OURS) if name in both.methods(PRINTED) or name.endswith(ADDED)]
     methods = {OURS: analysed or both.methods(OURS), PRINTED: both.methods(PRINTED)}
 
@@ -142,9 +141,9 @@ def draw_profile(given: FigureRuns, table: PaperTable) -> Figure:
     return _beside(both, lines, Quantity("part", "", "number", labels=tuple(PARTS.values())), caption, "method")
 
 
-def draw_mixes(given: FigureRuns) -> Figure:
+def draw_mixes(runs: Runs) -> Figure:
     """Return a line per metric over the ratio of new to base images; the band is one deviation of a single draw."""
-    both = BothSides.of(given, _RATIOS)
+    both = BothSides.of(runs, _RATIOS)
 
     def lines(side: str, dataset: str) -> dict[str, Line]:
         drawn = {}
@@ -170,10 +169,10 @@ def draw_mixes(given: FigureRuns) -> Figure:
     return _beside(both, lines, axis, caption, "metric")
 
 
-def draw_miss_hit(given: FigureRuns, table: PaperTable) -> Figure:
+def draw_miss_hit(runs: Runs, table: PaperTable) -> Figure:
     """Return one chart of Miss-Hit curves per data set, one curve per method."""
     by_title: dict[str, list[Outcome]] = {}
-    for run in given.runs:
+    for run in runs:
         for outcome in run.read(load):
             facts = {**outcome.facts, "learner": run.method(outcome.learner)}
             if outcome.facts.get("kind") in (None, "source"):  # fitted once, and scored in several places

@@ -21,10 +21,9 @@ from openworld.report.charts import IntervalChart, IntervalRow, LineChart, Quant
 from openworld.report.figure import Figure
 from openworld.report.layout import Brief, Lines
 from openworld.report.series_style import series_styles
-from openworld.reproduction.figures.paper_figure import FigureRuns, PaperFigure
 from openworld.reproduction.learner_runs import PAPERS, with_tuples
 from openworld.reproduction.openworldauc import LEARNERS, METHODS, PUBLISHED_TASK, STAND_INS, recognition_spec
-from openworld.reproduction.settings import PlannedRun, ReproductionSetup
+from openworld.reproduction.settings import PaperFigure, PlannedRun, ReproductionSetup, Runs
 from openworld.results import Result, Results
 
 METHOD, BASELINE = "GMoP", "CLIP"
@@ -84,16 +83,16 @@ def sweep_figures() -> Iterator[PaperFigure]:
             yield PaperFigure(number, f"{sweep.title} on {', '.join(datasets)}", draw, runs=runs)
 
 
-def draw_sweep(given: FigureRuns, sweep: FigureSweep, datasets: Sequence[str]) -> Figure:
+def draw_sweep(runs: Runs, sweep: FigureSweep, datasets: Sequence[str]) -> Figure:
     """Return OpenworldAUC against what a sweep varies, one chart per data set, with what Table 2 prints."""
-    rows = [row for row in sweep_rows(given.runs, sweep) if row.value.value is not None]
+    rows = [row for row in sweep_rows(runs, sweep) if row.value.value is not None]
     ours = dict.fromkeys(str(row.where["data_set"]) for row in rows)
     names = [title for title in datasets if title in ours] or list(ours)
     results = Results("recognition", tuple(row for row in rows if row.where["data_set"] in names))
     if not names:
         return Figure("", "", ("No value of the sweep has an OpenworldAUC, so that nothing can be drawn.",), ())
     styles = series_styles(list(results.entities), [BASELINE])
-    printed = {(each.dataset, each.method): each.in_data for each in published_numbers(given.paper, "2")}
+    printed = {(each.dataset, each.method): each.in_data for each in published_numbers("openworldauc", "2")}
     charts: list[LineChart | IntervalChart] = []
     if sweep.varies:
         part = Lines(name="sweep", title="", metrics=(AUC.key,), along=sweep.varies, per=("data_set",))
