@@ -5,9 +5,8 @@ from paper_runs import plan_of
 
 from openworld import OpenworldError
 from openworld.evaluations.entries import LearnerSpec
-from openworld.reproduction.changes import Changes, read_added, read_settings
 from openworld.reproduction.plan import plan
-from openworld.reproduction.settings import ReproductionSetup
+from openworld.reproduction.settings import ReproductionSetup, read_added, read_settings
 
 OWN = LearnerSpec("zero-shot-ensemble", "ours")
 PAPERS = {"openworldauc": ("2", "13"), "openpl": ("2", "8")}
@@ -15,7 +14,7 @@ PAPERS = {"openworldauc": ("2", "13"), "openpl": ("2", "8")}
 
 
 def planned(paper, tables=(), learners=("CLIP",), **changes):
-    setup = ReproductionSetup("data", learners=learners, changes=Changes(**changes))
+    setup = ReproductionSetup("data", learners=learners, **changes)
     return plan(paper, tables or PAPERS[paper], setup)
 
 
@@ -55,7 +54,7 @@ def test_an_added_learner_is_in_no_table_of_settings_or_gates():
 def test_a_changed_run_has_a_folder_of_its_own_and_every_table_says_why(paper, changes):
     as_printed, otherwise = plan_of(paper, PAPERS[paper], learners=("CLIP",)), planned(paper, **changes)
     assert not {run.name for run in as_printed.runs} & {run.name for run in otherwise.runs}
-    assert otherwise.remarks == Changes(**changes).sentences and len(otherwise.remarks) == 1
+    assert otherwise.remarks == ReproductionSetup(**changes).sentences and len(otherwise.remarks) == 1
 
 
 def test_names_and_sentences_of_published_runs_reach_the_specs_that_have_them():

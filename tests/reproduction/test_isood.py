@@ -7,7 +7,7 @@ from openworld.evaluations import read_protocol
 from openworld.papers import TABLES, published_numbers
 from openworld.reproduction.cost import cost, seen_images
 from openworld.reproduction.isood import DETECTORS, METHODS
-from openworld.reproduction.rendered_twin import SHOWN, RenderedTwin, placed
+from openworld.reproduction.planned_runs import TWIN_SHOWN, RenderedTwin, placed
 
 EMBEDDED = plan_of("is-ood", data="embedded")
 
@@ -29,7 +29,7 @@ def test_the_run_on_generated_images_is_that_of_its_example(repository, tmp_path
     (run,) = plan_of("is-ood", ("2", "5", "7"), data="embedded", seeds=(0,)).runs
     assert run.name == "rendered-seed-0" and run.tables == ("2", "5", "7") and run.twin == RenderedTwin()
     text = (repository / "examples" / "syn-is-embedded.toml").read_text()
-    assert "--levels 6 --each 100" in text and all(f"--images {shown}" in text for shown in SHOWN)
+    assert "--levels 6 --each 100" in text and all(f"--images {shown}" in text for shown in TWIN_SHOWN)
     spec = placed(run.spec, tmp_path)
     assert spec.cells.generated == str(tmp_path / "syn-is-twin")
     for name in ("sources", "classes", "shots", "id_part", "seeds", "least", "id_kept"):

@@ -25,7 +25,7 @@ def tables_of(paper, data):
 
 
 def figures_of(paper, data):
-    setup = ReproductionSetup(data).settled(PAPERS[paper].DEFAULTS)
+    setup = ReproductionSetup(data).settled(*PAPERS[paper].DEFAULTS)
     return [number for number, figure in FIGURES[paper].items() if not figure.refused(setup)]
 
 
@@ -58,7 +58,7 @@ def test_every_printed_table_has_runs_on_all_of_its_data_with_all_of_its_methods
 @pytest.mark.parametrize("paper", FIGURES)
 def test_every_figure_has_runs_on_all_data_that_it_shows_and_shares_them_with_its_tables(paper, data):
     """All figures beside all tables that they are read from need the runs of these tables and their own, no other."""
-    setup, numbers = ReproductionSetup(data).settled(PAPERS[paper].DEFAULTS), figures_of(paper, data)
+    setup, numbers = ReproductionSetup(data).settled(*PAPERS[paper].DEFAULTS), figures_of(paper, data)
     figures = {number: FIGURES[paper][number] for number in numbers}
     tables = tuple(dict.fromkeys(table.number for figure in figures.values() for table in figure.tables))
     both = plan_of(paper, tables, ("all",), data)

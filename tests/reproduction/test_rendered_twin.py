@@ -8,7 +8,7 @@ from openworld.core.progress import SILENT
 from openworld.evaluations.entries import PoolSpec
 from openworld.evaluations.image_selection import is_generated_set
 from openworld.evaluations.shift_images import ShiftGround
-from openworld.reproduction.rendered_twin import FOLDER, RenderedTwin
+from openworld.reproduction.planned_runs import TWIN_FOLDER, RenderedTwin
 from openworld.shifts.synthesis import read_generated
 
 
@@ -21,7 +21,7 @@ def images_of(folder):
 def test_a_small_twin_is_made_once_and_lies_in_a_pool(tmp_path):
     twin = RenderedTwin(levels=3, each=2)
     twin.make(tmp_path, "cpu", SILENT)
-    folder = tmp_path / FOLDER
+    folder = tmp_path / TWIN_FOLDER
     made, painted = read_generated(folder), images_of(folder)
     assert 0 < len(made) == len(painted) <= twin.most_images == 18 and set(made.grid.counts.ravel()) <= {0, 2}
     twin.make(tmp_path, "cpu", SILENT)

@@ -156,22 +156,31 @@ def reproduce(
     """
     from openworld.evaluations.running import RunOptions
     from openworld.reproduction.acceptance import acceptance_plan
-    from openworld.reproduction.changes import Changes, read_added, read_settings
     from openworld.reproduction.claims import needed
     from openworld.reproduction.cost import cost, plain_plan
-    from openworld.reproduction.plan import ReproductionSetup
     from openworld.reproduction.series import carry_out_runs, failure, plan_what_is_there, require_data, use_data
+    from openworld.reproduction.settings import ReproductionSetup, read_added, read_settings
 
     if accept and (table or figure):
         raise OpenworldError("--accept compares rows of all tables that can be repeated; leave --table, --figure out.")
     if claims and (table or figure or accept):
         raise OpenworldError("--claims runs the tables and figures that claims are about; leave the others out.")
-    choices: dict[str, Any] = {"views": views, "precision": precision, "draw": draw, "crossing_sentences": sentences}
-    changes = Changes(
-        read_added(Path(add)) if add else (), read_settings(settings), shots, published_names=published_names, **choices
+    chosen: dict[str, Any] = {"views": views, "precision": precision, "draw": draw, "crossing_sentences": sentences}
+    setup = ReproductionSetup(
+        data=str(data),
+        backbone=backbone,
+        seeds=tuple(seeds),
+        learners=tuple(learners),
+        quick=quick,
+        added=read_added(Path(add)) if add else (),
+        settings=read_settings(settings),
+        published_names=published_names,
+        classifier=str(classifier),
+        names=str(names),
+        datasets=tuple(dataset),
+        checkpoints=tuple(map(str, checkpoint)),
+        **chosen | ({} if shots is None else {"shots": shots}),
     )
-    setup = ReproductionSetup(str(data), backbone, tuple(seeds), tuple(learners), quick, changes, str(classifier))
-    setup = replace(setup, datasets=tuple(dataset), checkpoints=tuple(map(str, checkpoint)), names=str(names))
     if accept:
         planned = acceptance_plan(paper, setup)
     else:

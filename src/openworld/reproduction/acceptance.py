@@ -34,10 +34,10 @@ from openworld.papers import METRICS, paper_table, published_numbers
 from openworld.papers.numbers import COCOOP
 from openworld.papers.results import PaperRun, read_numbers
 from openworld.report.table import Column, Row, Table
-from openworld.reproduction.changes import Changes
 from openworld.reproduction.plan import ReproductionPlan, choose_tables, find_table, plan, spellings
+from openworld.reproduction.planned_runs import PlannedRun
 from openworld.reproduction.series import missing_data
-from openworld.reproduction.settings import PlannedRun, ReproductionSetup
+from openworld.reproduction.settings import ReproductionSetup
 from openworld.results import TEXT, Value
 from openworld.runs import RunStore
 
@@ -110,7 +110,7 @@ class Acceptance:
 def acceptance_plan(paper: str, setup: ReproductionSetup) -> ReproductionPlan:
     """Return the runs of zero-shot CLIP on those of the paper's data sets that are there."""
     learning = [name for name in setup.learners if name.casefold() not in (METHOD.casefold(), "zero-shot")]
-    changed = setup.changes != Changes(settings=setup.changes.settings) or setup.quick > 1
+    changed = setup.added or set(setup.changes) - {"settings"} or setup.quick > 1
     for refused, why in (
         (paper not in COMPARED, f"--accept is of {' and '.join(COMPARED)}; {paper} has no such rows."),
         (setup.embedded, "--accept needs the papers' own images, which are not embedded; give --data FOLDER."),
@@ -120,10 +120,9 @@ def acceptance_plan(paper: str, setup: ReproductionSetup) -> ReproductionPlan:
     ):
         if refused:
             raise OpenworldError(why)
-    changes = replace(setup.changes, shots=1, views=0)
-    setup = replace(setup, learners=(METHOD,), seeds=setup.seeds or SEEDS[paper], changes=changes)
+    remarks = ["Zero-shot CLIP alone, compared with printed numbers.", *setup.sentences]
+    setup = replace(setup, learners=(METHOD,), seeds=setup.seeds or SEEDS[paper], shots=1, views=0)
     planned = plan(paper, tuple(COMPARED[paper]), setup)
-    remarks = ["Zero-shot CLIP alone, compared with printed numbers.", *setup.changes.sentences]
     missing = missing_data(planned)
     there = [name for name in planned.downloads if name not in missing]
     if missing and there:

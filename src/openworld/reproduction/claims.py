@@ -25,8 +25,8 @@ from openworld.report.sentences import listed
 from openworld.report.table import Column, Row, Table
 from openworld.reproduction.comparison.page import STAND_IN
 from openworld.reproduction.figures.sweeps import SWEEPS, sweep_rows
-from openworld.reproduction.learner_runs import with_tuples
 from openworld.reproduction.plan import ReproductionPlan
+from openworld.reproduction.planned_runs import with_tuples
 from openworld.results import TEXT, Comparison, Results, comparison_of, correct_for_many
 from openworld.results.value import SIGNED
 from openworld.runs.atomic import write_file

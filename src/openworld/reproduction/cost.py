@@ -18,8 +18,7 @@ from openworld.features import Encoding, encoded_size
 from openworld.learners import configure, encoding_for, find_learner
 from openworld.report.table import Column, Row, Table
 from openworld.reproduction.plan import ReproductionPlan, in_words
-from openworld.reproduction.rendered_twin import FOLDER
-from openworld.reproduction.settings import PlannedRun
+from openworld.reproduction.planned_runs import TWIN_FOLDER, PlannedRun
 from openworld.results import METRICS, TEXT, Metric, Value
 from openworld.runs import to_json
 
@@ -155,7 +154,7 @@ def seen_images(spec) -> int:
     else:
         ground = spec.ground
         pool = zip(spec.pool, ground.tested, strict=True)
-        sets = [ground.test, *(images for entry, images in pool if entry.dataset != FOLDER)]
+        sets = [ground.test, *(images for entry, images in pool if entry.dataset != TWIN_FOLDER)]
     return sum(map(count_images, sets))
 
 

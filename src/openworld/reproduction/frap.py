@@ -27,11 +27,11 @@ from openworld.reproduction.frap_datasets import (
     remarks_on,
     worlds_on_disk,
 )
-from openworld.reproduction.learner_runs import PAPERS
-from openworld.reproduction.settings import EMBEDDED, PaperDefaults, PlannedRun, ReproductionSetup
+from openworld.reproduction.planned_runs import PAPERS, PlannedRun
+from openworld.reproduction.settings import EMBEDDED, ReproductionSetup
 
 PAPER = "frap"
-DEFAULTS = PaperDefaults("ViT-B/32", SEEDS)
+DEFAULTS = ("ViT-B/32", SEEDS)
 SIGLIP = "google/siglip-base-patch16-224"
 
 

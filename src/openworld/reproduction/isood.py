@@ -24,11 +24,11 @@ from openworld.evaluations.image_selection import DatasetSpec
 from openworld.ood.by_shift.spec import OODDetectionSpec
 from openworld.ood.model_entries import DetectorSpec, JudgedSpec
 from openworld.papers import TABLES, PaperTable
-from openworld.reproduction.rendered_twin import FOLDER, KNOWN, STYLE, RenderedTwin
-from openworld.reproduction.settings import PaperDefaults, PlannedRun, ReproductionSetup
+from openworld.reproduction.planned_runs import TWIN_DATASET, TWIN_FOLDER, TWIN_STYLE, PlannedRun, RenderedTwin
+from openworld.reproduction.settings import ReproductionSetup
 
 PAPER = "is-ood"
-DEFAULTS = PaperDefaults(seeds=(0, 1, 2))
+DEFAULTS = ("ViT-B/16", (0, 1, 2))
 """Ours: the paper judges one published classifier, which is judged once, and names no CLIP for its decomposition."""
 
 DETECTORS: dict[str, DetectorSpec] = {detector.name: DetectorSpec(detector.name) for detector in PROFILES[PAPER]}
@@ -158,11 +158,11 @@ def generated_runs(setup: ReproductionSetup) -> Iterator[PlannedRun]:
     """The run that holds generated images against real ones at equal degree: both in one pool, measured alike."""
     names, suffix = _kept(setup)
     if names and setup.embedded:
-        real = (PoolSpec(name, style) for name in DRAWN for style in (STYLE, *NEW_STYLES))
+        real = (PoolSpec(name, style) for name in DRAWN for style in (TWIN_STYLE, *NEW_STYLES))
         spec = replace(
             _rendered(names, setup),
             cells=None,
-            pool=(*real, PoolSpec(FOLDER, style="rendered", generated=True)),
+            pool=(*real, PoolSpec(TWIN_FOLDER, style="rendered", generated=True)),
             images=None if setup.quick == 1 else FEWEST_MIXED,
             decomposition=DecompositionSpec(setup.backbone, taught_by="images"),
         )
@@ -211,10 +211,10 @@ def _drawn(kept: Sequence[str], setup: ReproductionSetup) -> OODDetectionSpec:
 def _rendered(kept: Sequence[str], setup: ReproductionSetup) -> OODDetectionSpec:
     return OODDetectionSpec(
         models=_network(kept, setup),
-        sources=(DatasetSpec(KNOWN, STYLE),),
+        sources=(DatasetSpec(TWIN_DATASET, TWIN_STYLE),),
         classes="all",
         id_part="validation",
-        cells=CellsSpec(generated=FOLDER),
+        cells=CellsSpec(generated=TWIN_FOLDER),
         seeds=setup.seeds,
     )
 

@@ -10,13 +10,22 @@ from openworld.evaluations.dynamic.curves import Scenario
 from openworld.evaluations.dynamic.spec import OF_CLASSES, DynamicSpec
 from openworld.evaluations.image_selection import DatasetSpec
 from openworld.papers import SOURCE, TABLES, PaperTable, published_numbers
-from openworld.reproduction.learner_runs import PAPERS, LearnerPaper, TableNeed, methods_of, places_of, stand_ins_of
-from openworld.reproduction.settings import PaperDefaults, PlannedRun, ReproductionSetup, fewer_targets
+from openworld.reproduction.planned_runs import (
+    PAPERS,
+    LearnerPaper,
+    PlannedRun,
+    TableNeed,
+    fewer_targets,
+    methods_of,
+    places_of,
+    stand_ins_of,
+)
+from openworld.reproduction.settings import ReproductionSetup
 
 PAPER = "openpl"
 PUBLISHED_TASK = "openpl"
 
-DEFAULTS = PaperDefaults()
+DEFAULTS = ("ViT-B/16", (1, 2, 3))
 
 METHODS, STAND_INS, ABSENT = methods_of(PAPER), stand_ins_of(PAPER), PAPERS[PAPER]["absent"]
 ENTERING = dict.fromkeys(STAND_INS, DatasetSpec("emoji-concepts-b")) | {

@@ -12,13 +12,22 @@ from openworld.evaluations.image_selection import DatasetSpec
 from openworld.evaluations.recognition.spec import RecognitionSpec
 from openworld.papers import SOURCE, TABLES, PaperTable, published_numbers
 from openworld.papers.numbers import COOP_DATASETS, VARIANTS
-from openworld.reproduction.learner_runs import PAPERS, LearnerPaper, TableNeed, methods_of, places_of, stand_ins_of
-from openworld.reproduction.settings import PaperDefaults, PlannedRun, ReproductionSetup, fewer_targets
+from openworld.reproduction.planned_runs import (
+    PAPERS,
+    LearnerPaper,
+    PlannedRun,
+    TableNeed,
+    fewer_targets,
+    methods_of,
+    places_of,
+    stand_ins_of,
+)
+from openworld.reproduction.settings import ReproductionSetup
 
 PAPER = "openworldauc"
 PUBLISHED_TASK = "base-to-new"
 
-DEFAULTS = PaperDefaults()
+DEFAULTS = ("ViT-B/16", (1, 2, 3))
 
 METHODS, STAND_INS, ABSENT = methods_of(PAPER), stand_ins_of(PAPER), PAPERS[PAPER]["absent"]
 LEARNERS = LearnerPaper(PAPER, PUBLISHED_TASK, METHODS)  # what the specs of all its runs have alike
@@ -79,7 +88,7 @@ def _generalisation_run(
     methods, source = LEARNERS.methods_of(crossing, setup), setup.place(SOURCE, STAND_INS)
     titles = [[need.title for need in crossing if need.task == task] for task in _CROSSING]
     variants, others = (places_of(title, STAND_INS, setup) for title in titles)
-    shared: Any = LEARNERS.settings(methods, source, setup) | {"sentences": setup.changes.crossing_sentences}
+    shared: Any = LEARNERS.settings(methods, source, setup) | {"sentences": setup.crossing_sentences}
     spec = GeneralisationSpec(source=source, variants=variants, others=others, keep_learners=False, **shared)
     targets = {"domains": (titles[0], VARIANTS), "datasets": (titles[1], TABLES[PAPER]["13"].datasets)}
     name = f"generalisation-{source.dataset}{setup.suffix(*fewer_targets(targets), *_fewer(methods))}"

@@ -20,9 +20,9 @@ from openworld.reproduction import frap as _frap_plan
 from openworld.reproduction import isood as _isood_plan
 from openworld.reproduction import openpl as _openpl_plan
 from openworld.reproduction import openworldauc as _openworldauc_plan
-from openworld.reproduction.changes import names_of
 from openworld.reproduction.figures import ALL, find_figures
-from openworld.reproduction.settings import NAMES, PaperFigure, PlannedRun, ReproductionSetup
+from openworld.reproduction.planned_runs import PaperFigure, PlannedRun
+from openworld.reproduction.settings import NAMES, ReproductionSetup, names_of
 
 PAPERS: dict[str, ModuleType] = {
     paper.PAPER: paper for paper in (_openworldauc_plan, _openpl_plan, _frap_plan, _isood_plan)
@@ -108,7 +108,7 @@ def plan(
     if paper not in PAPERS:
         raise unknown_name("paper", paper, PAPERS)
     module = PAPERS[paper]
-    setup = (setup or ReproductionSetup()).settled(module.DEFAULTS)
+    setup = (setup or ReproductionSetup()).settled(*module.DEFAULTS)
     titles = {spelling.casefold(): title for spelling, title in spellings(paper, setup).items()}
     for name in setup.datasets:
         if name.casefold() not in titles:
@@ -264,7 +264,7 @@ def _require_fitting(module: ModuleType, setup: ReproductionSetup) -> None:
     paper, judges = module.PAPER, module is _isood_plan and not setup.embedded
     tuning = " and ".join(name for name, other in PAPERS.items() if hasattr(other, "PUBLISHED_TASK"))
     of_isood = f"{_isood_plan.PAPER} on downloaded data alone"
-    crosses = setup.changes.crossing_sentences != "target"
+    crosses = setup.crossing_sentences != "target"
     for refused, why in (
         (setup.classifier and not judges, f"a classifier is judged by {of_isood}; leave {setup.classifier} out."),
         (
@@ -277,7 +277,7 @@ def _require_fitting(module: ModuleType, setup: ReproductionSetup) -> None:
             f"names is {setup.names!r}, expected a text file (.txt) with a name per line.",
         ),
         (
-            setup.changes and not hasattr(module, "PUBLISHED_TASK"),
+            (setup.added or setup.changes) and not hasattr(module, "PUBLISHED_TASK"),
             f"added learners, other settings, shots and views are for {tuning}, which tune learners; {paper} does not. "
             "Leave them out, or write a spec for openworld run.",
         ),

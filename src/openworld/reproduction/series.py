@@ -12,7 +12,7 @@ from openworld.datasets.checking import first_missing, require_places
 from openworld.evaluations.finished_runs import read_report
 from openworld.evaluations.running import RunOptions, SeriesProgress, carry_out
 from openworld.reproduction.plan import ReproductionPlan, in_words, plan
-from openworld.reproduction.rendered_twin import placed
+from openworld.reproduction.planned_runs import placed
 from openworld.runs.outputs import require_folder
 
 

@@ -1,30 +1,35 @@
-"""What a reproduction stands on: data, backbone, seeds, how much of the training; and the settings that follow."""
+"""What a reproduction stands on: data, backbone, seeds; what it does otherwise than its paper; and what follows.
+
+Otherwise are learners of one's own, other settings, other shots and views, less of the training.
+"""
 
 import tomllib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cache
 from importlib.resources import files
-from typing import Any, Literal
+from pathlib import Path
+from typing import Annotated, Any, Literal
 
 from openworld.backbones import known_name
-from openworld.core.arrays import require_at_least
-from openworld.datasets import PUBLISHED
-from openworld.evaluations import evaluation_of
+from openworld.backbones.devices import Precision
+from openworld.core.arrays import MOST
+from openworld.core.errors import OpenworldError, unknown_name
+from openworld.core.types import Positive, Range, checked
+from openworld.datasets import PUBLISHED, Draw
 from openworld.evaluations.entries import LearnerSpec
 from openworld.evaluations.image_selection import DatasetSpec
+from openworld.evaluations.learning import FRESH
 from openworld.learners import PromptSRC, Schedule, configure, find_learner, override
 from openworld.learners import PublishedSetting as PublishedTask
-from openworld.papers import VARIANTS, PaperTable
-from openworld.papers.results import PaperRun
-from openworld.report.figure import Figure
+from openworld.papers import VARIANTS
 from openworld.report.sentences import listed
-from openworld.reproduction.changes import PAPERS_SHOTS, Changes
-from openworld.reproduction.rendered_twin import RenderedTwin
-from openworld.runs import digest
+from openworld.results.run_folder import flat_settings
+from openworld.runs import digest, read_spec
 
 EMBEDDED = "embedded"
-PUBLISHED_VIEWS = 8
+PUBLISHED_VIEWS, PAPERS_SHOTS = 8, 16
+ADDED = " (added)"  # what marks a method that is not of the paper, behind its label
 NAMES = {card.title: name for name, card in PUBLISHED.items()}  # what papers call a data set -> its name here
 
 IMAGENETS = ("ImageNet", *VARIANTS)
@@ -33,37 +38,74 @@ _FEWEST_EPOCHS = 2  # the first of a warmed-up schedule hardly learns
 
 
 @dataclass(frozen=True)
-class PaperDefaults:
-    backbone: str = "ViT-B/16"
-    seeds: tuple[int, ...] = (1, 2, 3)
+class AddedLearners:
+    learners: tuple[LearnerSpec, ...]
 
 
+@checked
 @dataclass(frozen=True)
 class ReproductionSetup:
-    """What the runs of a plan share."""
+    """What the runs of a plan share, and what they do otherwise than the paper's."""
 
     data: str = EMBEDDED  # "embedded" for the world that comes along, or the folder of all downloaded data sets
     backbone: str = ""  # "" for the embedded CLIP on embedded data, else the paper's; of FRAP the reference
     seeds: tuple[int, ...] = ()  # of few-shot draws, class orders, starts and shuffles; () for the paper's
     learners: tuple[str, ...] = ()  # methods to keep, by the paper's name or ours; () for all of them
-    quick: int = 1  # what epochs are divided by, at least 1; nothing goes below two epochs for it
-    changes: Changes = Changes()
+    quick: Positive = 1  # what epochs are divided by, at least 1; nothing goes below two epochs for it
+    added: tuple[LearnerSpec, ...] = ()
+    settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # method, or label -> over the published
+    shots: Annotated[int, Range(1, MOST["shots"])] = PAPERS_SHOTS  # training images of each class
+    views: Annotated[int, Range(0, MOST["views"])] | Literal["fresh"] | None = (
+        None  # "fresh": one for every epoch; None for the usual 8
+    )
+    precision: Precision = "float32"
+    draw: Draw = "coop"
+    published_names: bool = False
+    crossing_sentences: Literal["target", "source"] = "target"  # of OpenworldAUC's new classes of another data set
     classifier: str = ""  # of IS-OOD: place of the judged classifier; "" for the usual places below `data`
     names: str = ""  # of IS-OOD's Table 3: a text file (.txt) of names that teach, one per line; "" for ImageNet's
     datasets: tuple[str, ...] = ()  # to keep, or rows of FRAP, by the paper's name or ours; () for all
     checkpoints: tuple[str, ...] = ()  # of FRAP's classifiers: epochs, or "last"; () for the paper's
     missing: tuple[str, ...] = ()  # data sets not on disk: rows of FRAP that need them are left out unless named
-    defaults: PaperDefaults = PaperDefaults()  # of the paper; `plan` sets it
+    papers_seeds: tuple[int, ...] = (1, 2, 3)  # `plan` sets it
 
     def __post_init__(self):
-        require_at_least(1, quick=self.quick)
+        labels = [entry.label.casefold() for entry in self.added]
+        if len(set(labels)) < len(labels):
+            given = ", ".join(learner.label for learner in self.added)
+            raise OpenworldError(f"learners to add need distinct labels; they are {given}.")
         object.__setattr__(self, "backbone", known_name(self.backbone))
+
+    @property
+    def changes(self) -> dict[str, tuple[str, str]]:
+        """{field that is not as in the paper: (what it adds to the name of a folder, a sentence for readers)}."""
+        views = "a fresh augmented view in every epoch" if self.views == FRESH else f"{self.views} augmented views"
+        names = "ImageNet's classes have the names of published runs: two pairs share one."
+        away = "New classes of another data set stand in the sentences of the source, not in their own."
+        draw = "Training images are drawn as OpenworldAUC's released code does, not as CoOp's."
+        shots = f"Learners see {self.shots} images of each class, where the paper's see {PAPERS_SHOTS}."
+        every = {
+            "settings": (f"settings{_short(self.settings)}", ""),
+            "shots": (f"shots-{self.shots}", shots),
+            "precision": (self.precision, f"The frozen towers compute in {self.precision}, not in float32."),
+            "draw": (f"draw-{self.draw}", draw),
+            "published_names": ("published-names", names),
+            "crossing_sentences": ("sentences-source", away),
+            "views": (f"views-{self.views}", f"Learners see {views} of each image."),
+        }
+        usual = ReproductionSetup()
+        return {name: both for name, both in every.items() if getattr(self, name) != getattr(usual, name)}
 
     @property
     def sentences(self) -> tuple[str, ...]:
         """What sets the runs apart from the paper's because it was asked for."""
         few = f"Epochs are divided by {self.quick}: this shows how tables are made, and does not rank the methods."
-        sentences = [few, *self.changes.sentences] if self.quick > 1 else [*self.changes.sentences]
+        added = [_with_settings(entry.label, entry.settings) for entry in self.added]
+        changed = [_with_settings(name, settings) for name, settings in self.settings.items()]
+        sentences = [few] if self.quick > 1 else []
+        sentences += [f"Added, and not of the paper: {words}." for words in added]
+        sentences += [f"Settings changed: {words}." for words in changed]
+        sentences += [sentence for _, sentence in self.changes.values() if sentence]
         if self.datasets:
             some = listed(self.datasets)
             sentences.append(f"As asked for, of {some} alone; an average is over those of them that a table has.")
@@ -72,9 +114,10 @@ class ReproductionSetup:
             sentences.append(f"As asked for, classifiers are judged at these checkpoints alone: {some}.")
         return tuple(sentences)
 
-    def settled(self, defaults: PaperDefaults) -> "ReproductionSetup":
-        backbone = self.backbone or (EMBEDDED if self.embedded else defaults.backbone)
-        return replace(self, backbone=backbone, seeds=self.seeds or defaults.seeds, defaults=defaults)
+    def settled(self, backbone: str, seeds: tuple[int, ...]) -> "ReproductionSetup":
+        """Return the setup with a paper's backbone and seeds where none are asked for."""
+        backbone = self.backbone or (EMBEDDED if self.embedded else backbone)
+        return replace(self, backbone=backbone, seeds=self.seeds or seeds, papers_seeds=seeds)
 
     @property
     def embedded(self) -> bool:
@@ -85,9 +128,25 @@ class ReproductionSetup:
         chosen = {name.casefold() for name in self.learners}
         return not chosen or bool(chosen & {method.casefold(), label.casefold()})
 
+    def every_method(self, known: Mapping[str, LearnerSpec]) -> dict[str, LearnerSpec]:
+        """The paper's methods with their settings changed, then the added ones by their marked labels."""
+        methods = dict(known)
+        names = names_of(known)
+        for spelling, settings in self.settings.items():
+            if spelling.casefold() not in names:
+                raise unknown_name("method", spelling, known)
+            name = names[spelling.casefold()]
+            methods[name] = replace(known[name], settings=override(methods[name].settings, settings))
+        for entry in self.added:
+            if entry.label.casefold() in names:
+                raise OpenworldError(
+                    f"a learner to add is called {entry.label!r}, and so is one of the paper's; give it another label."
+                )
+        return methods | {entry.label + ADDED: entry for entry in self.added}
+
     def methods(self, known: Mapping[str, LearnerSpec]) -> dict[str, LearnerSpec]:
         """The methods to run: those of the paper that were asked for, settings changed, and the added ones."""
-        methods = self.changes.methods(known)
+        methods = self.every_method(known)
         return {name: spec for name, spec in methods.items() if name not in known or self.keeps(name, spec.label)}
 
     def keeps_data(self, *titles: str) -> bool:
@@ -98,7 +157,7 @@ class ReproductionSetup:
         """A data set of the paper, or what stands in for it."""
         if self.embedded:
             return stand_ins[title]
-        shared = self.changes.published_names and title in IMAGENETS
+        shared = self.published_names and title in IMAGENETS
         return DatasetSpec(NAMES[title], published_names=shared)
 
     def titles(self, data: Iterable[DatasetSpec]) -> dict[str, str]:
@@ -123,19 +182,15 @@ class ReproductionSetup:
                     fewer |= {"mean": whole.mean * share, "deviation": whole.deviation * share}
         return replace(learner, settings=override(settings, fewer))
 
-    def views(self, published: PublishedTask) -> int | Literal["fresh"]:
-        suited = self._suited(published).get("views", PUBLISHED_VIEWS)
-        return suited if self.changes.views is None else self.changes.views
-
-    @property
-    def shots(self) -> int:
-        return self.changes.shots or PAPERS_SHOTS
+    def views_for(self, published: PublishedTask) -> int | Literal["fresh"]:
+        return self._suited(published).get("views", PUBLISHED_VIEWS) if self.views is None else self.views
 
     def suffix(self, *parts: str) -> str:
         """What sets a run's folder apart: methods or data sets (parts), other seeds, whatever is changed."""
-        if self.seeds not in ((), self.defaults.seeds):
+        if self.seeds not in ((), self.papers_seeds):
             parts = (*parts, "seed" if len(self.seeds) == 1 else "seeds", *map(str, self.seeds))
-        parts = (*parts, *self.changes.suffix)
+        added = (f"with-{entry.label}{_short(entry.settings, entry.choose)}" for entry in self.added)
+        parts = (*parts, *added, *(suffix for suffix, _ in self.changes.values()))
         letters = "".join(sign if sign.isalnum() else " " for sign in " ".join(parts).lower())
         plain = "-".join(letters.split())
         return f"-{plain if len(plain) <= _LONGEST_SUFFIX else digest(plain)[:8]}" if parts else ""
@@ -144,65 +199,45 @@ class ReproductionSetup:
         return embedded_settings()[published] if self.backbone == EMBEDDED else {}
 
 
-@dataclass(frozen=True)
-class PlannedRun:
-    name: str
-    spec: Any
-    datasets: Mapping[str, str] = field(default_factory=dict)  # what records call it -> the paper; no stand-ins
-    methods: Mapping[str, str] = field(default_factory=dict)  # label of a learner -> what the paper calls it
-    tables: tuple[str, ...] = ()
-    figures: tuple[str, ...] = ()
-    twin: RenderedTwin | None = None  # made before the run, whose spec calls it by the name of its folder
-
-    @property
-    def units(self) -> int:
-        return len(evaluation_of(self.spec).tasks(self.spec))
-
-    @property
-    def data(self) -> tuple[DatasetSpec, ...]:
-        return tuple(evaluation_of(self.spec).data(self.spec))
-
-
-Runs = Sequence[PaperRun]  # in the order of the plan; they may hold more data sets and methods than a figure shows
-
-
-@dataclass(frozen=True)
-class PaperFigure:
-    """A figure of a paper that can be made again."""
-
-    number: str  # as printed, with the letter of a panel that stands for itself; "5" means "5a", "5b" and so on
-    title: str
-    # Name, title and colours are set afterwards; what cannot be drawn has no chart, and its caption says why.
-    draw: Callable[[Runs], Figure]
-    tables: tuple[PaperTable, ...] = ()  # read from the same runs; one with fewer data sets needs only these
-    runs: Callable[[ReproductionSetup], Iterable[PlannedRun]] = lambda setup: ()  # of its own
-    refused: Callable[[ReproductionSetup], str] = lambda setup: ""  # why it cannot be made of the data; "": it can
-
-    @property
-    def heading(self) -> str:
-        """Number and title."""
-        return f"Figure {self.number}: {self.title}"
-
-
-def by_number(figures: Iterable[PaperFigure]) -> Mapping[str, PaperFigure]:
-    """Return figures by number, in the order of the numbers; those without one last."""
-    return {figure.number: figure for figure in sorted(figures, key=lambda figure: _place(figure.number))}
-
-
-def _place(number: str) -> tuple[float, str]:
-    digits = number.rstrip("abcdefgh")
-    return float(digits) if digits.isdigit() else float("inf"), number
-
-
 @cache
 def embedded_settings() -> dict[str, Any]:
     """What suits the embedded CLIP: {published task: {"views": number, "learners": {learner: settings}}}."""
     return tomllib.loads(files("openworld.reproduction").joinpath("embedded-learners.toml").read_text(encoding="utf-8"))
 
 
-def fewer_targets(chosen: Mapping[str, tuple[Iterable[str], Iterable[str]]]) -> tuple[str, ...]:
-    """What the name of a run adds where it has not all targets of the paper."""
-    if all(set(some) == set(every) for some, every in chosen.values()):
-        return ()
-    parts = [(word,) if set(some) == set(every) else dict.fromkeys(some) for word, (some, every) in chosen.items()]
-    return tuple(part for group in parts for part in group)
+def read_added(path: Path) -> tuple[LearnerSpec, ...]:
+    """The learners of a TOML file, which holds `[[learners]]` as the spec of a run does, and nothing else."""
+    return read_spec(path, AddedLearners).learners
+
+
+def read_settings(texts: Iterable[str]) -> dict[str, dict[str, Any]]:
+    """Changes such as 'GMoP.alpha = 0.5', by method; those of one method are put together."""
+    settings_of: dict[str, dict[str, Any]] = {}
+    for text in texts:
+        name, _, rest = text.partition(".")
+        try:
+            settings = tomllib.loads(rest)
+        except tomllib.TOMLDecodeError:
+            settings = {}
+        if not name.strip() or not settings:
+            raise OpenworldError(
+                f"--settings is {text!r}, expected METHOD.SETTING = VALUE as TOML has it, such as "
+                "'CoOp.schedule.epochs = 100' or 'GMoP.gate = \"none\"'."
+            )
+        settings_of[name.strip()] = override(settings_of.get(name.strip(), {}), settings)
+    return settings_of
+
+
+def names_of(known: Mapping[str, Any]) -> dict[str, str]:
+    """Return the paper's name of a method by either of its names, in small letters."""
+    labels = {entry.label.casefold(): name for name, entry in known.items()}
+    return labels | {name.casefold(): name for name in known}
+
+
+def _short(*settings: Mapping) -> str:
+    return f"-{digest(settings)[:8]}" if any(settings) else ""
+
+
+def _with_settings(name: str, settings: Mapping[str, Any]) -> str:
+    pairs = [f"{key} = {value}" for key, value in flat_settings(settings).items()]
+    return f"{name} with {', '.join(pairs)}" if pairs else name

@@ -2,7 +2,7 @@
 
 from openworld.core.errors import OpenworldError, unknown_name
 from openworld.reproduction.figures import frap, isood, openpl, openworldauc
-from openworld.reproduction.settings import PaperFigure
+from openworld.reproduction.planned_runs import PaperFigure
 
 _PAPERS = (openworldauc, openpl, frap, isood)
 FIGURES: dict[str, dict[str, PaperFigure]] = {paper.PAPER: dict(paper.FIGURES) for paper in _PAPERS}

@@ -22,7 +22,7 @@ from openworld.papers.results import PaperRun
 from openworld.report.charts import Reference
 from openworld.report.figure import Figure
 from openworld.report.series_style import series_styles
-from openworld.reproduction.settings import PaperFigure, Runs
+from openworld.reproduction.planned_runs import PaperFigure, Runs
 from openworld.results import Results, RunFolder
 
 PAPER = "frap"

@@ -18,7 +18,7 @@ from openworld.report.layout import Brief, Lines, Map
 from openworld.report.series_style import series_styles
 from openworld.report.shift_axes import AXES, LEVELS, NEAR
 from openworld.reproduction.isood import generated_runs
-from openworld.reproduction.settings import PaperFigure, Runs, by_number
+from openworld.reproduction.planned_runs import PaperFigure, Runs, by_number
 from openworld.results import METRICS, Results, RunFolder
 
 PAPER = "is-ood"

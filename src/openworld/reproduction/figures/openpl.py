@@ -16,7 +16,7 @@ from openworld.report.figure import Figure
 from openworld.report.layout import Brief, Lines
 from openworld.report.sentences import percent
 from openworld.report.series_style import series_styles
-from openworld.reproduction.settings import PaperFigure, Runs
+from openworld.reproduction.planned_runs import PaperFigure, Runs
 from openworld.results import Results
 
 PAPER = "openpl"

@@ -17,9 +17,9 @@ from openworld.papers.results import PaperResult, paper_results
 from openworld.report.charts import Cloud, Line, LineChart, Quantity, ScatterChart
 from openworld.report.figure import Figure
 from openworld.report.series_style import series_styles
-from openworld.reproduction.changes import ADDED
 from openworld.reproduction.figures.sweeps import BASELINE, sweep_figures
-from openworld.reproduction.settings import PaperFigure, Runs, by_number
+from openworld.reproduction.planned_runs import PaperFigure, Runs, by_number
+from openworld.reproduction.settings import ADDED
 from openworld.results import Value, mean
 
 PAPER = "openworldauc"

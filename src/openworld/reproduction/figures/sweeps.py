@@ -21,9 +21,9 @@ from openworld.report.charts import IntervalChart, IntervalRow, LineChart, Quant
 from openworld.report.figure import Figure
 from openworld.report.layout import Brief, Lines
 from openworld.report.series_style import series_styles
-from openworld.reproduction.learner_runs import PAPERS, with_tuples
 from openworld.reproduction.openworldauc import LEARNERS, METHODS, PUBLISHED_TASK, STAND_INS, recognition_spec
-from openworld.reproduction.settings import PaperFigure, PlannedRun, ReproductionSetup, Runs
+from openworld.reproduction.planned_runs import PAPERS, PaperFigure, PlannedRun, Runs, with_tuples
+from openworld.reproduction.settings import ReproductionSetup
 from openworld.results import Result, Results
 
 METHOD, BASELINE = "GMoP", "CLIP"
@@ -58,7 +58,7 @@ class FigureSweep:
     def learners(self, setup: ReproductionSetup, data: DatasetSpec) -> dict[str, LearnerSpec]:
         """Return what is compared: the published mixture and its variants, or learners, with settings that suit."""
         if self.variants:
-            usual = setup.changes.methods(METHODS)[METHOD]
+            usual = setup.every_method(METHODS)[METHOD]
             entries = {METHOD: usual} if setup.keeps(METHOD, METHODS[METHOD].label) else {}
             for name, settings in self.variants.items() if entries else ():
                 entries[name] = replace(usual, label=name, settings=override(usual.settings, settings))
