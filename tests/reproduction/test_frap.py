@@ -122,7 +122,7 @@ def test_one_network_of_one_seed_has_no_partner():
 
 
 def test_images_are_counted_without_data():
-    images = {run.name: run.images for run in cost(REAL).runs}
+    images = {run["name"]: run["images"] for run in cost(REAL).runs}
     assert images["mnist"] == 10_000 + 60_000 + 2007 + 26_032
     assert images["cifar10"] == 10_000 + 10_000 + 95 * 10_000
     assert REAL.units == 276 and run("living17").units == 18

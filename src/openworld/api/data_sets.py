@@ -1,7 +1,7 @@
 """Data sets to download: which, are they whole, are their class names sound: `openworld data`."""
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -49,36 +49,37 @@ def plan(
 
     folder = os.environ.get(VARIABLE) if root is None else root
     found = data_plan(paper, tuple(map(str, table)), folder, figures=tuple(map(str, figure)))
-    return TextReport(tuple(_plan_parts(found, folder)), found.plain())
+    return TextReport(tuple(_plan_parts(found, folder)), found)
 
 
-def _plan_parts(found: Any, root: Path | str | None) -> Iterator[Any]:
+def _plan_parts(found: Mapping[str, Any], root: Path | str | None) -> Iterator[Any]:
     """Yield a table of data sets, where to get those that are missing, and how much that is."""
+    from openworld.datasets.published.catalogue import cards
     from openworld.papers import PAPERS
     from openworld.report.render import terminal_table
     from openworld.report.table import Column, Row, Table
-    from openworld.reproduction.data_plan import THERE
+    from openworld.reproduction.data_plan import THERE, sentences
     from openworld.reproduction.plan import in_words
     from openworld.results import TEXT
 
     place = f" · data in {root}" if root else ""
-    yield f"{PAPERS[found.paper]} · {in_words(found.tables, found.figures)}{place}"
+    yield f"{PAPERS[found['paper']]} · {in_words(found['tables'], found['figures'])}{place}"
     rows = []
     same_files: dict[tuple, list[str]] = {}  # the tasks of BREEDS are one download
-    for entry in found.datasets:
-        download, mark = entry.download, "" if entry.needed else " *"
-        use = in_words(entry.tables, entry.figures)
-        rows.append(Row(download.name + mark, (download.size_in_words, entry.state or "not looked at", use)))
-        if entry.state != THERE and download.files:
-            facts = download.files, download.into, download.licence, entry.instead
-            same_files.setdefault(facts, []).append(f"{download.name} ({entry.title})")
+    for entry in found["datasets"]:
+        card, mark = cards()[entry["name"]], "" if entry["needed"] else " *"
+        use = in_words(entry["tables"], entry["figures"])
+        rows.append(Row(card.name + mark, (card.size_in_words, entry["state"] or "not looked at", use)))
+        if entry["state"] != THERE and card.files:
+            facts = card.files, card.into, card.licence, entry["instead_of"]
+            same_files.setdefault(facts, []).append(f"{card.name} ({card.title})")
     columns = (Column(TEXT, "size"), Column(TEXT, "state"), Column(TEXT, "for"))
     yield terminal_table(Table("data", "", "", "data set", columns, tuple(rows), best=""))
     for (files, into, licence, instead), names in same_files.items():
         yield f"\n{', '.join(names)}{f' *, in the place of {instead}' if instead else ''}"
         yield f"  into: {into}\n  licence: {licence}"
         yield from (line(f"  {file.what}: {file.address}", whole=True) for file in files)
-    yield "\n" + "\n".join(found.sentences)
+    yield "\n" + "\n".join(sentences(found))
 
 
 @checked

@@ -3,7 +3,7 @@
 No data set, image or weight needs to be there. How long it takes depends on the machine, and is said while it runs.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -35,25 +35,17 @@ _UNIT = {"accuracy-estimation": "one checkpoint of a classifier", "ood-detection
 
 
 @dataclass(frozen=True)
-class RunCost:
-    """Units of a run that no run before it has done, images encoded or looked at for them, and bytes on disk."""
-
-    name: str
-    tables: tuple[str, ...]
-    figures: tuple[str, ...]
-    units: int
-    images: int
-    bytes: int
-
-
-@dataclass(frozen=True)
 class PlanCost:
-    """A plan's runs and their sums, the bytes where the cache has no limit, and what a unit is."""
+    """A plan's runs and their sums, the bytes where the cache has no limit, and what a unit is.
+
+    Of each run: its name, tables and figures; units that no run before it has done, images encoded or looked at for
+    them, and bytes on disk.
+    """
 
     units: int
     images: int
     bytes: int
-    runs: tuple[RunCost, ...]
+    runs: tuple[Mapping[str, Any], ...]
     unit: str
 
     @property
@@ -69,8 +61,8 @@ class PlanCost:
         columns = (Column(UNITS), Column(METRICS["images"]), Column(TEXT, "disk"), Column(TEXT, "for"))
         rows = []
         for run in self.runs:
-            counts = Value(run.units), Value(run.images), size_in_words(run.bytes)
-            rows.append(Row(run.name, (*counts, in_words(run.tables, run.figures))))
+            counts = Value(run["units"]), Value(run["images"]), size_in_words(run["bytes"])
+            rows.append(Row(run["name"], (*counts, in_words(run["tables"], run["figures"]))))
         return Table("plan", "", "", "run", columns, tuple(rows), best="")
 
 
@@ -82,8 +74,12 @@ def cost(plan: ReproductionPlan, limit: int | None = None) -> PlanCost:
     else:
         counts, unit = [_count_models(run) for run in plan.runs], _UNIT.get(spec.protocol, "one decomposition")
     sums = (sum(column) for column in zip(*counts, strict=True))
-    runs = zip(plan.runs, counts, strict=True)
-    return PlanCost(*sums, tuple(RunCost(run.name, run.tables, run.figures, *count) for run, count in runs), unit)
+    rows = (
+        {"name": run.name, "tables": run.tables, "figures": run.figures}
+        | dict(zip(("units", "images", "bytes"), count, strict=True))
+        for run, count in zip(plan.runs, counts, strict=True)
+    )
+    return PlanCost(*sums, tuple(rows), unit)
 
 
 def plain_plan(plan: ReproductionPlan, cost: PlanCost) -> dict:
