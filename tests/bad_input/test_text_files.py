@@ -58,7 +58,7 @@ LISTS = {
     "new names": (lambda path: read_lines(path, "name"), PLAIN),
     "sentences": (lines_of, PLAIN),
     "words": (lambda path: word_list(str(path)).nouns, PLAIN),
-    "numbered list": (lambda path: numbered_list.read(path).paths, "kühl.png 0\ncat.png 1\n"),
+    "numbered list": (lambda path: numbered_list.read(path)[0], "kühl.png 0\ncat.png 1\n"),
     "names of folders": (lambda path: folder.class_names(path.parent), "a kühl\nb cat\n"),
 }
 

@@ -129,8 +129,8 @@ def _images_of_paths(table: Any, name: str) -> "ImageSet":
     import numpy as np
 
     from openworld.datasets.formats import files
+    from openworld.datasets.formats.files import ImageRows
     from openworld.datasets.formats.folder import find_images, images_of_paths
-    from openworld.datasets.formats.split_files import ImageRows
     from openworld.tables.entries import as_column, column_names, require_filled
 
     def filled(column: str) -> Any:

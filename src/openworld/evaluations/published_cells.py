@@ -17,8 +17,7 @@ import numpy as np
 from openworld.core.errors import OpenworldError
 from openworld.core.plain_files import read_plain
 from openworld.datasets import ImageSet
-from openworld.datasets.formats.files import image_set
-from openworld.datasets.formats.split_files import ImageRows, require_below
+from openworld.datasets.formats.files import ImageRows, image_set, require_below
 from openworld.evaluations.entries import CellsSpec
 from openworld.evaluations.image_selection import cached_here
 from openworld.shifts.synthesis import read_generated

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from PIL import Image
 from scipy.ndimage import gaussian_filter, map_coordinates
 
-from openworld.datasets.corruptions import _filters, _formulas, _weather
+from openworld.datasets.corruptions import _formulas, _weather
 
 
 def draws(seed=0):
@@ -68,7 +68,7 @@ def test_glass_takes_pixels_as_the_loop_does(height, width, reach, seed):
 def test_waves_are_scipys_gaussian(deviation):
     plain = draws(3).uniform(-1, 1, size=(20, 33))
     expected = gaussian_filter(plain, deviation, mode="reflect", truncate=3)
-    assert np.allclose(_filters.waves(20, 33, deviation, draws(3)), expected, atol=1e-12)
+    assert np.allclose(_formulas.waves(20, 33, deviation, draws(3)), expected, atol=1e-12)
 
 
 @pytest.mark.parametrize(("mode", "twice"), [("mirror", False), ("reflect", True)])
@@ -76,7 +76,7 @@ def test_places_between_pixels_are_scipys(mode, twice):
     pixels = noise_image()
     rows, columns = draws(1).uniform(-60, 90, size=(2, 24, 20))
     expected = [map_coordinates(pixels[..., k], (rows, columns), order=1, mode=mode) for k in range(3)]
-    assert np.allclose(_filters.sampled(pixels, rows, columns, twice=twice), np.stack(expected, axis=2), atol=1e-12)
+    assert np.allclose(_formulas.sampled(pixels, rows, columns, twice=twice), np.stack(expected, axis=2), atol=1e-12)
 
 
 def test_frost_sheets_have_the_photographs_tints():

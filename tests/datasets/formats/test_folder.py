@@ -50,7 +50,7 @@ def test_a_sub_folder_is_a_class_and_files_are_in_order(tmp_path):
     images = folder.load(tmp_path)
     assert images.classnames == ("cat", "owl")
     assert images.labels.tolist() == [0, 1, 1, 1] and images.groups.tolist() == [0, 1, 2, 3]
-    assert [path.name for path in images.read.paths] == ["z.bmp", "a.jpg", "b.png", "c.webp"]
+    assert [images.path_of(place) for place in range(4)] == ["cat/z.bmp", "owl/a.jpg", "owl/b.png", "owl/c.webp"]
     assert all(images.image(index).mode == "RGB" for index in range(4))
 
 
@@ -62,7 +62,7 @@ def test_parts_share_one_list_of_classes_and_other_folders_are_none(pets):
     assert train.labels.tolist() == [0, 0, 0, 2, 2] and test.labels.tolist() == [0, 1] and len(validation) == 1
     drawn = load(str(pets), part="train", shots=2, seed=5)
     expected = few_shot(train.labels, 2, random.Random(5))
-    assert list(drawn.read.paths) == [train.read.paths[i] for i in expected]
+    assert [drawn.path_of(place) for place in range(len(drawn))] == [train.path_of(int(place)) for place in expected]
 
 
 def test_domains_share_one_list_of_classes(tmp_path):

@@ -42,7 +42,7 @@ def test_a_list_by_hand(image_folder, ending):
     assert train.classnames == test.classnames == ("cat", "owl", "wild dog")
     assert train.labels.tolist() == [2, 0, 0]
     assert train.groups.tolist() == [0, 0, 2]
-    assert test.read.paths == ("sub/c.png",)
+    assert tuple(test.columns["path"]) == ("sub/c.png",)
     assert validation.labels.tolist() == [1]
     assert train.image(2).mode == "RGB"
 
@@ -58,7 +58,8 @@ def test_numbers_say_the_order_where_names_are_given_and_shots_are_drawn_as_ever
     images = load(path, part="train")
     assert images.classnames == ("bee", "ant") and images.labels.tolist() == [1, 0, 1]
     expected = few_shot([1, 0, 1], 1, random.Random(4))
-    assert load(path, part="train", shots=1, seed=4).read.paths == tuple(rows[index][0] for index in expected)
+    drawn = load(path, part="train", shots=1, seed=4)
+    assert list(drawn.columns["path"]) == [rows[index][0] for index in expected]
 
 
 @pytest.mark.parametrize(
@@ -105,7 +106,7 @@ def test_a_domain_is_the_rows_that_say_it(image_folder):
     rows = [(path, label, domain, split) for (path, label, _, split), domain in zip(ROWS, "uuvuv", strict=True)]
     path = write(image_folder / "mine.csv", ("path", "label", "domain", "split"), rows)
     train = load(path, domain="u", part="train")
-    assert (train.read.paths, train.domain) == (("a.jpg", "b.jpg"), "u")
+    assert (tuple(train.columns["path"]), train.domain) == (("a.jpg", "b.jpg"), "u")
     assert train.classnames == load(path, part="test").classnames == ("cat", "owl", "wild dog")
     assert len(load(path, part="train")) == 3 and has_part(path, "validation", "u")
     assert not has_part(path, "validation", "v")
@@ -121,7 +122,10 @@ def test_absolute_paths_stand_for_those_below_the_root(image_folder, tmp_path_fa
     relative = load(write(elsewhere / "relative.csv", ("path", "label"), rows), root=image_folder)
     whole = [(str(image_folder / path), label) for path, label in rows]
     absolute = load(write(elsewhere / "absolute.csv", ("path", "label"), whole), root=image_folder)
-    assert absolute.read.paths == relative.read.paths and absolute.fingerprint == relative.fingerprint
+    assert (
+        tuple(absolute.columns["path"]) == tuple(relative.columns["path"])
+        and absolute.fingerprint == relative.fingerprint
+    )
     for root in (None, image_folder / "sub"):
         with pytest.raises(OpenworldError, match="does not lie below .*say as `root`"):
             load(str(elsewhere / "absolute.csv"), root=root)

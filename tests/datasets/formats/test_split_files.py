@@ -3,7 +3,7 @@ import json
 import pytest
 
 from openworld.core.errors import OpenworldError
-from openworld.datasets.formats.split_files import read_split_file, read_variants, require_below
+from openworld.datasets.formats.files import read_split_file, read_variants, require_below
 
 WHOLE = {"train": [["a/1.jpg", 1, "cat"], ["b/1.jpg", 0, "dog"]], "val": [], "test": [["a/2.jpg", 1, "cat"]]}
 

@@ -22,7 +22,7 @@ def dassl_draw(labels, shots, generator):
 
 
 def rows(images):
-    return list(zip(images.read.paths, images.labels.tolist(), strict=True))
+    return list(zip(tuple(images.columns["path"]), images.labels.tolist(), strict=True))
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -46,7 +46,7 @@ def test_validation_images_are_drawn_after_the_shots(tmp_path):
     for part, shots in (("train", 5), ("validation", 4)):
         drawn = dassl_draw([label for _, label in tree.rows[part]], shots, generator)
         images = load("dtd", root=tmp_path, part=part, shots=5, seed=3)
-        assert images.read.paths == tuple(tree.rows[part][item][0] for item in drawn)
+        assert tuple(images.columns["path"]) == tuple(tree.rows[part][item][0] for item in drawn)
     labels = [0, 1, 0, 1, 1, 0]
     assert coop_draw(labels, labels, 2, 5)[0].tolist() == few_shot(labels, 2, random.Random(5)).tolist()
 

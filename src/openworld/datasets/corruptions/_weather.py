@@ -13,7 +13,7 @@ from PIL import Image
 from scipy.ndimage import correlate, correlate1d, distance_transform_edt, gaussian_filter, label, uniform_filter
 from scipy.spatial import cKDTree  # ty: ignore[missing-module-member]: compiled
 
-from openworld.datasets.corruptions._filters import Draws, moved, smoothed, zoomed
+from openworld.datasets.corruptions._formulas import Draws, moved, smoothed, zoomed
 
 _GREY = np.array([0.299, 0.587, 0.114])
 _TURQUOISE = np.array([175, 238, 238]) / 255

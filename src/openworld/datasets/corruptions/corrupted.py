@@ -14,7 +14,7 @@ from openworld.core.errors import OpenworldError, unknown_name
 from openworld.core.plain_files import facts
 from openworld.core.types import Range, checked
 from openworld.datasets.corruptions import _formulas, _weather
-from openworld.datasets.corruptions._filters import SMALLEST, Draws, as_levels, pixels_of
+from openworld.datasets.corruptions._formulas import SMALLEST, Draws, as_levels, pixels_of
 from openworld.datasets.image_set import ImageSet
 
 SEVERITIES = (1, 2, 3, 4, 5)

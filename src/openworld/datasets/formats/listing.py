@@ -15,9 +15,8 @@ import numpy as np
 
 from openworld.core.csv_files import read_csv
 from openworld.core.errors import OpenworldError, unknown_name
-from openworld.datasets.formats.files import image_set
+from openworld.datasets.formats.files import ImageRows, image_set, require_below
 from openworld.datasets.formats.folder import PARTS
-from openworld.datasets.formats.split_files import ImageRows, require_below
 from openworld.datasets.image_set import ImageSet
 from openworld.datasets.splits import draw_shots
 from openworld.tables.files import open_scores

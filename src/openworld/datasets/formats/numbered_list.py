@@ -6,14 +6,13 @@ OpenOOD v1.5 and IS-OOD test on (`imglist/imagenet1k/test_imagenet.txt` of qqwsa
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 import numpy as np
 
 from openworld.core.errors import OpenworldError
 from openworld.datasets.formats import files
-from openworld.datasets.formats.split_files import ImageRows, read_lines
+from openworld.datasets.formats.files import ImageRows, read_lines
 from openworld.datasets.image_set import ImageSet
 from openworld.datasets.names.forms import numbered_names
 
@@ -21,42 +20,37 @@ UNLABELLED = ("image",)
 """The class of images without labels."""
 
 
-@dataclass(frozen=True)
-class NumberedList:
-    """What a list says: paths below a folder that it does not name, and numbers int64[N] of classes, or -1."""
-
-    paths: tuple[str, ...]
-    numbers: np.ndarray
-
-    @property
-    def folders(self) -> tuple[str, ...] | None:
-        """The folder that all images of a class lie in, class by class; None where classes are not told by folders."""
-        name_of = dict(zip(self.numbers.tolist(), (Path(path).parent.name for path in self.paths), strict=True))
-        told = all(
-            name_of[number] == Path(path).parent.name
-            for number, path in zip(self.numbers.tolist(), self.paths, strict=True)
-        )
-        whole = sorted(name_of) == list(range(len(name_of))) and len(set(name_of.values())) == len(name_of)
-        return tuple(name_of[number] for number in range(len(name_of))) if told and whole else None
+Listed = tuple[tuple[str, ...], np.ndarray]
+"""Paths below a folder that a list does not name, and numbers int64[N] of classes, or -1."""
 
 
-def read(path: Path) -> NumberedList:
+def folders_of(listed: Listed) -> tuple[str, ...] | None:
+    """Return the folder of all images of a class, class by class; None where classes are not told by folders."""
+    paths, numbers = listed
+    pairs = [(number, Path(path).parent.name) for number, path in zip(numbers.tolist(), paths, strict=True)]
+    name_of = dict(pairs)
+    told = all(name_of[number] == name for number, name in pairs)
+    whole = sorted(name_of) == list(range(len(name_of))) and len(set(name_of.values())) == len(name_of)
+    return tuple(name_of[number] for number in range(len(name_of))) if told and whole else None
+
+
+def read(path: Path) -> Listed:
     """Return what a list says; a line without a number is of no known class."""
     pairs = []
     for line in read_lines(path):
         name, _, number = line.rpartition(" ")
         pairs.append((name, int(number)) if name and number.lstrip("-").isdigit() else (line, -1))
-    return NumberedList(tuple(name for name, _ in pairs), np.array([number for _, number in pairs], np.int64))
+    return tuple(name for name, _ in pairs), np.array([number for _, number in pairs], np.int64)
 
 
-def image_set(found: NumberedList, name: str, root: Path, classnames: Sequence[str] = ()) -> ImageSet:
+def image_set(found: Listed, name: str, root: Path, classnames: Sequence[str] = ()) -> ImageSet:
     """Return the images of a list below `root`; without labels where some line has none."""
-    if found.numbers.min() < 0:
-        names, numbers = UNLABELLED, np.zeros_like(found.numbers)
+    paths, numbers = found
+    if numbers.min() < 0:
+        names, numbers = UNLABELLED, np.zeros_like(numbers)
     else:
-        names = tuple(classnames) or numbered_names(int(found.numbers.max()) + 1)
-        numbers = found.numbers
-    return files.image_set(name, root, names, ImageRows(found.paths, numbers, None))
+        names = tuple(classnames) or numbered_names(int(numbers.max()) + 1)
+    return files.image_set(name, root, names, ImageRows(paths, numbers, None))
 
 
 def listed(images: ImageSet, path: str | Path) -> np.ndarray:

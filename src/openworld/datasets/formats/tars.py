@@ -22,9 +22,8 @@ from PIL import Image
 from openworld.core.errors import OpenworldError, unknown_name
 from openworld.core.plain_files import require_plain
 from openworld.datasets.formats.decoding import FORMATS, decode
-from openworld.datasets.formats.files import content_of, first
+from openworld.datasets.formats.files import content_of, first, read_lines, require_below
 from openworld.datasets.formats.folder import PARTS
-from openworld.datasets.formats.split_files import read_lines, require_below
 from openworld.datasets.image_set import ImageSet, path_column
 from openworld.datasets.splits import draw_shots
 

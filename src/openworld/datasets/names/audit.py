@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
-from typing import Any, Protocol
+from typing import Any
 
 from openworld.core.errors import OpenworldError, unknown_name
 from openworld.datasets.names.forms import (
@@ -93,15 +93,6 @@ def count_in_words(audits: Iterable[Audit], severities: Iterable[str] = SEVERITI
     )
 
 
-class Speller(Protocol):
-    """A tokenizer, as `openworld.backbones.load(...).tokenizer` is one; `positions` is its longest sentence."""
-
-    positions: int
-
-    def spell(self, text: str) -> Any:
-        """Return how a text is read: `ids`, what is lost of it (`unread`) or known by bytes alone (`in_bytes`)."""
-
-
 def audit(
     names: Sequence[str],
     dataset: str = "these names",
@@ -110,14 +101,16 @@ def audit(
     against: Mapping[str, Sequence[str]] | None = None,
     by_order: bool = True,
     wordnet: WordNet | None = None,
-    tokenizer: Speller | None = None,
+    tokenizer: Any = None,
     template: str = PHOTO,
 ) -> Audit:
     """Make every check that can be made with what is given, and return the findings, worst first.
 
     Underscores count as spaces. Of the names `base_count` are base classes (None for the first half), `by_order` says
     whether their order alone says which, and `against` has names of other data sets by data set. The length of the
-    sentence `template` is checked with a tokenizer; what is not given is left out, and the audit says so.
+    sentence `template` is checked with a tokenizer, as `openworld.backbones.load(...).tokenizer` is one: `spell(text)`
+    says how a text is read (`ids`), what is lost of it (`unread`) or known by bytes alone (`in_bytes`), and `positions`
+    is its longest sentence. What is not given is left out, and the audit says so.
 
     >>> found = audit(["cat", "dog", "Cat"]).findings[0]
     >>> found.kind, found.severity, found.sentence
@@ -236,7 +229,7 @@ def _difference(one: str, other: str) -> str:
     return "spaces" if joined(one) == joined(other) else "the order of words"
 
 
-def _token_findings(names: Sequence[str], tokenizer: Speller, template: str) -> Iterator[Finding]:
+def _token_findings(names: Sequence[str], tokenizer: Any, template: str) -> Iterator[Finding]:
     first: dict[tuple[int, ...], str] = {}
     for name, sentence in zip(names, fill(template, names), strict=True):
         spelling = tokenizer.spell(name)

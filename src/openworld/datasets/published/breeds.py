@@ -11,7 +11,7 @@ from pathlib import Path
 
 from openworld.core.errors import OpenworldError
 from openworld.core.plain_files import read_json, reading
-from openworld.datasets.formats.split_files import read_lines
+from openworld.datasets.formats.files import read_lines
 from openworld.datasets.names.taxonomy import read_edges
 
 ROOT = "n00001740"

@@ -17,7 +17,7 @@ from typing import Any
 from openworld.core.errors import OpenworldError, unknown_name
 from openworld.core.plain_files import facts
 from openworld.core.sizes import size_in_words
-from openworld.datasets.formats.split_files import Split, read_split_file, read_variants
+from openworld.datasets.formats.files import Split, read_split_file, read_variants
 from openworld.datasets.published.class_folders import ClassFolders, read_class_folders
 
 COOP_PAGE = "https://github.com/KaiyangZhou/CoOp/blob/main/DATASETS.md"

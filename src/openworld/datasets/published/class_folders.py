@@ -15,8 +15,7 @@ import numpy as np
 from openworld.core.errors import OpenworldError
 from openworld.core.spoken import AGAIN
 from openworld.datasets.formats.decoding import FORMATS
-from openworld.datasets.formats.files import first
-from openworld.datasets.formats.split_files import ImageRows, Split, read_lines
+from openworld.datasets.formats.files import ImageRows, Split, first, read_lines
 
 LISTING = "classnames.txt"
 IMAGENET_NAMES = Path(__file__).parents[1] / "lists" / "class_names" / "imagenet.txt"

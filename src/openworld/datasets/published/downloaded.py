@@ -13,7 +13,7 @@ from openworld.core.errors import OpenworldError, unknown_name
 from openworld.core.plain_files import reading
 from openworld.core.types import checked
 from openworld.datasets.formats import files
-from openworld.datasets.formats.split_files import ImageRows, Split
+from openworld.datasets.formats.files import ImageRows, Split
 from openworld.datasets.image_set import ImageSet
 from openworld.datasets.published import imagenet_variants, openood, small_images
 from openworld.datasets.published.catalogue import VARIABLE, DatasetCard, cards, find, find_root

@@ -18,7 +18,7 @@ import numpy as np
 from openworld.core.errors import OpenworldError
 from openworld.core.plain_files import require_plain
 from openworld.datasets.formats import files
-from openworld.datasets.formats.split_files import ImageRows, Split, read_lines, require_below
+from openworld.datasets.formats.files import ImageRows, Split, read_lines, require_below
 from openworld.datasets.image_set import ImageSet
 from openworld.datasets.published import breeds
 from openworld.datasets.published.catalogue import CONDITIONS, DatasetCard, find

@@ -72,7 +72,7 @@ def absent(name: str, part: str, root: str | Path | None) -> str:
     path = list_of(card, place)
     if not path.is_file():
         return f"{path} is missing"
-    first = numbered_list.read(path).paths[0]
+    first = numbered_list.read(path)[0][0]
     return "" if (place / card.images / first).is_file() else f"{place / card.images / first} is missing"
 
 
@@ -90,4 +90,4 @@ def class_names(name: str, place: Path) -> tuple[str, ...]:
 
 @lru_cache(maxsize=8)
 def _folders(path: Path, _changed: int) -> tuple[str, ...] | None:
-    return numbered_list.read(path).folders
+    return numbered_list.folders_of(numbered_list.read(path))

@@ -8,7 +8,7 @@ from PIL import Image
 from scipy import ndimage
 from scipy.spatial import cKDTree  # ty: ignore[missing-module-member]: compiled
 
-from openworld.datasets.corruptions._filters import Draws, as_levels, pixels_of
+from openworld.datasets.corruptions._formulas import Draws, as_levels, pixels_of
 
 LUMA = np.array([0.299, 0.587, 0.114])
 _TO_YIQ = np.array([LUMA, [0.596, -0.274, -0.322], [0.211, -0.523, 0.312]])

@@ -27,7 +27,6 @@ from openworld.datasets import ImageSet
 from openworld.datasets.appearance import NUMBERS, appearance
 from openworld.datasets.corruptions import corrupted
 from openworld.datasets.image_set import folder_of
-from openworld.datasets.names.audit import Speller
 from openworld.datasets.names.forms import readable_class_name
 from openworld.datasets.templates import PHOTO, TEMPLATES
 from openworld.features import Encoding, Features, encode
@@ -68,7 +67,7 @@ class ScoringModel:
     scores: Callable[[ImageSet], np.ndarray]  # images -> float32[N, C]
     reordered: bool = False  # whether the model itself has its classes in another order
     find_seen: Callable[[ImageSet], np.ndarray] | None = None  # images -> uint8[N], which it was trained on
-    tokenizer: Speller | None = None  # of a backbone, as its text features float32[C, D] are
+    tokenizer: Any = None  # of a backbone, as its text features float32[C, D] are
     text: torch.Tensor | None = None
     settings: str = ""  # what else scores depend on: code, preprocessing, precision, scale, device
 
