@@ -18,7 +18,7 @@ LINES = {
     "label_free": 7_152,
     "estimators": 6_415,
     "detectors": 6_128,
-    "datasets": 5_895,
+    "datasets": 5_855,
     "ood": 5_574,
     "report": 5_550,
     "own_data": 4_305,
@@ -42,8 +42,8 @@ LINES = {
 }
 """Room -> the most lines of Python that it may have."""
 MOST = {
-    "files": 614,
-    "classes": 708,
+    "files": 612,
+    "classes": 704,
     "small files of one user": 6,
     "short functions called once": 151,
     "participles as names": 585,
