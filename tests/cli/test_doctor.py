@@ -10,7 +10,7 @@ from openworld.api.doctoring import doctor
 from openworld.backbones.published_files import EMBEDDED
 from openworld.learners import LEARNERS
 from openworld.own_data import doctor as doctoring
-from openworld.own_data.doctor import Package
+from openworld.own_data.doctor import state_of
 
 
 @pytest.fixture(autouse=True)
@@ -43,9 +43,8 @@ def test_what_is_needed_is_listed_with_its_version():
 
 
 def test_what_is_missing_or_too_old_is_said_with_what_to_type(monkeypatch):
-    assert "openworld[ray]" in Package("ray", "2.40", "ray", None).state
-    old = Package("numpy", "1.26", "", "1.9.3")
-    assert not old.ok and "numpy>=1.26" in old.state
+    assert "openworld[ray]" in state_of("ray", "2.40", "ray", None)
+    assert "numpy>=1.26" in state_of("numpy", "1.26", "", "1.9.3")
     monkeypatch.setattr(doctoring, "requires", lambda name: ["nothing-of-this-name>=1.0"])
     refused("missing", "doctor", code=1)
 

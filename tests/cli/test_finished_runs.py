@@ -158,7 +158,6 @@ def test_a_run_is_cited_as_from_python_and_methods_by_name_and_kind(runs):
         (("compare", "of another version", "old"), "recogniton"),
         (("decide", "both"), "a threshold follows one rule, and none came"),
         (("decide", "both", "--miss-rate", "0.1", "--learner", "modell"), "did you mean 'model'"),
-        (("decide", "old", "--miss-rate", "0.1"), "no scores of validation images"),
         (("report", "of another version", "--table", "csv"), "recogniton"),
         (("report", "old", "--table", "parquet"), "--out"),
         (("report", "old", "--table", "excel"), "Known: text, csv"),

@@ -220,15 +220,6 @@ def test_lines_may_go_into_a_stream_which_is_never_read(world, tmp_path):
     os.close(reader)
 
 
-def test_a_file_that_takes_no_lines_is_refused_before_the_state_goes_on(world, tmp_path):
-    (tmp_path / "notes.txt").write_text("bought milk\n")
-    state = tmp_path / "w.state.safetensors"
-    call = ("estimate", "watch", world / "w.safetensors", world / "day.npz", "--close", "--state", state)
-    done = openworld(*call, "--json-lines", tmp_path / "notes.txt")
-    assert done.exit_code == 2 and "notes.txt" in done.stderr and not state.exists()
-    assert (tmp_path / "notes.txt").read_text() == "bought milk\n"
-
-
 def test_the_same_command_writes_again(world, tmp_path):
     shutil.copytree(world, tmp_path / "w", ignore=shutil.ignore_patterns("pipe.*", "device.*", "cache"), symlinks=True)
     for call in (FILES["check --junit"], FILES["report"], FILES["report --table"], FILES["watch --prometheus"]):

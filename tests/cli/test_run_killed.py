@@ -39,8 +39,6 @@ def ran(tmp_path_factory):
     [
         ("k = 2", "k = 9", "distances to training image number 9, and there are 6"),
         ('detector = "MSP"', 'detector = "RankFeat"', "RankFeat: maps are needed"),
-        ('id_part = "validation"', 'id_part = "train"', "test on images that nothing learned from"),
-        ('{ dataset = "darker" }', '{ dataset = "./squares" }', "twice; an image has one cell"),
     ],
 )
 def test_what_cannot_be_run_is_refused_before_anything_is_done(tmp_path, before, after, words):

@@ -9,7 +9,7 @@ import platform
 import re
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from importlib.metadata import requires
 from pathlib import Path
 from typing import Any
@@ -28,55 +28,39 @@ DATASET = "emoji-concepts"
 _FIRST = 4  # images encoded before the clock starts: what happens only once
 
 
-@dataclass(frozen=True)
-class Package:
-    """A package: its least version, the extra that brings it ("" for what is always needed), the installed version."""
-
-    name: str
-    needed: str
-    extra: str
-    installed: str | None
-
-    @property
-    def ok(self) -> bool:
-        """Whether it is there in a version that will do; what stands behind a version's numbers is left out."""
-        ours, least = (
-            re.findall(r"\d+", (version or "").partition("+")[0]) for version in (self.installed, self.needed)
-        )
-        return [*map(int, ours)] >= [*map(int, least)]
-
-    @property
-    def state(self) -> str:
-        """What is to be done."""
-        if self.ok:
-            return "there"
-        wanted = f"openworld[{self.extra}]" if self.extra else f"{self.name}>={self.needed}"
-        return f"{'missing' if self.installed is None else 'too old'}: pip install '{wanted}'"
+def state_of(name: str, needed: str, extra: str, installed: str | None) -> str:
+    """Return "there", or what is to be done about a package, which an extra brings ("" for what is always needed)."""
+    ours, least = (re.findall(r"\d+", (version or "").partition("+")[0]) for version in (installed, needed))
+    if [*map(int, ours)] >= [*map(int, least)]:  # what stands behind a version's numbers is left out
+        return "there"
+    wanted = f"openworld[{extra}]" if extra else f"{name}>={needed}"
+    return f"{'missing' if installed is None else 'too old'}: pip install '{wanted}'"
 
 
 def installation() -> tuple[dict[str, Any], Table, tuple[str, ...]]:
     """Look at this machine; nothing is changed. Return all as plain values, a table of packages, and lines."""
     requirements = filter(None, map(_REQUIREMENT.match, requires("openworld") or ()))
-    packages = [Package(one[1], one[2], one[3] or "", installed_version(one[1])) for one in requirements]
+    packages = [(one[1], one[2], one[3] or "", installed_version(one[1])) for one in requirements]
     # Of several extras that bring a package: the one for models, or the one that bears its name.
-    packages.sort(key=lambda package: (package.extra != "", package.extra != "models", package.extra != package.name))
-    needed: dict[str, Package] = {}
+    packages.sort(key=lambda package: (package[2] != "", package[2] != "models", package[2] != package[0]))
+    needed: dict[str, dict[str, Any]] = {}
     for package in packages:
-        if package.extra not in DEVELOPERS:
-            needed.setdefault(package.name, package)
+        if package[2] not in DEVELOPERS:
+            needed.setdefault(package[0], dict(zip(("name", "needed", "extra", "installed"), package, strict=True)))
+    states = {name: state_of(**package) for name, package in needed.items()}
     devices, places = _devices(), _places()
     plain = {
         "openworld": __version__,
         "python": platform.python_version(),
-        "packages": [asdict(package) for package in needed.values()],
+        "packages": list(needed.values()),
         "devices": devices,
         "places": places,
-        "whole": all(package.ok for package in needed.values() if not package.extra),
+        "whole": all(state == "there" for name, state in states.items() if not needed[name]["extra"]),
     }
     columns = tuple(Column(TEXT, title, priority=2) for title in ("installed", "at least", "for", "state"))
     rows = [
-        Row(one.name, (one.installed or "–", one.needed, one.extra or "everything", one.state))
-        for one in needed.values()
+        Row(name, (one["installed"] or "–", one["needed"], one["extra"] or "everything", states[name]))
+        for name, one in needed.items()
     ]
     table = Table("packages", f"openworld {__version__}", "", "package", columns, tuple(rows), best="")
     lines = (

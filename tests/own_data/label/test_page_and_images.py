@@ -13,7 +13,7 @@ from PIL import Image
 
 from openworld import OpenworldError
 from openworld.own_data.label.kept_plan import read_plan
-from openworld.own_data.label.page import SIDE, PageImages, read_images, render_page
+from openworld.own_data.label.page import SIDE, read_images, render_page
 from openworld.own_data.label.question import Names
 from openworld.own_data.label.report import plan_labels, read_labels
 from openworld.tables.files import scores_of
@@ -30,7 +30,7 @@ def content(page):
 
 def page_of(names, page_images=None):
     ids = [str(number) for number in range(len(names))]
-    return render_page("ab12", "labels", ids, ids, names, page_images or PageImages(), (("cat",), ("yak",)))
+    return render_page("ab12", "labels", ids, ids, names, page_images or [("", 0)] * len(ids), (("cat",), ("yak",)))
 
 
 def test_the_policy_knows_its_style_and_script_and_allows_nothing_else():
@@ -78,16 +78,16 @@ def decoded(address):
 
 def test_images_lie_in_the_page_upright_and_no_larger_than_needed(tmp_path, photographs):
     seen = []
-    page_images = read_images(photographs, [tmp_path], lambda *done: seen.append(done))
-    assert [decoded(own).size for own in page_images.addresses] == [(SIDE, 360), (40, 60), (200, 300), (200, 100)]
-    assert page_images.widths == (SIDE, 40, 200, 200) and not page_images.beside and len(seen) == 4
+    images, files = read_images(photographs, [tmp_path], lambda *done: seen.append(done))
+    assert [decoded(own).size for own, _ in images] == [(SIDE, 360), (40, 60), (200, 300), (200, 100)]
+    assert [width for _, width in images] == [SIDE, 40, 200, 200] and not files and len(seen) == 4
 
 
 def test_too_many_images_for_a_page_lie_beside_it(tmp_path, photographs, monkeypatch):
     monkeypatch.setattr("openworld.own_data.label.page.PAGE_BYTES", 1000)
-    page_images = read_images(photographs, [tmp_path], lambda *_: None)
-    assert page_images.beside and page_images.addresses == tuple(f"images/{number}.jpg" for number in (1, 2, 3, 4))
-    page = page_of([Names(("cat",), ("yak",))] * 4, page_images)
+    images, files = read_images(photographs, [tmp_path], lambda *_: None)
+    assert [own for own, _ in images] == [f"images/{number}.jpg" for number in (1, 2, 3, 4)] == list(files)
+    page = page_of([Names(("cat",), ("yak",))] * 4, images)
     assert "img-src data: file: 'self';" in page and "data:image" not in page
 
 
@@ -97,15 +97,15 @@ def test_an_image_that_is_not_there_or_is_none_is_refused(tmp_path, photographs)
         read_images([str(tmp_path / "text.png")], [tmp_path], lambda *_: None)
     with pytest.raises(OpenworldError, match="there is no image 'gone.png' of the stream .* --no-images"):
         read_images(["gone.png"], [tmp_path], lambda *_: None)
-    assert read_images(["0.jpg"], [tmp_path], lambda *_: None).addresses
+    assert read_images(["0.jpg"], [tmp_path], lambda *_: None)[0][0][0]
 
 
 def test_paths_of_scores_lie_in_the_folder_that_these_name(tmp_path, photographs):
     """As `openworld estimate --out` keeps them, with paths below the folder of the images."""
     scores = {"logits": np.eye(4), "path": [f"{number}.jpg" for number in range(4)]}
     planned = plan_labels(scores_of(scores | {"images_in": str(tmp_path)}, "mine.npz"), tmp_path / "plan", n=4)
-    assert sorted(planned.found.page_images.widths) == sorted([SIDE, 40, 200, 200])
-    assert not plan_labels(scores_of(scores, "mine.npz"), tmp_path / "bare", n=4).found.page_images.addresses
+    assert sorted(width for _, width in planned.found.page_images) == sorted([SIDE, 40, 200, 200])
+    assert plan_labels(scores_of(scores, "mine.npz"), tmp_path / "bare", n=4).found.page_images[0] == ("", 0)
     with pytest.raises(OpenworldError, match="images_in of mine.npz is 3, expected a folder"):
         plan_labels(scores_of(scores | {"images_in": 3}, "mine.npz"), tmp_path / "odd", n=4)
 

@@ -102,12 +102,8 @@ def test_a_plan_has_the_cells_of_its_division_and_the_draws_of_its_seed(wanted, 
 
 
 def test_wrong_wishes_are_refused(wanted, divided, clip):
-    for changed, words in (
-        ({"k": 51}, "neighbour 51 needs 51 or more"),
-        ({"labels": ("cat",), "styles": wanted.styles[:1]}, "cannot be divided into semantic levels"),
-    ):
-        with pytest.raises(OpenworldError, match=words):
-            divided(**changed)
+    with pytest.raises(OpenworldError, match="neighbour 51 needs 51 or more"):
+        divided(k=51)
     with pytest.raises(OpenworldError, match="reads at most 32; .* or --styles of fewer words"):
         require_readable(replace(wanted, styles=prompt_styles()), clip)
     require_readable(wanted, clip)

@@ -8,7 +8,6 @@ lie within the page or, where they are many, beside it.
 import io
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 
@@ -19,7 +18,6 @@ from openworld import __version__
 from openworld.core.csv_files import as_cell
 from openworld.core.errors import OpenworldError
 from openworld.core.progress import Progress
-from openworld.core.representation import short_repr
 from openworld.datasets.formats.decoding import decode
 from openworld.own_data.label.question import Names
 from openworld.report.data_files import data_address
@@ -32,36 +30,24 @@ SIDE, QUALITY = 640, 85  # the longest side in pixels, and what JPEG calls quali
 PAGE_BYTES = 40_000_000  # of images within the page; beyond, browsers are slow to open it
 
 
-@dataclass(frozen=True)
-class PageImages:
-    """Images as the page shows them; none where the stream names none."""
-
-    addresses: tuple[str, ...] = ()  # of each image, its data or its path beside the page
-    widths: tuple[int, ...] = ()  # in pixels
-    files: dict[str, bytes] | None = None  # {relative path: content} of those beside the page
-
-    __repr__ = short_repr
-
-    @property
-    def beside(self) -> bool:
-        return bool(self.files)
+PageImages = Sequence[tuple[str, int]]
+"""Of each image its data or its path beside the page, and its width in pixels; "" and 0 where none is shown."""
 
 
 def read_images(
     paths: Sequence[str], folders: Sequence[Path], progress: Progress, folder: str = "images"
-) -> PageImages:
-    """Read images, relative ones below the first of `folders` that has them; beside the page where they are many."""
-    contents, widths = [], []
+) -> tuple[PageImages, dict[str, bytes]]:
+    """Read images, relative ones below the first of `folders` that has them; and files beside the page, of many."""
+    read = []
     for place, path in enumerate(paths):
         progress("reading images", place, len(paths))
-        content, width = _jpeg(_found(path, folders))
-        contents.append(content)
-        widths.append(width)
-    if sum(map(len, contents)) * 4 / 3 <= PAGE_BYTES:
-        return PageImages(tuple(data_address("image/jpeg", content) for content in contents), tuple(widths))
-    digits = len(str(len(contents)))
-    names = [f"{folder}/{place:0{digits}}.jpg" for place in range(1, len(contents) + 1)]
-    return PageImages(tuple(names), tuple(widths), dict(zip(names, contents, strict=True)))
+        read.append(_jpeg(_found(path, folders)))
+    if sum(len(content) for content, _ in read) * 4 / 3 <= PAGE_BYTES:
+        return [(data_address("image/jpeg", content), width) for content, width in read], {}
+    digits = len(str(len(read)))
+    names = [f"{folder}/{place:0{digits}}.jpg" for place in range(1, len(read) + 1)]
+    files = {name: content for name, (content, _) in zip(names, read, strict=True)}
+    return [(name, width) for name, (_, width) in zip(names, read, strict=True)], files
 
 
 def _found(path: str, folders: Sequence[Path]) -> Path:
@@ -99,14 +85,12 @@ def render_page(
     closed = not names[0].as_new
     listed = class_names if sum(map(len, class_names)) <= MOST_NAMES else ((), ())
     images = []
-    for place, (own, text, asked) in enumerate(zip(ids, shown, names, strict=True)):
+    for own, text, asked, (address, width) in zip(ids, shown, names, page_images, strict=True):
         options = []
         for option in asked.options():
             # with the names that an answer denies; which model gives a name is not told
             denied = [] if option.name else list(dict.fromkeys(dict(asked.sides)[option.side]))
             options.append(vars(option) | {"not": denied})
-        address = page_images.addresses[place] if page_images.addresses else ""
-        width = page_images.widths[place] if page_images.widths else 0
         images.append({"id": str(as_cell(own)), "name": text, "image": address, "width": width, "options": options})
     content = {
         "plan": mark,
@@ -123,7 +107,7 @@ def render_page(
         title=f"Label {counted(len(ids), 'image')}",
         footer=f"Made by openworld {__version__}. Nothing leaves this machine: this page loads nothing and sends "
         "nothing; answers stay in this browser until you download them.",
-        image_sources=Markup(FILES if page_images.beside else "data:"),
+        image_sources=Markup("data:" if all(address[:5] in ("", "data:") for address, _ in page_images) else FILES),
         plan=Markup(json.dumps(content, ensure_ascii=False).replace("<", "\\u003c")),
         style=Markup(style),
         script=Markup(script),

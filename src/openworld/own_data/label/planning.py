@@ -1,6 +1,6 @@
 """Plan which images to label: say how many are needed, draw them, and write plan, worksheet and page."""
 
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
@@ -54,6 +54,7 @@ class Planned:
     kept: KeptPlan
     folder: Path
     page_images: PageImages  # of the last batch
+    files: Mapping[str, bytes]  # {relative path: content} of images beside its page
     # by (quantity, AT_BEST or AT_WORST) labels for each of `HALF_WIDTHS`
     needed: dict[tuple[str, str], tuple[int, ...]]
     choice: DesignChoice
@@ -118,10 +119,11 @@ def make_plan(
     promised = promise(drawn, before)
     if (of, AT_BEST) not in needed:
         promised = replace(promised, at_best=None)
-    batch, shown = _batch(frame, drawn, place), PageImages()
+    batch = _batch(frame, drawn, place)
+    shown, files = [("", 0)] * len(batch), {}
     if frame.images is not None and not no_images:
         paths = [str(frame.images[row]) for row in drawn.chosen]
-        shown = read_images(paths, frame.folders, observer.progress, batch.file("images", place))
+        shown, files = read_images(paths, frame.folders, observer.progress, batch.file("images", place))
     if earlier is None:
         kept = KeptPlan(
             stream=frame.name,
@@ -138,7 +140,7 @@ def make_plan(
     else:
         kept = replace(earlier, batches=(*earlier.batches, batch), plans=(*earlier.plans, drawn))
     folder: Any = out or add
-    planned = Planned(kept, folder, shown, needed, choice, promised, tuple(_too_few(frame, drawn, of)))
+    planned = Planned(kept, folder, shown, files, needed, choice, promised, tuple(_too_few(frame, drawn, of)))
     with failing():
         _write(planned, frame)
     return planned
@@ -262,11 +264,10 @@ def _write(planned: Planned, frame: LabelFrame) -> None:
     batch, rows, folder = planned.batch, planned.plan.chosen, planned.folder
     images = [""] * len(batch) if frame.images is None else [str(frame.images[row]) for row in rows]
     shown = [image or f"id {own}" for image, own in zip(images, batch.ids, strict=True)]
-    page_images = planned.page_images
-    for name, content in (page_images.files or {}).items():
+    for name, content in planned.files.items():
         write_file(folder / name, content)
     known = (planned.kept.base_names, planned.kept.new_names)
-    page = render_page(batch.mark, str(folder), batch.ids, shown, batch.names, page_images, known)
+    page = render_page(batch.mark, str(folder), batch.ids, shown, batch.names, planned.page_images, known)
     write_file(planned.file(PAGE), page.encode())
     write_file(planned.file(WORKSHEET), worksheet_text(batch.mark, batch.ids, images, batch.names).encode())
     planned.kept.write(folder)

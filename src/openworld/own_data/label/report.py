@@ -125,8 +125,8 @@ def _plan_sentences(planned: Planned) -> Iterator[str]:
     if plan.left_out:
         yield f"{counted(plan.left_out, 'image')} of the stream had labels: the numbers are of the rest."
     question = "Is the name right?" if plan.closed else "Base or new class, and is the name right?"
-    where = " The images lie beside the page." if planned.page_images.beside else ""
-    how = "Open the page in a browser" if planned.page_images.addresses else "It shows no images: look at them by name"
+    where = " The images lie beside the page." if planned.files else ""
+    how = "Open the page in a browser" if planned.page_images[0][0] else "It shows no images: look at them by name"
     yield (
         f"{how}, and answer with the keys: {question}{where} Or fill in answer, or label, in {planned.file(WORKSHEET)}."
     )
