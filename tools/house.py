@@ -21,7 +21,7 @@ LINES = {
     "datasets": 5_855,
     "ood": 5_574,
     "report": 5_550,
-    "own_data": 4_305,
+    "own_data": 4_275,
     "metrics": 4_090,
     "learners": 4_311,
     "backbones": 3_990,
@@ -43,7 +43,7 @@ LINES = {
 """Room -> the most lines of Python that it may have."""
 MOST = {
     "files": 612,
-    "classes": 704,
+    "classes": 702,
     "small files of one user": 6,
     "short functions called once": 151,
     "participles as names": 585,

@@ -12,12 +12,12 @@ from kept_files import KEPT, edits, texts
 from openworld import OpenworldError
 
 SEALED = {"of_thresholds", "of_watch", "of_state", "of_plan", "of_run", "of_record"}
-MOST = 40  # edits of a file in the suite, drawn anew with each change of its content
+MOST = 24  # edits of a file in the suite, drawn anew with each change of its content
 
 
 @pytest.fixture(scope="module", params=KEPT, ids=lambda make: make.__name__)
-def kept(request, tmp_path_factory):
-    found = request.param(tmp_path_factory.mktemp("kept"))
+def kept(request, kept_of):
+    found = kept_of(request.param)
     good = found.path.read_bytes()
     yield found, request.param.__name__
     found.path.write_bytes(good)

@@ -80,10 +80,8 @@ def watched(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("make", KEPT, ids=lambda make: make.__name__)
-def test_no_text_of_a_kept_file_is_imported_or_fetched(make, watched):
-    home, done = watched
-    (home / "kept").mkdir()
-    kept = make(home / "kept")
+def test_no_text_of_a_kept_file_is_imported_or_fetched(make, kept_of, watched):
+    (_, done), kept = watched, kept_of(make)
     good, content = kept.path.read_bytes(), kept.content()
     texts = [path for path in places(content) if isinstance(value_at(content, path), str)]
     for path, name in zip(texts[:60], itertools.cycle((CODE, HUB))):
