@@ -82,6 +82,18 @@ def test_a_curve_that_surely_falls_varies_by_its_fall():
     assert (found.low, found.high) == (pytest.approx(fall - half), pytest.approx(fall + half))
 
 
+def test_the_variance_of_the_slope_errs_as_its_differences_say(errors):
+    def value(accuracy):
+        return robustness(LEVELS, accuracy).slope_variance
+
+    accuracy, slopes = errors.accuracy[0], np.zeros((2, 6))
+    for place, step in enumerate(1e-6 * np.eye(6)):
+        slopes[0, place] = (value(accuracy + step) - value(accuracy - step)) / 2e-6
+    spread, found = errors.spread(slopes), curve_intervals(errors, LEVELS, 0)["slope_variance"]
+    half = stats.t.ppf(0.975, spread.degrees_of_freedom) * spread.standard_error
+    assert found.high == pytest.approx(value(accuracy) + half, rel=1e-5)
+
+
 def test_a_flat_curve_may_not_vary_at_all(errors):
     flat = errors_of(*world(np.random.default_rng(4), (0.8, 0.8), (0.0, 0.0)))
     found = curve_intervals(flat, LEVELS, 0, 1)

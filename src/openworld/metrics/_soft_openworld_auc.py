@@ -190,8 +190,11 @@ class SoftOpenworldAUC:
         if value is None:
             raise OpenworldError(f"{of} has no influences: {self.reason or 'the images have no name among all names'}.")
         outcomes_seen = self.outcomes if others is None else others
-        images = None if images is None else _places(images, outcomes_seen, len(self.outcomes))
         size = len(self.outcomes)
+        if images is not None:
+            images = as_labels(images, "images", np.size(outcomes_seen.base))
+            if images.max(initial=0) >= size:
+                raise OpenworldError(f"images holds {images.max()}, expected indices below {size}.")
         base, new = self.n_base / size, self.n_new / size
         if of in ("openworld_auc", "auroc"):
             above, below = self._others(of)
@@ -258,13 +261,6 @@ def of_outcomes(ranking: Ranking, given: Outcomes) -> SoftOpenworldAUC:
         return SoftOpenworldAUC(None, f"there is no {empty[0]} sample", given, ranking)
     twice = float(given.base_right @ ranking.twice_below(given.new_right))
     return SoftOpenworldAUC(twice / (2 * totals[0] * totals[1]), None, given, ranking)
-
-
-def _places(images: ArrayLike, given: Outcomes, size: int) -> np.ndarray:
-    images = as_labels(images, "images", np.size(given.base))
-    if images.max(initial=0) >= size:
-        raise OpenworldError(f"images holds {images.max()}, expected indices below {size}.")
-    return images
 
 
 def _pair(given: Outcomes, of: str) -> tuple[np.ndarray, np.ndarray]:

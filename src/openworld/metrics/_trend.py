@@ -134,22 +134,15 @@ def shift_weights(present: ArrayLike, *, common: bool = False) -> dict[str, tupl
     if present.ndim != 2:
         raise OpenworldError(f"present has shape {present.shape}, expected two: covariate x semantic levels.")
     upright, across = _axes(present, common)
-    curves = {"semantic": _level_weights(upright).transpose(0, 2, 1), "covariate": _level_weights(across)}
-    return {axis: (curve, _slope_weights(curve)) for axis, curve in curves.items()}
-
-
-def _level_weights(present: np.ndarray) -> np.ndarray:
-    """Return what cells weigh in the mean of each level, float64[L, L, K] of bool[L, K]."""
-    shares = present / np.maximum(present.sum(axis=1, keepdims=True), 1)
-    return np.eye(len(present))[:, :, None] * shares
-
-
-def _slope_weights(curve: np.ndarray) -> np.ndarray | None:
-    levels = np.flatnonzero(curve.any(axis=(1, 2)))
-    if levels.size < 2:
-        return None
-    x = levels - levels.mean()
-    return np.tensordot(x / (x @ x), curve[levels], 1)
+    weights = {}
+    for axis, cells in (("semantic", upright), ("covariate", across)):
+        shares = cells / np.maximum(cells.sum(axis=1, keepdims=True), 1)  # of the mean of each level
+        curve = np.eye(len(cells))[:, :, None] * shares
+        curve = curve.transpose(0, 2, 1) if axis == "semantic" else curve
+        levels = np.flatnonzero(curve.any(axis=(1, 2)))
+        x = levels - levels.mean() if levels.size > 1 else levels
+        weights[axis] = curve, np.tensordot(x / (x @ x), curve[levels], 1) if levels.size > 1 else None
+    return weights
 
 
 def _axes(present: np.ndarray, common: bool) -> tuple[np.ndarray, np.ndarray]:

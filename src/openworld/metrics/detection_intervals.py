@@ -97,15 +97,12 @@ def resampled(
     rows = max(1, CHUNK // max(1, len(scores)))
     parts = []
     for start in range(0, len(in_counts), rows):
-        counts = [counts[start : start + rows] for counts in (in_counts, out_counts)]
-        parts.append(list(_values(*_kept(*counts, order, ends), recall)))
+        first, second = (counts[start : start + rows] for counts in (in_counts, out_counts))
+        sides = (first, np.zeros_like(second)), (np.zeros_like(first), second)
+        # how many of each side score at or above each distinct score: float64[R, K]
+        kept = [np.cumsum(np.concatenate(side, axis=1)[:, order], axis=1, dtype=np.float64)[:, ends] for side in sides]
+        parts.append(list(_values(*kept, recall)))
     return {name: np.concatenate(values) for name, values in zip(METRICS, zip(*parts, strict=True), strict=True)}
-
-
-def _kept(in_counts: np.ndarray, out_counts: np.ndarray, order: np.ndarray, ends: np.ndarray) -> Iterator[np.ndarray]:
-    """Yield how many of each side score at or above each distinct score: float64[R, K]."""
-    for first, second in ((in_counts, np.zeros_like(out_counts)), (np.zeros_like(in_counts), out_counts)):
-        yield np.cumsum(np.concatenate([first, second], axis=1)[:, order], axis=1, dtype=np.float64)[:, ends]
 
 
 def _values(into: np.ndarray, out: np.ndarray, recall: float) -> Iterator[np.ndarray]:
