@@ -68,10 +68,6 @@ def over_sets(results, base_groups, new_groups, of):
     return metrics.mean_over_sets(results, [(base_groups, new_groups)] * 2, of)
 
 
-def by_cell(in_groups, out_groups, **given):
-    return metrics.detection_by_cell(groups=(in_groups, out_groups), **given)
-
-
 def ranked(in_scores, out_scores, in_groups, out_groups):
     return metrics.rank_sides(in_scores, out_scores, groups=(in_groups, out_groups)).sums(CELLS, np.ones((1, 2)))
 
@@ -126,10 +122,7 @@ CALLS = {
         metrics.curve_intervals,
         {"errors": ERRORS, "levels": np.array([0, 1.0]), "method": 0, "zero_shot": 1, "level": 0.95},
     ),
-    "detection_by_cell": Call(
-        by_cell,
-        SCORES | {"cells": CELLS, "count": 2, "least": 1, "in_groups": GROUPS, "out_groups": NEW_GROUPS},
-    ),
+    "detection_by_cell": Call(metrics.detection_by_cell, SCORES | {"cells": CELLS, "count": 2, "least": 1}),
     "detection_metrics": Call(metrics.detection_metrics, SCORES | {"recall": 0.95}),
     "aurc": Call(metrics.aurc, {"scores": np.arange(8) / 8, "correct": RIGHT}),
     "expected_calibration_error": Call(

@@ -5,7 +5,7 @@ import pytest
 
 from openworld.metrics import auroc, paired_test, rank_sides, shift_trend, shift_weights
 from openworld.metrics.by_cell import NOWHERE
-from openworld.metrics.estimate import share_interval
+from openworld.metrics.estimate import share_interval, unseen
 
 pytestmark = pytest.mark.base
 
@@ -101,6 +101,16 @@ def test_a_mean_of_cells_told_apart_without_a_mistake_has_the_interval_of_all_th
     sums = rank_sides(inside, outside).sums(np.repeat([0, 1], 20), [[0.5, 0.5]])
     found = share_interval(float(sums.values[0, 0]), sums.spread(0, [1.0]))
     assert found == pytest.approx(auroc(inside[0], outside[0]).interval())
+
+
+@pytest.mark.parametrize("each", [1, 2])
+def test_a_cell_with_hardly_a_mistake_has_the_interval_of_auroc(each):
+    inside, outside = np.append(np.arange(29.0) + 39, 30), np.arange(40.0)  # one in distribution loses to ten
+    groups = np.arange(30) // each, 100 + np.arange(40) // each
+    sums = rank_sides(inside[None], outside[None], groups=groups if each > 1 else None).sums(np.zeros(40, int), [[1.0]])
+    found = share_interval(float(sums.values[0, 0]), sums.spread(0, [1.0]))
+    expected = auroc(inside, outside, in_groups=groups[0], out_groups=groups[1])
+    assert found == pytest.approx(expected.interval()) and found[0] == pytest.approx(1 - unseen((30 / each, 40 / each)))
 
 
 def test_what_has_no_error_says_why():

@@ -1,36 +1,21 @@
 """Detection metrics of one in-distribution sample against many out-of-distribution ones, such as cells of a shift grid.
 
 In-distribution scores are sorted once, those of each cell once, and a merge of two sorted runs gives everything else:
-no threshold is dropped, ties count one half. The standard error is that of DeLong et al. (1988), from the same counts.
-IS-OOD (Long et al., 2024) judges every cell against the same 45,000 images of ImageNet.
+no threshold is dropped, ties count one half. How AUROCs of cells err, `rank_sides` says. IS-OOD (Long et al., 2024)
+judges every cell against the same 45,000 images of ImageNet.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from math import sqrt
 from typing import Annotated
 
 import numpy as np
 
-from openworld.core.arrays import (
-    MANY,
-    ArrayLike,
-    as_array,
-    as_groups,
-    as_scores,
-    require_length,
-)
+from openworld.core.arrays import MANY, ArrayLike, as_array, as_scores, require_length
 from openworld.core.errors import OpenworldError
 from openworld.core.types import Positive, Range, checked
-from openworld.metrics._auroc import auroc
 from openworld.metrics._sweep import Sweep
-from openworld.metrics.detection import (
-    false_positives,
-    inwards,
-    outwards,
-    trapezoid,
-)
-from openworld.metrics.estimate import NO_VARIANCE, ROUNDING, Spread, share_interval
+from openworld.metrics.detection import false_positives, inwards, outwards, trapezoid
 
 NOWHERE = -1
 RECALL, PREVALENCE = 0.95, 0.5
@@ -42,14 +27,12 @@ HALVES = ("semantic", "covariate")
 class CellDetection:
     """Detection metrics of one cell, fractions in [0, 1].
 
-    n: out-of-distribution images in it. interval: 95 %, of the AUROC; None where it has no standard error. The two
-    false-positive rates and AUPRs are those of `detection_metrics`; `aupr_in_fixed` is `aupr_in` at a prevalence of one
-    half in all cells, so that their sizes do not count.
+    n: out-of-distribution images in it. The two false-positive rates and AUPRs are those of `detection_metrics`;
+    `aupr_in_fixed` is `aupr_in` at a prevalence of one half in all cells, so that their sizes do not count.
     """
 
     n: int
     auroc: float
-    interval: tuple[float, float] | None
     fpr_in_positive: float
     fpr_out_positive: float
     aupr_in: float
@@ -64,7 +47,6 @@ def detection_by_cell(
     cells: ArrayLike,
     count: Annotated[int, Range(1, MANY)],
     *,
-    groups: tuple | None = None,
     least: Positive = 1,
 ) -> tuple[CellDetection | None, ...]:
     """All detection metrics of every cell against the same in-distribution images.
@@ -74,14 +56,12 @@ def detection_by_cell(
         out_scores: float[n_out].
         cells: int[n_out], cell of each in [0, count), or `NOWHERE` (-1) for images that stand in none.
         count: number of cells, at least 1.
-        groups: (int[n_in], int[n_out]), images of either side that are not independent, numbered from one name space;
-            None where all are independent. Intervals take longer with groups.
         least: cells with fewer images are N/A; at least 1.
     Returns:
         CellDetection for each cell, None for one with too few images.
     Raises:
         OpenworldError: NaN or infinite scores, no in-distribution score, cells outside the range, other lengths.
-    Source: IS-OOD (Long et al., 2024; qqwsad5/IS-OOD @ e771abb); intervals and fixed prevalence are not its.
+    Source: IS-OOD (Long et al., 2024; qqwsad5/IS-OOD @ e771abb); the fixed prevalence is not its.
 
     >>> near, far, empty = detection_by_cell([3, 2, 1], [2, 0, 0], [0, 0, 1], 3)
     >>> near.n, near.auroc, far.auroc, empty
@@ -93,14 +73,17 @@ def detection_by_cell(
     ranked = np.sort(inside)
 
     def detection_in(members: np.ndarray) -> CellDetection:
-        scores = outside[members]
-        sweep = Sweep.merged(ranked, np.sort(scores))
-        if groups is None:
-            return _detection(sweep, _spread(sweep))
-        area = auroc(
-            inside, scores, in_groups=groups[0], out_groups=as_groups(groups[1], "out_groups", outside.size)[members]
+        sweep = Sweep.merged(ranked, np.sort(outside[members]))
+        into, out = inwards(sweep), outwards(sweep)
+        return CellDetection(
+            sweep.n_out,
+            sweep.double_wins() / (2 * sweep.n_in * sweep.n_out),
+            false_positives(*into, RECALL),
+            false_positives(*out, RECALL),
+            trapezoid(*into),
+            trapezoid(*out),
+            trapezoid(*into, PREVALENCE),
         )
-        return _detection(sweep, area.spread)
 
     split = split_cells(cells, outside.size, count)
     return tuple(detection_in(members) if members.size >= least else None for members in split)
@@ -120,39 +103,3 @@ def split_cells(cells: ArrayLike, size: int, count: int) -> Iterator[np.ndarray]
     order = np.argsort(cells, kind="stable")
     ends = np.searchsorted(cells[order], np.arange(count + 1))
     return (order[start:end] for start, end in zip(ends[:-1], ends[1:], strict=True))
-
-
-def _area(sweep: Sweep) -> float:
-    return sweep.double_wins() / (2 * sweep.n_in * sweep.n_out)
-
-
-def _detection(sweep: Sweep, error: Spread) -> CellDetection:
-    area, into, out = _area(sweep), inwards(sweep), outwards(sweep)
-    return CellDetection(
-        sweep.n_out,
-        area,
-        share_interval(area, error),
-        false_positives(*into, RECALL),
-        false_positives(*out, RECALL),
-        trapezoid(*into),
-        trapezoid(*out),
-        trapezoid(*into, PREVALENCE),
-    )
-
-
-def _spread(sweep: Sweep) -> Spread:
-    """Return DeLong's error: the variances of each side's win shares, samples at one threshold taken together."""
-    area, sizes = _area(sweep), (sweep.n_in, sweep.n_out)
-    if min(sizes) < 2:
-        return Spread(None, None, "there are fewer than 2 independent samples on a side")
-    in_here, out_here = np.diff(sweep.in_kept, prepend=0), np.diff(sweep.out_kept, prepend=0)
-    beats = (sizes[1] - sweep.out_kept + out_here / 2) / sizes[1] - area
-    beaten = (sweep.in_kept - in_here / 2) / sizes[0] - area
-    parts = [
-        float(here @ np.square(gap)) / ((size - 1) * size)
-        for here, gap, size in ((in_here, beats, sizes[0]), (out_here, beaten, sizes[1]))
-    ]
-    if sqrt(sum(parts)) <= ROUNDING:
-        return Spread(None, None, NO_VARIANCE, sizes)
-    degrees = sum(parts) ** 2 / sum(part**2 / (size - 1) for part, size in zip(parts, sizes, strict=True))
-    return Spread(sqrt(sum(parts)), min(degrees, sum(sizes) - 1), None, sizes)

@@ -153,17 +153,16 @@ def _measure_cells(
     cells[there] = grid.covariate * grid.shape[1] + grid.semantic
     curves = _curve_intervals(measured, grid, cells, where)
 
-    for (label, test), intervals in zip(pool.test.items(), curves, strict=True):
-        out_scores, size = pool.pool[label], grid.present.size
-        by_cell = detection_by_cell(test, out_scores, cells, size, groups=pool.groups, least=grid.least)
+    for (label, test), (of_cells, intervals) in zip(pool.test.items(), curves, strict=True):
+        by_cell = detection_by_cell(test, pool.pool[label], cells, grid.present.size, least=grid.least)
         for name, metric in metrics.items():
             table = np.full(grid.shape, np.nan)  # where a cell has too few images
-            for cell, detection in zip(np.ndindex(grid.shape), by_cell, strict=True):
+            for place, (cell, detection) in enumerate(zip(np.ndindex(grid.shape), by_cell, strict=True)):
                 if detection is None:
                     value = Value(None, reason=f"it has fewer than {grid.least} images")
                 else:
                     table[cell] = getattr(detection, name)
-                    ends = detection.interval if metric is AUROC else None
+                    ends = of_cells[place] if metric is AUROC else None
                     value = Value(getattr(detection, name), interval_of(ends, "images", int(grid.counts[cell])))
                 measured.rows.append(Result(label, metric, value, {**where, **dict(zip(KEYS, cell, strict=True))}))
 
@@ -224,8 +223,8 @@ def _measure_levels(
 
 def _curve_intervals(
     measured: Measurements, grid: ShiftGrid, cells: np.ndarray, where: Mapping[str, str]
-) -> list[dict[tuple, list[Ends]]]:
-    """Return per detector the intervals of its AUROC's curves by (cells, axis), and add the errors of slopes."""
+) -> list[tuple[dict[int, Ends], dict[tuple, list[Ends]]]]:
+    """Return per detector the intervals of AUROCs by cell, and of curves by (cells, axis); add the errors of slopes."""
     labels, ranked = tuple(measured.pool.test), measured.ranked
     weights = {
         (kind, axis): weight
@@ -239,13 +238,15 @@ def _curve_intervals(
             place = {**where, "cells": kind, "axis": axis}
             measured.add_errors(slope_of(AUROC), place, JointErrors.of_sum(sums, number, labels))
     curves = {place: curve.reshape(-1, grid.present.size) for place, (curve, _) in weights.items()}
-    starts = np.cumsum([0, *map(len, curves.values())]).tolist()
-    stacked, found = np.concatenate([*curves.values()]), []
+    there, found = np.flatnonzero(grid.present).tolist(), []
+    starts = np.cumsum([len(there), *map(len, curves.values())]).tolist()
+    stacked = np.concatenate([np.eye(grid.present.size)[there], *curves.values()])
     for number in range(len(labels)):  # one detector after the other, for there are many
         sums = ranked.of(number).sums(cells, stacked)
         spreads = [sums.spread(row, np.ones(1)) for row in range(len(stacked))]
         ends = [share_interval(float(value), each, LEVEL) for value, each in zip(sums.values[0], spreads, strict=True)]
-        found.append({place: ends[start:stop] for place, (start, stop) in zip(curves, pairwise(starts), strict=True)})
+        of_curves = {place: ends[start:stop] for place, (start, stop) in zip(curves, pairwise(starts), strict=True)}
+        found.append((dict(zip(there, ends[: len(there)], strict=True)), of_curves))
     return found
 
 
