@@ -32,7 +32,7 @@ LINES = {
     "core": 2_160,
     "tables": 2_021,
     "labels": 1_975,
-    "results": 1_755,
+    "results": 1_725,
     "testing": 1_720,
     "classifiers": 1_700,
     "features": 1_381,
@@ -43,7 +43,7 @@ LINES = {
 """Room -> the most lines of Python that it may have."""
 MOST = {
     "files": 612,
-    "classes": 702,
+    "classes": 700,
     "small files of one user": 6,
     "short functions called once": 148,
     "participles as names": 585,

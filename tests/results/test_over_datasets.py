@@ -1,6 +1,5 @@
 """Ranks over data sets: the larger number comes first, unless less is better."""
 
-import numpy as np
 import pytest
 
 from openworld.results import METRICS, Metric, Result, Value
@@ -16,7 +15,6 @@ def test_ranks_follow_the_direction_of_the_metric(metric, sign):
     values = {"CoOp": (0.9, 0.8, 0.7), "GMoP": (0.5, 0.6, 0.4)}
     rows = {name: [Result(name, metric, Value(value)) for value in three] for name, three in values.items()}
     means = DatasetMeans(metric, ("dtd", "sun", "pets"), rows, {})
-    np.testing.assert_allclose(means.ranked.scores, sign * np.array(list(values.values())))
     ranks = {row.entity: row.value.value for row in means.rows() if row.metric == MEAN_RANK}
     assert ranks == ({"CoOp": 1.0, "GMoP": 2.0} if sign > 0 else {"CoOp": 2.0, "GMoP": 1.0})
 

@@ -6,7 +6,6 @@ from hypothesis import strategies as st
 
 from openworld import OpenworldError
 from openworld.results import METRICS, UNITS, Interval, Metric, Value, interval_of
-from openworld.results.settings_search import Trial
 from openworld.results.value import value_or
 
 pytestmark = pytest.mark.base
@@ -54,8 +53,8 @@ def test_intervals_are_found_by_what_was_drawn():
 
 def test_no_ends_make_no_interval_and_no_number_says_why():
     assert {interval_of(ends, "images") for ends in (None, (None, None), (None, 0.5))} == {()}
-    assert value_or(None, "too few") == Trial({}, None, reason="too few").value == Value(None, reason="too few")
-    assert Trial({"k": 1}, 0.5, 0.4, 0.6).value == value_or(0.5, "", interval_of((0.4, 0.6), "images"))
+    assert value_or(None, "too few") == Value(None, reason="too few")
+    assert value_or(0.5, "", interval_of((0.4, 0.6), "images")).over("images").high == 0.6
 
 
 def test_every_metric_says_its_key_and_is_bounded_by_its_card():

@@ -7,17 +7,18 @@ differ over data sets, and Nemenyi's critical difference which of them do.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
 
 import numpy as np
 
+from openworld.core.arrays import ArrayLike
 from openworld.core.representation import short_repr
 from openworld.metrics import friedman_test, nemenyi, seeds_test
 from openworld.results.comparison import Comparison, comparison_of, correct_for_many
 from openworld.results.join import mean, student
-from openworld.results.results import Result
+from openworld.results.results import Place, Result
 from openworld.results.value import Metric, Value
 
 MEAN_RANK = Metric("mean_rank", "mean rank", "fraction", 2, -1, (1.0, None))
@@ -29,40 +30,29 @@ NOT_EVERYWHERE = "it has no value on every data set"
 _SAME = 12  # decimals: numbers that differ in their last bits only have the same rank
 
 
-@dataclass(frozen=True)
-class RankedMethods:
-    """Methods ranked on every data set."""
+def ranks(
+    names: Sequence[str], scores: ArrayLike, where: Mapping[str, Place], rank: Metric = MEAN_RANK
+) -> tuple[list[Result], list[Comparison]]:
+    """Return the rows of methods ranked on every data set, and Nemenyi's tests of all pairs of data sets enough.
 
-    names: tuple[str, ...]
-    scores: np.ndarray
-    rank: Metric = MEAN_RANK
-    where: Mapping[str, str | int | float] = field(default_factory=dict)
-
-    __repr__ = short_repr
-
-    def rows(self) -> Iterator[Result]:
-        """Yield the p-value of Friedman's test, Nemenyi's distance, and every mean rank."""
-        test, distance = friedman_test(self._rounded), self._nemenyi
-        yield Result("", FRIEDMAN_P, Value(test.p_value, reason=test.reason or ""), self.where)
-        yield Result("", CRITICAL_DIFFERENCE, Value(distance.value, reason=distance.reason or ""), self.where)
-        for name, rank in zip(self.names, distance.mean_ranks, strict=True):
-            yield Result(name, self.rank, Value(rank), self.where)
-
-    def tests(self) -> Iterator[Comparison]:
-        """Yield Nemenyi's tests of all pairs, where there are data sets enough."""
-        values = self._nemenyi
-        for first, second in combinations(range(len(self.names)), 2) if values.p_values else ():
-            difference = values.mean_ranks[first] - values.mean_ranks[second]
-            pair, p = (self.names[first], self.names[second]), values.p_values[first][second]
-            yield Comparison(*pair, self.rank, difference, p, where=self.where)
-
-    @cached_property
-    def _nemenyi(self):
-        return nemenyi(self._rounded)
-
-    @property
-    def _rounded(self) -> np.ndarray:
-        return np.asarray(self.scores, dtype=float).round(_SAME)
+    Args:
+        names: of the methods.
+        scores: float[methods, data sets], the larger the better.
+        where: the place of Friedman's p-value, Nemenyi's distance, and every mean rank.
+        rank: what mean ranks are called.
+    """
+    scores = np.asarray(scores, dtype=float).round(_SAME)
+    test, distance = friedman_test(scores), nemenyi(scores)
+    rows = [
+        Result("", FRIEDMAN_P, Value(test.p_value, reason=test.reason or ""), where),
+        Result("", CRITICAL_DIFFERENCE, Value(distance.value, reason=distance.reason or ""), where),
+    ]
+    rows += [Result(name, rank, Value(mean), where) for name, mean in zip(names, distance.mean_ranks, strict=True)]
+    p_values, tests = distance.p_values or (), []
+    for first, second in combinations(range(len(p_values)), 2):
+        difference, p = distance.mean_ranks[first] - distance.mean_ranks[second], p_values[first][second]
+        tests.append(Comparison(names[first], names[second], rank, difference, p, where=where))
+    return rows, tests
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,23 +84,24 @@ class DatasetMeans:
         )
 
     @cached_property
-    def ranked(self) -> RankedMethods:
-        """The methods that have a value everywhere, by their ranks."""
+    def _ranks(self) -> tuple[list[Result], list[Comparison]]:
+        """Of the methods that have a value everywhere."""
+        if not self.complete:
+            return [], []
         sign = self.metric.better or 1
-        scores = sign * np.array([self._values(name) for name in self.complete]).reshape(len(self.complete), -1)
-        return RankedMethods(self.complete, scores, where=self.where)
+        scores = [self._values(name) for name in self.complete]
+        return ranks(self.complete, sign * np.array(scores).reshape(len(scores), -1), self.where)
 
     def rows(self) -> Iterator[Result]:
         """Yield every mean, and the ranks."""
         yield from map(self.mean, self.numbers)
-        if self.complete:
-            yield from self.ranked.rows()
+        yield from self._ranks[0]
 
     @cached_property
     def tests(self) -> tuple[Comparison, ...]:
         """All pairs: over data sets, paired by data set; over seeds, on these data sets; then by ranks."""
         # Each of the three families is corrected by itself; the place of those over seeds says so.
-        return (*self._pairs(DATA_SETS), *self._pairs(SEEDS), *(self.ranked.tests() if self.complete else ()))
+        return (*self._pairs(DATA_SETS), *self._pairs(SEEDS), *self._ranks[1])
 
     def _pairs(self, over: str) -> tuple[Comparison, ...]:
         where, tests = {**self.where, "over": SEEDS} if over == SEEDS else self.where, []

@@ -98,8 +98,8 @@ def test_the_choice_and_its_scores_are_those_of_every_setting_by_itself(seen):
             known_scores, *others = (alone.score(images).double().numpy() for images in (known, *strange))
             areas.append(np.mean([by_pairs(known_scores, other) for other in others]))
         search, best = searches[name], type(detector)(**tries[np.argmax(areas)])
-        assert [trial.settings for trial in search.trials] == tries
-        assert [trial.auroc for trial in search.trials] == pytest.approx(areas, abs=1e-9)
+        assert [settings for settings, _ in search.trials] == tries
+        assert [area.value for _, area in search.trials] == pytest.approx(areas, abs=1e-9)
         assert chosen[name].detector == best
         assert torch.equal(chosen[name].score(known), best.fit(train).score(known))
 
@@ -120,8 +120,8 @@ def test_a_setting_that_cannot_learn_is_recorded_with_its_reason_and_never_chose
     fitted, refused = gather(tried.detectors, [train]).fit_able()
     scores = [{label: own.numpy() for label, own in score_together(fitted, part).items()} for part in (known, strange)]
     (search,) = tried.choose(scores[0], scores[1:], refused=refused)
-    assert search.detector == "ViM" and search.best.settings == {"dimensions": 3}
-    assert search.trials[1].auroc is None and "100 dimensions" in search.trials[1].reason
+    assert search.detector == "ViM" and search.trials[search.chosen][0] == {"dimensions": 3}
+    assert search.trials[1][1].value is None and "100 dimensions" in search.trials[1][1].reason
     assert list(tried.unable(refused)) == ["KNN"] and "91 neighbour" in tried.unable(refused)["KNN"]
     tried.require_images(91)
     with pytest.raises(OpenworldError, match="91 neighbour"):
@@ -140,11 +140,12 @@ def test_intervals_are_over_groups_of_images_where_these_are_not_independent(see
     tried = candidates({"KNN": KNN()}, {"KNN": {"k": (1, 5)}})
     dice = np.random.default_rng(0)
     known, strange = ({name: dice.normal(shift, 1, 40) for name in tried.detectors} for shift in (1, 0))
-    alone = tried.choose(known, [strange])[0].best
-    pairs = tried.choose(
+    (alone,) = tried.choose(known, [strange])
+    (pairs,) = tried.choose(
         {name: np.repeat(own, 4) for name, own in known.items()},
         [{name: np.repeat(own, 4) for name, own in strange.items()}],
         groups=(np.repeat(np.arange(40), 4), [np.repeat(np.arange(40, 80), 4)]),
-    )[0].best
-    assert pairs.auroc == pytest.approx(alone.auroc)
-    assert pairs.high - pairs.low == pytest.approx(alone.high - alone.low, rel=0.05)
+    )
+    one, other = (search.trials[search.chosen][1] for search in (alone, pairs))
+    assert other.value == pytest.approx(one.value)
+    assert other.over("images").width == pytest.approx(one.over("images").width, rel=0.05)

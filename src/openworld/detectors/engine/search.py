@@ -18,7 +18,8 @@ from openworld.core.types import checked
 from openworld.detectors.engine.fitted import FittedDetector, OODDetector
 from openworld.detectors.engine.planning import require_images
 from openworld.metrics import auroc, mean_over_sets
-from openworld.results.settings_search import SettingsSearch, Trial
+from openworld.results.settings_search import SettingsSearch, in_words
+from openworld.results.value import Value, interval_of, value_or
 
 Grid = Mapping[str, Sequence]
 """{setting: values}; of settings that go together {"low, high": pairs}."""
@@ -104,8 +105,8 @@ class DetectorCandidates:
             for place, (name, (settings, detector)) in enumerate(self.trials[label].items()):
                 unsaid = {setting: defaults[setting] for setting in settings if setting in defaults}
                 usual = place if detector == replace(tried, **unsaid) else usual
-                trials.append(_trial(settings, name, known, strange, refused, groups))
-            worth = [-1.0 if trial.auroc is None else trial.auroc for trial in trials]
+                trials.append((settings, _worth(name, known, strange, refused, groups)))
+            worth = [-1.0 if area.value is None else area.value for _, area in trials]
             found.append(SettingsSearch(label, tuple(trials), int(np.argmax(worth)), usual))
         return tuple(found)
 
@@ -137,8 +138,8 @@ def candidates(detectors: Mapping[str, OODDetector], grids: Mapping[str, Grid] |
     >>> list(tried.detectors)
     ['MSP', 'KNN: k 1', 'KNN: k 5']
     >>> scores = {"MSP": [2.0], "KNN: k 1": [0.0], "KNN: k 5": [2.0]}
-    >>> tried.choose(scores, [{"MSP": [0.0], "KNN: k 1": [1.0], "KNN: k 5": [1.0]}])[0].best.settings
-    {'k': 5}
+    >>> tried.choose(scores, [{"MSP": [0.0], "KNN: k 1": [1.0], "KNN: k 5": [1.0]}])[0].chosen
+    1
     """
     if grids is None:
         grids = {label: published_grid(detector) for label, detector in detectors.items()}
@@ -154,7 +155,7 @@ def candidates(detectors: Mapping[str, OODDetector], grids: Mapping[str, Grid] |
             except TypeError as error:
                 name = detectors[label].name
                 raise OpenworldError(f"{name} has no such setting ({error}); see openworld list detectors.") from error
-            trials[label] = {f"{label}: {Trial(each, None).words}": (each, detector) for each, detector in own}
+            trials[label] = {f"{label}: {in_words(each)}": (each, detector) for each, detector in own}
     return DetectorCandidates(dict(detectors), trials)
 
 
@@ -181,16 +182,13 @@ def settings_of(grid: Grid) -> list[dict[str, Any]]:
     return combined
 
 
-def _trial(settings: dict[str, Any], name: str, known, strange, refused, groups) -> Trial:
+def _worth(name: str, known, strange, refused, groups) -> Value:
     if name in refused:
-        return Trial(settings, None, reason=refused[name])
+        return Value(None, reason=refused[name])
     inside, outside = groups
     each = [
         auroc(known[name], other[name], in_groups=inside, out_groups=own)
         for other, own in zip(strange, outside, strict=True)
     ]
     mean = mean_over_sets(each, [(inside, own) for own in outside])
-    if mean.value is None:
-        return Trial(settings, None, reason=mean.reason or "")
-    low, high = mean.interval() or (None, None)
-    return Trial(settings, mean.value, low, high)
+    return value_or(mean.value, mean.reason or "", interval_of(mean.interval(), "images"))

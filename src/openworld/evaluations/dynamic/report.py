@@ -25,7 +25,7 @@ from openworld.report.sentences import counted
 from openworld.results import METRICS, Result, Results, RunFolder
 from openworld.results.comparison import Comparison, comparison_of, correct_for_many
 from openworld.results.join import mean, mean_of, student
-from openworld.results.over_datasets import RankedMethods
+from openworld.results.over_datasets import ranks
 from openworld.results.value import Interval, Metric, Value, interval_of
 
 LINEAR = ("initial_accuracy", "auc", "delta_auc", "delta_pn")  # the mean over runs is that of the mean curve
@@ -103,9 +103,9 @@ def read_results(run: RunFolder) -> Results:
     scenarios = [Average(tuple(each for each in curves if each.where["scenario"] == name)) for name in names]
     averages = [*(each for each in scenarios if len(each.curves) > 1), *(Average((each,)) for each in curves)]
     rows = [row for average in averages for row in average.rows()]
-    rows += [row for average in scenarios for row in average.ranked.rows()]
+    rows += [row for average in scenarios for row in average.area_ranks[0]]
     tests = [test for average in averages for test in average.tests()]
-    tests += [test for average in scenarios for test in average.ranked.tests()]
+    tests += [test for average in scenarios for test in average.area_ranks[1]]
     return Results("dynamic", (*rows, *_over_all(curves)), tuple(tests))
 
 
@@ -153,10 +153,10 @@ class Average:
         return image_errors(self.curves)
 
     @cached_property
-    def ranked(self) -> RankedMethods:
+    def area_ranks(self) -> tuple[list[Result], list[Comparison]]:
         """Friedman's test and Nemenyi's distance, one block per run: levels are nested views of the same images."""
         areas = [[run.curves[name].auc for run in self.curves] for name in self.learners]
-        return RankedMethods(self.learners, np.array(areas), AREA_RANK, {"scenario": self.curves[0].where["scenario"]})
+        return ranks(self.learners, areas, {"scenario": self.curves[0].where["scenario"]}, AREA_RANK)
 
     def rows(self) -> Iterator[Result]:
         """Yield the numbers of the curves, ranks over all levels of all runs, and accuracies by level."""
@@ -164,9 +164,9 @@ class Average:
         for rows in zip(*(run.numbers for run in self.curves), strict=True):
             over = over_images[rows[0].entity].get(rows[0].metric.key, ())
             yield _mean_over_runs(rows, self.where, over)
-        ranks = metrics.friedman_ranks(np.concatenate([run.accuracy for run in self.curves], axis=1))
+        by_level = metrics.friedman_ranks(np.concatenate([run.accuracy for run in self.curves], axis=1))
         for learner, rank, final in zip(
-            self.learners, ranks.tolist(), metrics.final_ranks(ranks).tolist(), strict=True
+            self.learners, by_level.tolist(), metrics.final_ranks(by_level).tolist(), strict=True
         ):
             yield Result(learner, METRICS["friedman_rank"], Value(rank), self.where)
             yield Result(learner, METRICS["final_rank"], Value(final), self.where)
