@@ -23,8 +23,8 @@ LINES = {
     "report": 5_550,
     "own_data": 4_275,
     "metrics": 4_023,
-    "learners": 4_311,
-    "backbones": 3_990,
+    "learners": 4_297,
+    "backbones": 3_938,
     "reproduction": 3_972,
     "api": 3_405,
     "shifts": 3_100,
@@ -42,8 +42,8 @@ LINES = {
 }
 """Room -> the most lines of Python that it may have."""
 MOST = {
-    "files": 612,
-    "classes": 700,
+    "files": 610,
+    "classes": 695,
     "small files of one user": 6,
     "short functions called once": 148,
     "participles as names": 585,

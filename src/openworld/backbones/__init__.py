@@ -14,12 +14,11 @@ if TYPE_CHECKING:
     from openworld.backbones.foreign.encoder import ForeignEncoder
     from openworld.backbones.loading import load
     from openworld.backbones.names import known_name
+    from openworld.backbones.partial_passes import EnteredText, PackedText, Recording
     from openworld.backbones.preprocess import Preprocess
     from openworld.backbones.prompts import PromptedNames
     from openworld.backbones.published_files import FileSet, Need, needed_files
-    from openworld.backbones.recording import Recording
     from openworld.backbones.two_tower import TwoTower
-    from openworld.backbones.upper_blocks import EnteredText, PackedText
 
 __getattr__, __dir__ = lazily(__name__, __file__)
 

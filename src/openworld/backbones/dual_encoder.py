@@ -24,21 +24,14 @@ class Preparation(Protocol):
         """Prepared images, stacked, [..., *shape] as the floating numbers that `encode_image` reads."""
 
 
-class ImageSettings(Protocol):
-    """What is known of the images that a model looks at; `image_size` is their side in pixels."""
-
-    @property
-    def image_size(self) -> int: ...
-
-
 class EncoderConfig(Protocol):
-    """The sizes that every backbone has: the joint dimension D, and the side of its images."""
+    """The sizes that every backbone has: the joint dimension D, and `image.image_size`, the side of its images."""
 
     @property
     def joint_dimension(self) -> int: ...
 
     @property
-    def image(self) -> ImageSettings: ...
+    def image(self) -> Any: ...
 
 
 class DualEncoder(Protocol):

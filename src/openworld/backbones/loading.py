@@ -12,7 +12,6 @@ from pathlib import Path
 
 import torch
 from torch import Tensor
-from torch.overrides import TorchFunctionMode
 
 from openworld.backbones.checkpoint_config import from_hugging_face, from_open_clip, read_description
 from openworld.backbones.config import TwoTowerConfig
@@ -21,7 +20,6 @@ from openworld.backbones.foreign.encoder import ForeignEncoder
 from openworld.backbones.layouts import load_state, read_pickled, read_weights
 from openworld.backbones.names import (
     BACKBONES,
-    LIBRARIES,
     QUICK_GELU_UNSAID,
     is_embeddings,
     is_foreign,
@@ -46,24 +44,13 @@ from openworld.backbones.published_files import (
     whole_form,
 )
 from openworld.backbones.tokenizer import Tokenizer, read_tokenizer
+from openworld.backbones.towers import Unfilled
 from openworld.backbones.two_tower import TwoTower
 from openworld.core.errors import OpenworldError, unknown_name
 from openworld.core.types import checked
 
 _OPENAI_VOCABULARY = 49408
 _READ = {"hugging_face": from_hugging_face, "open_clip": from_open_clip}
-
-
-class _Unfilled(TorchFunctionMode):
-    """Leaves new weights unfilled: no random number is drawn, and no memory touched, for what a file will fill."""
-
-    # PyTorch's "meta" device does that, too, but imports its compiler for it, more than a second in every process.
-    DRAWING = ("normal_", "uniform_", "kaiming_uniform_")
-
-    def __torch_function__(self, func, types, args=(), kwargs=None):
-        if getattr(func, "__name__", "") in self.DRAWING:
-            return args[0] if args else (kwargs or {})["tensor"]
-        return func(*args, **(kwargs or {}))
 
 
 @checked
@@ -107,7 +94,7 @@ def _from_elsewhere(name: str, device: str | torch.device, dtype: torch.dtype) -
     if is_embeddings(name):
         return import_module("openworld.backbones.foreign.of_embeddings").load(name)
     library, _, source = name.partition(":")
-    model = import_module(f"openworld.backbones.foreign.{LIBRARIES[library]}").load(source, name)
+    model = import_module("openworld.backbones.foreign.of_libraries").LOADERS[library](source, name)
     return ForeignEncoder(name, model, device, dtype)
 
 
@@ -188,7 +175,7 @@ def _built(name: str, config: TwoTowerConfig, weights: dict[str, Tensor], layout
     else:
         # Where open_clip keeps the text tower as a part of its own, the names are OpenAI's behind "text.".
         weights, layout = {key.removeprefix("text."): tensor for key, tensor in weights.items()}, "openai"
-    with _Unfilled():
+    with Unfilled():
         model = TwoTower(config, tokenizer=tokenizer, preprocess=preprocess, name=name)
     load_state(model, weights, layout, str(path))
     return model

@@ -44,8 +44,8 @@ _NOT_OURS = re.compile(
 )
 
 
-LIBRARIES = {"transformers": "of_transformers", "open_clip": "of_open_clip"}
-"""Prefix of a name -> the file of `foreign` that knows the library."""
+LIBRARIES = ("transformers", "open_clip")
+"""Prefixes of names of models that these libraries run."""
 
 
 def is_foreign(name: str) -> bool:

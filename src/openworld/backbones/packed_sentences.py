@@ -55,7 +55,7 @@ def pack_sentences(
         shared: rows behind the start token that all sentences have in common.
         slots: for each sentence of a single list the positions, from the start token's 0, that a pass fills.
     """
-    device, heads = tower.positions.device, tower.config.heads
+    device = tower.positions.device
     lengths = [[len(sentence) - 1 - shared for sentence in sentences] for sentences in lists]
     packing = pack_lengths(lengths, shared, spare=SPARE // tower.config.width, device=device)
     order = packing.order.tolist()
@@ -76,24 +76,30 @@ def pack_sentences(
     rows = tower.tokens(torch.tensor(tokens, device=device)).index_fill(1, filled.flatten(), 0)
     rows = rows + tower.positions[positions]
 
-    # All that no pass changes: the first block's projections, who attends to whom, and keys and values of the start
-    # token, which sees only itself.
-    first = None if filled.numel() else tower.blocks[0].qkv(tower.blocks[0].norm_1(rows))
-    plans = {only_ends: plan_attention(packing, only_ends, len(lists), heads, rows) for only_ends in (False, True)}
-    start = record_keys_and_values(tower.blocks, (tower.tokens.weight[lists[0][0][0]] + tower.positions[0])[None])
-    return PackedSentences(packing, rows, first, start, filled, plans)
+    start = (tower.tokens.weight[lists[0][0][0]] + tower.positions[0])[None]
+    return keep_constants(tower, packing, rows, start, filled)
 
 
-def record_keys_and_values(blocks: Sequence[Block], row: Tensor) -> KeysAndValues:
-    """Keys and values, each float[1, W], that a row float[1, W] which sees only itself leaves at every block."""
-    pairs = []
+def keep_constants(
+    tower: TextTower, packing: Packing, rows: Tensor, start: Tensor, slots: Tensor, block: int = 0
+) -> PackedSentences:
+    """Return packed rows [L, R, W] that enter a block behind the start token's row [1, W], for many passes.
+
+    No pass changes the projections of the first block, who attends to whom, and keys and values of the start token,
+    which sees only itself.
+    """
+    blocks, heads, pairs = tower.blocks[block:], tower.config.heads, []
+    # Slots are filled later; and a last block projects queries of kept rows alone, so that nothing is known ahead.
+    is_known = not slots.numel() and len(blocks) > 1
+    first = blocks[0].qkv(blocks[0].norm_1(rows)) if is_known else None
+    plans = {only_ends: plan_attention(packing, only_ends, len(rows), heads, rows) for only_ends in (False, True)}
 
     def remember(index: int, block: Block, query: Tensor, key: Tensor, value: Tensor) -> Tensor:
         pairs.append((key, value))
         return attend_all(index, block, query, key, value)
 
-    run_blocks(blocks, row, remember)
-    return tuple(pairs)
+    run_blocks(blocks, start, remember)
+    return PackedSentences(packing, rows, first, tuple(pairs), slots, plans, block)
 
 
 @dataclass(frozen=True)

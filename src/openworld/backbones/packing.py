@@ -5,7 +5,7 @@ as 128 features, half of a training step went into cutting and copying small ten
 into the order in which the products want it, part by part and head by head, and another brings the results back.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import groupby
@@ -14,36 +14,33 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-
-@dataclass(frozen=True)
-class Order:
-    """An order of the rows of a tensor [G, M, W] in parts; every row stands in one part, and may repeat as padding."""
-
-    rows: Tensor  # int64[X], the row at each place
-    sizes: tuple[int, ...]  # places of each part
-    places: Tensor  # int64[M], where each row stands
-
-    def gather(self, groups: int, heads: int) -> "Gather":
-        device = self.rows.device
-        group, head = torch.arange(groups, device=device)[:, None], torch.arange(heads, device=device)
-        # Rows [G, M, heads * d] as flat rows [G * M * heads, d]: one index for every group, row and head.
-        source = (group * len(self.places) + self.rows[:, None, None]) * heads + head
-        source = source.flatten(1).T
-        there = torch.cat([part.flatten() for part in source.split(self.sizes, dim=1)])
-        lanes = groups * heads
-        places = torch.arange(lanes * len(self.rows), device=device).split([lanes * size for size in self.sizes])
-        taken = torch.cat([part.unflatten(0, (lanes, -1)).T for part in places])
-        back = taken[self.places].unflatten(1, (groups, heads)).transpose(0, 1)
-        return Gather(there, back.flatten(), self.sizes, groups, heads)
+Order = tuple[Tensor, tuple[int, ...], Tensor]
+"""Rows of a tensor [G, M, W] in parts: the row at each place, int64[X]; places of each part; where each row stands."""
 
 
 def order_rows(parts: Sequence[Tensor], padding: Sequence[Tensor | None]) -> Order:
     """Return the order with these rows in its parts; `padding` says bool for each part which places are padding."""
+    # Every row stands in one part, and may repeat as padding.
     rows = torch.cat(list(parts))
     pairs = zip(parts, padding, strict=True)
     padded = torch.cat([torch.zeros_like(part, dtype=torch.bool) if mask is None else mask for part, mask in pairs])
     real = (~padded).nonzero()[:, 0]
-    return Order(rows, tuple(map(len, parts)), real[rows[real].argsort()])
+    return rows, tuple(map(len, parts)), real[rows[real].argsort()]
+
+
+def gather_rows(order: Order, groups: int, heads: int) -> "Gather":
+    """Return the indices of an order for G groups, head by head."""
+    rows, sizes, places_of_rows = order
+    device, lanes = rows.device, groups * heads
+    group, head = torch.arange(groups, device=device)[:, None], torch.arange(heads, device=device)
+    # Rows [G, M, heads * d] as flat rows [G * M * heads, d]: one index for every group, row and head.
+    source = (group * len(places_of_rows) + rows[:, None, None]) * heads + head
+    source = source.flatten(1).T
+    there = torch.cat([part.flatten() for part in source.split(sizes, dim=1)])
+    places = torch.arange(lanes * len(rows), device=device).split([lanes * size for size in sizes])
+    taken = torch.cat([part.unflatten(0, (lanes, -1)).T for part in places])
+    back = taken[places_of_rows].unflatten(1, (groups, heads)).transpose(0, 1)
+    return Gather(there, back.flatten(), sizes, groups, heads)
 
 
 class Gather(NamedTuple):
@@ -182,33 +179,6 @@ def unshare(packing: Packing) -> Packing:
     return packing.relaid([length + packing.shared for length in packing.lengths], 0)
 
 
-class Piece(NamedTuple):
-    """Queries of C sentences in each lane (a group's head), and what they see."""
-
-    query: Tensor  # [lanes, C * Q, d]
-    key: Tensor  # [lanes * C, L, d], the sentences' own, as the values
-    value: Tensor
-    prefix_key: Tensor  # [lanes, P, d], as the values
-    prefix_value: Tensor
-    unseen: Tensor  # see `Plan`
-
-    def attend(self) -> Tensor:
-        behind = torch.baddbmm(self.unseen, self._apart(self.query), self.key.mT)
-        weights = torch.cat([self.query @ self.prefix_key.mT, self._together(behind)], -1).softmax(-1)
-        before, behind = weights.split_with_sizes((self.prefix_key.shape[1], self.key.shape[1]), -1)
-        return torch.baddbmm(self._together(self._apart(behind) @ self.value), before, self.prefix_value)
-
-    # Shapes in numbers and methods of the tensors' base class: hundreds of views a step, each a few microseconds less.
-
-    def _apart(self, rows: Tensor) -> Tensor:
-        """[lanes, C * n, ..] as [lanes * C, n, ..]."""
-        return rows.reshape(self.key.shape[0], -1, rows.shape[2])
-
-    def _together(self, rows: Tensor) -> Tensor:
-        """[lanes * C, n, ..] as [lanes, C * n, ..]."""
-        return rows.reshape(self.query.shape[0], -1, rows.shape[2])
-
-
 class Plan(NamedTuple):
     """How the rows of a block attend."""
 
@@ -218,22 +188,11 @@ class Plan(NamedTuple):
     counts: tuple[int, ...]  # sentences in each bucket
     unseen: tuple[Tensor, ...]  # per query set, what is added to its own scores: minus infinity where a key is not seen
 
-    def pieces(self, taken: Tensor) -> Iterator[Piece]:
-        """Queries with the keys and values that they see: of the shared rows, then of each bucket."""
-        key, value, *parts = self.inputs.parts(taken)
-        lanes, _, width = key.shape
-        masks = iter(self.unseen)
-        if self.shared:
-            # What precedes the shared rows is the start token; they are a sentence of their own.
-            yield Piece(parts.pop(0), key[:, 1:], value[:, 1:], key[:, :1], value[:, :1], next(masks))
-        for place, count in enumerate(self.counts):
-            query, *behind = parts[3 * place : 3 * place + 3]
-            yield Piece(query, *(rows.reshape(lanes * count, -1, width) for rows in behind), key, value, next(masks))
-
 
 def plan_attention(packing: Packing, only_ends: bool, groups: int, heads: int, like: Tensor) -> Plan:
     """Return the plan of G groups of sentences; with `only_ends` the end rows alone have queries."""
-    inputs, outputs = (order.gather(groups, heads) for order in (packing.end_rows if only_ends else packing.all_rows))
+    orders = packing.end_rows if only_ends else packing.all_rows
+    inputs, outputs = (gather_rows(order, groups, heads) for order in orders)
     shared = bool(packing.shared) and not only_ends
     buckets = packing.buckets
     if only_ends:
@@ -249,5 +208,29 @@ def plan_attention(packing: Packing, only_ends: bool, groups: int, heads: int, l
 
 def attend_packed(rows: Tensor, plan: Plan) -> Tensor:
     """Return the results [G, Q, W] of rows [G, M, W] under a plan; the queries among the rows are scaled already."""
-    taken = plan.inputs.take(rows)
-    return plan.outputs.put_back([piece.attend() for piece in plan.pieces(taken)])
+    key, value, *parts = plan.inputs.parts(plan.inputs.take(rows))
+    lanes, _, width = key.shape
+    masks, results = iter(plan.unseen), []
+    if plan.shared:
+        # What precedes the shared rows is the start token; they are a sentence of their own.
+        query = parts.pop(0)
+        results.append(_attend(query, key[:, 1:], value[:, 1:], key[:, :1], value[:, :1], next(masks)))
+    for place, count in enumerate(plan.counts):
+        query, *behind = parts[3 * place : 3 * place + 3]
+        behind = [part.reshape(lanes * count, -1, width) for part in behind]
+        results.append(_attend(query, *behind, key, value, next(masks)))
+    return plan.outputs.put_back(results)
+
+
+def _attend(
+    query: Tensor, key: Tensor, value: Tensor, prefix_key: Tensor, prefix_value: Tensor, unseen: Tensor
+) -> Tensor:
+    """Queries [lanes, C * Q, d] of C sentences over a prefix [lanes, P, d] and their own rows [lanes * C, L, d]."""
+    # A lane is a group's head. Shapes in numbers and methods of the tensors' base class: hundreds of views a step, each
+    # a few microseconds less.
+    lanes, sentences, width = query.shape[0], key.shape[0], query.shape[2]
+    behind = torch.baddbmm(unseen, query.reshape(sentences, -1, width), key.mT)
+    scores = torch.cat([query @ prefix_key.mT, behind.reshape(lanes, -1, key.shape[1])], -1)
+    before, behind = scores.softmax(-1).split_with_sizes((prefix_key.shape[1], key.shape[1]), -1)
+    result = (behind.reshape(sentences, -1, key.shape[1]) @ value).reshape(lanes, -1, width)
+    return torch.baddbmm(result, before, prefix_value)

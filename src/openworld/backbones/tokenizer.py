@@ -50,14 +50,7 @@ class Tokenizer:
         cleaned = [self.clean(text) for text in texts] if self.clean else list(texts)
         end = [] if self.end_token is None else [self.end_token]
         read = self.engine.encode_batch(cleaned, add_special_tokens=not end)
-        ids = [encoding.ids + end for encoding in read]
-        for text, tokens in zip(texts, ids, strict=True):
-            if len(tokens) > self.positions:
-                raise OpenworldError(
-                    f"the text {text!r} is {len(tokens)} tokens long, start and end included, and this model reads "
-                    f"at most {self.positions}; shorten it."
-                )
-        return ids
+        return require_fitting(texts, [encoding.ids + end for encoding in read], self.positions)
 
     def spell(self, text: str) -> Spelling:
         """How a text of any length is read, with what is lost of it."""
@@ -78,6 +71,17 @@ class Tokenizer:
         model = json.loads(self.engine.to_str())["model"]  # a unigram model does not tell it otherwise
         token = model.get("unk_token")
         return model.get("unk_id") if token is None else self.engine.token_to_id(token)
+
+
+def require_fitting(texts: Sequence[str], ids: list[list[int]], positions: int) -> list[list[int]]:
+    """Return the token ids of texts; the first one that is longer than a model reads is refused."""
+    for text, tokens in zip(texts, ids, strict=True):
+        if len(tokens) > positions:
+            raise OpenworldError(
+                f"the text {text!r} is {len(tokens)} tokens long, start and end included, and this model reads "
+                f"at most {positions}; shorten it."
+            )
+    return ids
 
 
 def speller_of(inner, positions: int, clean=None) -> Tokenizer | None:

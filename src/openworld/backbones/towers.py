@@ -9,6 +9,7 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.overrides import TorchFunctionMode
 
 from openworld.backbones.blocks import (
     Attend,
@@ -211,3 +212,15 @@ def require_class_token(tower: ImageTower, what: str) -> None:
     """Refuse towers that pool their patches by attention; `what` is subject and verb of the refusal."""
     if not tower.config.class_token:
         raise OpenworldError(f"{what} an image tower with a class token (CLIP); this one pools by attention (SigLIP).")
+
+
+class Unfilled(TorchFunctionMode):
+    """Leaves new weights unfilled: no random number is drawn, and no memory touched, for what a file will fill."""
+
+    # PyTorch's "meta" device does that, too, but imports its compiler for it, more than a second in every process.
+    DRAWING = ("normal_", "uniform_", "kaiming_uniform_")
+
+    def __torch_function__(self, func, types, args=(), kwargs=None):
+        if getattr(func, "__name__", "") in self.DRAWING:
+            return args[0] if args else (kwargs or {})["tensor"]
+        return func(*args, **(kwargs or {}))

@@ -11,16 +11,14 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from openworld.backbones import partial_passes
 from openworld.backbones import prompts as text_passes
-from openworld.backbones import recording as read_only
-from openworld.backbones import upper_blocks
 from openworld.backbones.blocks import attend_all, run_blocks
 from openworld.backbones.config import TwoTowerConfig
+from openworld.backbones.partial_passes import EnteredText, PackedText, Recording
 from openworld.backbones.preprocess import Preprocess
 from openworld.backbones.prompts import CHUNK, PromptedNames, PromptLayout, pad_tokens, require_causal
-from openworld.backbones.recording import Recording
 from openworld.backbones.towers import ImageTower, TextTower, insert_prompts, require_class_token
-from openworld.backbones.upper_blocks import EnteredText, PackedText
 from openworld.core.errors import OpenworldError
 
 
@@ -176,7 +174,7 @@ class TwoTower(nn.Module):
         require_class_token(self.image, "read-only prompts need")
         self._check_pixels(pixels)
         with torch.no_grad():
-            return Recording(read_only.record(self.image.blocks, self.image.embed(pixels), attend_all))
+            return Recording(partial_passes.record(self.image.blocks, self.image.embed(pixels), attend_all))
 
     def record_text(self, texts: Sequence[str]) -> Recording:
         """Keys and values of every block for C plain sentences, without gradient, for `read_text`.
@@ -191,7 +189,7 @@ class TwoTower(nn.Module):
         with torch.no_grad():
             for chunk in tokens.split(CHUNK):
                 rows = tower.tokens(chunk) + tower.positions[: tokens.shape[1]]
-                parts.append(read_only.record(tower.blocks, rows, tower.attend))
+                parts.append(partial_passes.record(tower.blocks, rows, tower.attend))
         memory: Any = tuple(tuple(map(torch.cat, zip(*block, strict=True))) for block in zip(*parts, strict=True))
         return Recording(memory, torch.arange(tokens.shape[1], device=self.device) < lengths[:, None])
 
@@ -225,7 +223,7 @@ class TwoTower(nn.Module):
             raise OpenworldError(
                 f"expected read-only prompts of shape [K, {width}] with K at least 1, got {list(prompts.shape)}."
             )
-        return read_only.read(tower.blocks, norm(prompts), recording)
+        return partial_passes.read(tower.blocks, norm(prompts), recording)
 
     def enter_image(self, pixels: Tensor, block: int) -> Tensor:
         """Rows float[B,1+P,W] of class token and patches where they enter a block, without gradient.
@@ -234,8 +232,8 @@ class TwoTower(nn.Module):
         without a class token (SigLIP).
         """
         self._check_pixels(pixels)
-        require_class_token(self.image, upper_blocks.NEEDED)
-        upper_blocks.require_block(block, len(self.image.blocks))
+        require_class_token(self.image, partial_passes.NEEDED)
+        partial_passes.require_block(block, len(self.image.blocks))
         with torch.no_grad():
             return run_blocks(self.image.blocks[:block], self.image.embed(pixels), attend_all)
 
@@ -248,7 +246,7 @@ class TwoTower(nn.Module):
         """
         prompts, places = prompts or {}, rows.shape[1]
         if prompts:
-            upper_blocks.require_prompts(prompts, block, len(self.image.blocks))
+            partial_passes.require_prompts(prompts, block, len(self.image.blocks))
 
         def edit(index: int, rows: Tensor) -> Tensor:
             if block + index not in prompts:
@@ -266,8 +264,8 @@ class TwoTower(nn.Module):
         Raises OpenworldError for an empty list, a sentence longer than the model reads, a block that does not exist,
         and a model without a causal text tower.
         """
-        require_causal(self.text, upper_blocks.NEEDED)
-        upper_blocks.require_block(block, len(self.text.blocks))
+        require_causal(self.text, partial_passes.NEEDED)
+        partial_passes.require_block(block, len(self.text.blocks))
         tower, sentences = self.text, self._tokenize(texts)
         tokens = pad_tokens(sentences).to(self.device)
         with torch.no_grad():
@@ -283,7 +281,7 @@ class TwoTower(nn.Module):
         `EnteredText.pack` does once what every pass with as many prompts shares.
         Raises OpenworldError for prompts of other shapes or blocks, or more or fewer than were packed for.
         """
-        return upper_blocks.leave_text(self.text, text, prompts)
+        return partial_passes.leave_text(self.text, text, prompts)
 
     def with_weights(self, weights: Mapping[str, Tensor]) -> "TwoTower":
         """The same model with other tensors in the place of some weights; this one stays as it is.

@@ -255,7 +255,7 @@ def encoded_size(config: EncoderConfig, encoding: Encoding, count: Count) -> int
 
     Per image and view embeddings float32[D], patch rows float16[P, W] and pixels uint8[3, H, H].
     """
-    image: Any = config.image  # of towers that give patches it has their grid
+    image = config.image
     patches = 2 * image.grid**2 * image.width if encoding.patches else 0
     pixels = 3 * image.image_size**2 * encoding.pixels
     heads = 1500 + 1000 * -(-count // _SHARD_IMAGES)

@@ -57,7 +57,7 @@ class _Streamed:
     """The rows of one shard, as if they were an array [N, ...] on disk."""
 
     def __init__(self, clip: DualEncoder, images: ImageSet, rows: range, name: str):
-        config: Any = clip.config.image  # of towers that give patches it has their grid
+        config = clip.config.image
         self.clip, self.images, self.rows, self.is_patches = clip, images, rows, name == "patches"
         shape = (config.grid**2, config.width) if self.is_patches else (3, config.image_size, config.image_size)
         self.shape, self.dtype = (len(rows), *shape), np.dtype(np.float16 if self.is_patches else np.uint8)

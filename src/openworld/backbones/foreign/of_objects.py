@@ -48,7 +48,7 @@ def encoder_of(given: Any, name: str = "") -> TwoTower | ForeignEncoder:
     if isinstance(model, nn.Module) and model.training:
         raise OpenworldError(f"{name} is in training mode, in which embeddings depend on chance; call .eval() first.")
     if _has(model, "get_image_features"):
-        from openworld.backbones.foreign.of_transformers import model_of
+        from openworld.backbones.foreign.of_libraries import model_of
 
         processor = parts[0] if parts else None
         images = getattr(processor, "image_processor", processor if len(parts) == 2 else None)

@@ -13,9 +13,10 @@ from typing import Any
 
 import torch
 from torch import nn
-from torch.overrides import TorchFunctionMode
 
 from openworld.backbones import TwoTower, TwoTowerConfig
+from openworld.backbones.tokenizer import require_fitting
+from openworld.backbones.towers import Unfilled
 from openworld.core.errors import OpenworldError
 from openworld.datasets.names.forms import numbered_names
 from openworld.learners.engine.fitted import Learner
@@ -40,13 +41,7 @@ class WordTokenizer:
             return 1 + zlib.crc32(word.encode()) % (self.vocabulary - 3)
 
         ids = [[start, *map(number, _WORDS.findall(text.lower())), end] for text in texts]
-        for text, tokens in zip(texts, ids, strict=True):
-            if len(tokens) > self.positions:
-                raise OpenworldError(
-                    f"the text {text!r} is {len(tokens)} tokens long, start and end included, and this model reads "
-                    f"at most {self.positions}; shorten it."
-                )
-        return ids
+        return require_fitting(texts, ids, self.positions)
 
 
 def tuned_parameters(learner: Learner, classes: int = 50, config: TwoTowerConfig = VIT_B_16) -> int:
@@ -69,7 +64,7 @@ def tuned_parameters(learner: Learner, classes: int = 50, config: TwoTowerConfig
 @cache
 def _with_zeros(config: TwoTowerConfig) -> TwoTower:
     # On the meta device, which needs no zeros, indexing and adding import PyTorch's compiler: they are made on the CPU.
-    with torch.device("meta"), _DrawNothing():
+    with torch.device("meta"), Unfilled():
         model = TwoTower(config, tokenizer=WordTokenizer(config.text.vocabulary, config.text.positions), name="shapes")
     zero = torch.zeros(())
     for module in model.modules():
@@ -79,12 +74,3 @@ def _with_zeros(config: TwoTowerConfig) -> TwoTower:
                 module, name, nn.Parameter(zeros, requires_grad=False) if isinstance(tensor, nn.Parameter) else zeros
             )
     return model.eval()
-
-
-class _DrawNothing(TorchFunctionMode):
-    """Leaves `normal_` out: on the meta device it draws nothing, but imports PyTorch's compiler for a second."""
-
-    def __torch_function__(self, func, types, args=(), kwargs=None):
-        if func is torch.nn.init.normal_:
-            return None
-        return func(*args, **(kwargs or {}))

@@ -1,23 +1,101 @@
-"""The upper blocks of both towers alone, on rows kept from where they enter them.
+"""What a frozen tower computes once, and the passes that go on from it, all exact.
 
-What frozen lower blocks make of an image or of a sentence does not change in training, so it is computed once. Skip
-Tuning (Wu et al., 2025) tunes the weights of the upper blocks and calls this layer-wise skipping; MMRL (Guo and Gu,
-2025) puts learned rows into the upper blocks, and gains as much. Both are exact.
+Read-only rows (RPO, Lee et al., 2023, section 3) see a frozen tower's own rows, and nothing sees them. What the tower's
+own rows do is then the same whatever the learned rows are: the keys and values of every block are recorded once,
+without gradient, and the learned rows alone run through the blocks, reading from the recording. That is the masked pass
+over all rows at the cost of a few.
+
+What frozen lower blocks make of an image or of a sentence does not change in training either. Skip Tuning (Wu et al.,
+2025) tunes the weights of the upper blocks and calls this layer-wise skipping; MMRL (Guo and Gu, 2025) puts learned
+rows into the upper blocks, and gains as much.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
-from openworld.backbones.packed_sentences import SPARE, PackedSentences, encode_packed, record_keys_and_values
-from openworld.backbones.packing import pack_lengths, plan_attention
+from openworld.backbones.blocks import (
+    Attend,
+    Block,
+    KeysAndValues,
+    attend_all,
+    join_heads,
+    run_blocks,
+    run_parts,
+    spans,
+    split_heads,
+)
+from openworld.backbones.packed_sentences import SPARE, PackedSentences, encode_packed, keep_constants
+from openworld.backbones.packing import pack_lengths
 from openworld.backbones.towers import TextTower
 from openworld.core.errors import OpenworldError
 from openworld.core.representation import short_repr
 
 NEEDED = "passes through upper blocks need"
+
+
+@dataclass(frozen=True)
+class Recording:
+    """Keys and values that the rows of N images or sentences left at every block of a frozen tower.
+
+    memory: for each block (key, value), each float[N, M, W]. visible: bool[N, M], False where a shorter sentence is
+    padded; None where all rows count.
+    """
+
+    memory: KeysAndValues
+    visible: Tensor | None = None
+
+    __repr__ = short_repr
+
+    def __len__(self) -> int:
+        return len(self.memory[0][0])
+
+    @property
+    def length(self) -> int:
+        """Recorded rows of each image, or of the longest sentence."""
+        return self.memory[0][0].shape[1]
+
+    def part(self, some: slice) -> "Recording":
+        """The recording of some of the images or sentences."""
+        visible = None if self.visible is None else self.visible[some]
+        return Recording(tuple((key[some], value[some]) for key, value in self.memory), visible)
+
+
+def record(blocks: Sequence[Block], rows: Tensor, attend: Attend) -> KeysAndValues:
+    """Return keys and values [..., T, W] that rows [..., T, W] leave at every block."""
+    memory = []
+
+    def remember(index: int, block: Block, query: Tensor, key: Tensor, value: Tensor) -> Tensor:
+        # Copies: the projections are views of one tensor, which would keep the queries too.
+        memory.append((key.clone(), value.clone()))
+        return attend(index, block, query, key, value) if query.shape[-2] else query
+
+    # After the last block no row is wanted: it gives its keys and values only.
+    run_blocks(blocks, rows, remember, keep=torch.empty(0, dtype=torch.int64, device=rows.device))
+    return tuple(memory)
+
+
+def read(blocks: Sequence[Block], prompts: Tensor, recording: Recording) -> Tensor:
+    """Return learned rows float[K, W] that read a recording, float[N, K, W] after the last block, in parts if many."""
+
+    def part(some: slice):
+        def run(rows: Tensor) -> Tensor:
+            seen = recording.part(some)
+            rows = rows.expand(len(seen), -1, -1)
+
+            def attend(index: int, block: Block, query: Tensor, key: Tensor, value: Tensor) -> Tensor:
+                query, key, value = (split_heads(rows, block.heads) for rows in (query, key, value))
+                counting = None if seen.visible is None else seen.visible[:, None, None]
+                return join_heads(F.scaled_dot_product_attention(query, key, value, attn_mask=counting))
+
+            return run_blocks(blocks, rows, attend_all if seen.visible is None else attend, memory=seen.memory)
+
+        return run, (prompts,)
+
+    return torch.cat(run_parts([part(some) for some in spans(len(recording), rows_each=len(prompts))]))
 
 
 @dataclass(frozen=True)
@@ -58,14 +136,8 @@ class EnteredText:
         order = packing.order[0].tolist()
         places = [place * longest + 1 + shared + token for place in order for token in range(lengths[place])]
         rows = self.rows.flatten(0, 1)[torch.tensor(places, device=device)][None]
-        blocks = tower.blocks[self.block :]
-        # A last block projects queries of kept rows alone, so that nothing is known of it ahead.
-        first = blocks[0].qkv(blocks[0].norm_1(rows)) if len(blocks) > 1 else None
-        start = record_keys_and_values(blocks, self.rows[0, :1])
-        slots = torch.zeros((len(self), 0), dtype=torch.int64, device=device)
-        heads = tower.config.heads
-        plans = {only_ends: plan_attention(packing, only_ends, 1, heads, rows) for only_ends in (False, True)}
-        sentences = PackedSentences(packing, rows, first, start, slots, plans, self.block)
+        no_slots = torch.zeros((len(self), 0), dtype=torch.int64, device=device)
+        sentences = keep_constants(tower, packing, rows, self.rows[0, :1], no_slots, self.block)
         return PackedText(self.rows[0, 1 : 1 + shared], sentences, room)
 
 
