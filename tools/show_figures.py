@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 import openworld as ow
-from openworld.report.standalone import standalone
+from openworld.report.figure import standalone
 
 # Like others, or large.
 LEAVE_OUT = {"counts", "counts-otherwise", "cells-otherwise", "cells-of-rates", "levels-common", "levels-of-rates"}
@@ -74,10 +74,10 @@ def of_estimate(docs: Path):
 
 def of_figure(figure, name: str, docs: Path):
     """A heading and the first drawing."""
-    panel, kinds = figure.panels[0], ", ".join(dict.fromkeys(type(chart).__name__ for chart in figure.charts))
+    (title, svg), kinds = figure.panels[0], ", ".join(dict.fromkeys(type(chart).__name__ for chart in figure.charts))
     path = docs / "gallery" / f"{name}-1.svg"
-    path.write_text(standalone(panel.svg, dict(figure.styles)), encoding="utf-8")
-    shown = f"`{figure.name}` ({kinds}){': ' + panel.title if panel.title else ''}"
+    path.write_text(standalone(svg, figure.styles), encoding="utf-8")
+    shown = f"`{figure.name}` ({kinds}){': ' + title if title else ''}"
     yield f"### {figure.title}\n\n{shown}\n\n![{figure.name}](gallery/{path.name}){{ .chart }}\n"
 
 

@@ -101,7 +101,7 @@ def _result(arguments, tuned_parameters, images, names, draw):
         "n_base_classes": -(-len(names) // 2),
         "n_new_classes": len(names) // 2,
     }
-    shown = {one.place for picked in choose(images).values() for one in picked}
+    shown = {place for picked in choose(images).values() for place, *_ in picked}
     labels = {int(images["id"][place]): int(images["label"][place]) for place in shown}
     thumbnails = {f"images/{number}.png": draw(names[label], label) for number, label in labels.items()}
     seconds = {"fit": 0.001 * tuned_parameters**1.1, "score": 0.2}

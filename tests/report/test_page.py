@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from openworld.report.album import Album, AlbumImage, AlbumPart
+from openworld.report.album import Album, AlbumImage
 from openworld.report.charts import Line, LineChart, Quantity
 from openworld.report.figure import Figure
 from openworld.report.page import Page, Section, render, within_budget
@@ -30,7 +30,7 @@ def numbers(count=1):
 
 
 def test_everything_is_shown_in_order_and_escaped():
-    album = Album("album", "of <u>", (AlbumPart("wrong <s>", (AlbumImage(None, "owl", "seen as <q>"),)),))
+    album = Album("album", "of <u>", (("wrong <s>", (AlbumImage(None, "owl", "seen as <q>"),)),))
     folded = Section("Every other number", tables=(table("folded"),))
     text = render(
         page(Section("The numbers", ("First.",), (table("main"),), albums=(album,), folded=(folded,))), numbers()
@@ -58,12 +58,12 @@ def test_very_many_results_are_left_to_their_file():
 def test_images_with_tags_can_be_picked_and_others_offer_nothing():
     tags = ({"side": "base", "class": "<i>owl"}, {"side": "new", "class": "<i>owl"})
     images = [AlbumImage(None, "owl", "", tag, score) for tag, score in zip(tags, (0.25, 0.5), strict=True)]
-    album = Album("album", "", (AlbumPart("wrong", tuple(images)), AlbumPart("right", ())))
+    album = Album("album", "", (("wrong", tuple(images)), ("right", ())))
     assert album.choices == {"side": ["base", "new"]} and album.scores == (0.25, 0.5), "one class is no choice"
     text = render(page(Section("Images", albums=(album,))), numbers())
     assert 'data-tag="side"' in text and "<option>new</option>" in text and 'data-score="0.25"' in text
     assert "<i>owl" not in text and text.count("data-tags=") == 2
-    plain = Album("album", "", (AlbumPart("wrong", (AlbumImage(None, "owl", ""),)),))
+    plain = Album("album", "", (("wrong", (AlbumImage(None, "owl", ""),)),))
     assert 'class="filter' not in render(page(Section("Images", albums=(plain,))), numbers())
 
 

@@ -6,8 +6,8 @@ import xml.etree.ElementTree as ElementTree
 import pytest
 from markupsafe import Markup
 
+from openworld.report.figure import standalone
 from openworld.report.series_style import series_styles
-from openworld.report.standalone import standalone
 
 DRAWN = Markup(
     '<svg viewBox="0 0 9 9"><g class="c0"><path class="line" d="M0 0"/><text class="label">GMoP</text></g>'

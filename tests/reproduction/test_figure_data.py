@@ -128,9 +128,9 @@ def test_a_sweep_over_shots_has_a_line_per_method_and_rings_at_the_printed_numbe
     figure = drawn("openworldauc", "11", run("shots-dtd", *shots))
     (chart,) = figure.charts
     line = chart.series["CoOp"]
-    assert list(line.x) == [1, 2, 16] and line.rings[0].y == printed("2", "DTD", "CoOp", "OpenworldAUC")
-    assert [row["printed"] for row in figure.rows()] == [None, None, line.rings[0].y]
-    drawing = ElementTree.fromstring(figure.panels[0].svg)
+    assert list(line.x) == [1, 2, 16] and line.rings[0][1] == printed("2", "DTD", "CoOp", "OpenworldAUC")
+    assert [row["printed"] for row in figure.rows()] == [None, None, line.rings[0][1]]
+    drawing = ElementTree.fromstring(figure.panels[0][1])
     rings = [mark for mark in drawing.iter() if mark.get("class") == "ring"]
     height = float(drawing.get("height"))  # an axis that ended at the lines would draw them above or below it
     assert rings and all(0 < float(mark.get("cy")) < height for mark in rings)

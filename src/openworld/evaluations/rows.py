@@ -75,7 +75,7 @@ def with_names(table: Table, classnames: Sequence[str], path_of: Callable[[int],
 
 def thumbnails(table: Mapping[str, np.ndarray], read_image: Callable, folder: str = "images") -> dict[str, bytes]:
     """Return 64-pixel PNGs of the images that a report shows, as attachments by their id."""
-    ids = {int(table["id"][image.place]) for picked in album.choose(table).values() for image in picked}
+    ids = {int(table["id"][place]) for picked in album.choose(table).values() for place, *_ in picked}
     return {f"{folder}/{number}.png": thumbnail(read_image(number)) for number in sorted(ids)}
 
 

@@ -23,7 +23,7 @@ from openworld.core.plain_files import sha256_of
 from openworld.core.progress import Observer
 from openworld.metrics import accuracy
 from openworld.ood.scored_sets import ABOUT, ScoredSets, read_detectors
-from openworld.report.album import Album, AlbumImage, AlbumPart
+from openworld.report.album import Album, AlbumImage
 from openworld.report.data_files import thumbnail_address
 from openworld.report.layout import Brief, Layout, Own, Pivot
 from openworld.report.report import Report
@@ -324,7 +324,7 @@ def _album(brief: Brief) -> Iterator[Album]:
         if read is not None
     )
     if images:
-        yield Album("Flagged", "With their scores.", (AlbumPart("Least in-distribution", images),))
+        yield Album("Flagged", "With their scores.", (("Least in-distribution", images),))
 
 
 FLAGGED_LAYOUT = Layout(

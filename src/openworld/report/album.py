@@ -17,11 +17,8 @@ KINDS = {
 }
 
 
-@dataclass(frozen=True)
-class ChosenImage:
-    place: int
-    class_accuracy: float
-    class_images: int
+Chosen = tuple[int, float, int]
+"""The row of an image, the accuracy of its class, and how many images that has."""
 
 
 @dataclass(frozen=True)
@@ -34,18 +31,12 @@ class AlbumImage:
 
 
 @dataclass(frozen=True)
-class AlbumPart:
-    heading: str
-    images: tuple[AlbumImage, ...]
-
-
-@dataclass(frozen=True)
 class Album:
     """The images of one table: of its best learner, first seed."""
 
     title: str
     caption: str
-    parts: tuple[AlbumPart, ...]
+    parts: tuple[tuple[str, tuple[AlbumImage, ...]], ...]  # headings, and what stands below them
 
     @property
     def choices(self) -> dict[str, list[str]]:
@@ -64,10 +55,10 @@ class Album:
 
     @property
     def _images(self) -> Iterator[AlbumImage]:
-        return (image for part in self.parts for image in part.images)
+        return (image for _, images in self.parts for image in images)
 
 
-def choose(images: Mapping[str, np.ndarray], count: int = 8) -> dict[str, list[ChosenImage]]:
+def choose(images: Mapping[str, np.ndarray], count: int = 8) -> dict[str, list[Chosen]]:
     """The rows of the per-image table to show, at most `count` of each kind."""
     correct, confidence = np.asarray(images["correct"], bool), np.asarray(images["confidence"], float)
     base = np.asarray(images["side"]) == "base"
@@ -83,10 +74,7 @@ def choose(images: Mapping[str, np.ndarray], count: int = 8) -> dict[str, list[C
     picked["best_classes"] = [_example(images, surest, label, right=True) for label in ranked[:count]]
     picked["worst_classes"] = [_example(images, surest, label, right=False) for label in ranked[::-1][:count]]
     labels = images["label"]
-    return {
-        kind: [ChosenImage(int(place), *classes[int(labels[place])]) for place in places]
-        for kind, places in picked.items()
-    }
+    return {kind: [(int(place), *classes[int(labels[place])]) for place in places] for kind, places in picked.items()}
 
 
 def _by_class(labels: np.ndarray, values: np.ndarray) -> dict[int, tuple[float, int]]:

@@ -1,8 +1,14 @@
-"""A figure: charts side by side with a caption, its data, its drawings for a page, and a file for a paper."""
+"""A figure: charts side by side with a caption, its data, its drawings for a page, and files of it.
 
+Viewers and editors of SVG know classes but few know CSS variables, on which the colours of a page rest. So a drawing of
+a page as a file of its own has rules of the page's own style sheet, in light colours, as far as it uses them.
+"""
+
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from importlib.resources import files
 from pathlib import Path
 from typing import Protocol
 
@@ -11,12 +17,13 @@ from markupsafe import Markup
 from openworld.core import notebook
 from openworld.core.csv_files import csv_text
 from openworld.core.errors import OpenworldError
+from openworld.report.charts.drawing.svg import element, hatches, shapes
 from openworld.report.data_files import csv_address
 from openworld.report.series_style import SeriesStyle
-from openworld.report.standalone import standalone
 from openworld.runs.outputs import require_file
 
 FORMATS = (".pdf", ".svg", ".png")
+FONT = 'svg { font-family: system-ui, "Segoe UI", Roboto, "Liberation Sans", Arial, sans-serif; }'
 
 
 class Chart(Protocol):
@@ -36,12 +43,6 @@ class Chart(Protocol):
 
     def draw(self, axes, styles: Mapping[str, SeriesStyle]) -> None:
         """Draw on matplotlib axes."""
-
-
-@dataclass(frozen=True)
-class DrawnChart:
-    title: str
-    svg: Markup
 
 
 @dataclass(frozen=True)
@@ -98,12 +99,13 @@ class Figure:
         return csv_address(self.csv)
 
     @cached_property
-    def panels(self) -> tuple[DrawnChart, ...]:
+    def panels(self) -> tuple[tuple[str, Markup], ...]:
+        """The title of every chart and its drawing for a page."""
         alone = len(self.charts) == 1
-        return tuple(DrawnChart(chart.title, chart.svg(self.styles, alone=alone)) for chart in self.charts)
+        return tuple((chart.title, chart.svg(self.styles, alone=alone)) for chart in self.charts)
 
     def _repr_html_(self) -> str:
-        drawings = (standalone(panel.svg, dict(self.styles)) for panel in self.panels)
+        drawings = (standalone(svg, self.styles) for _, svg in self.panels)
         return notebook.block([self.title, *self.caption], *map(notebook.image, drawings))
 
     def draw(self, axes) -> None:
@@ -135,8 +137,53 @@ class Figure:
             raise OpenworldError(f"{path.name} is no {', '.join(FORMATS)} file; give a path that ends in one of these.")
         if not self.charts:
             raise OpenworldError(f"the figure {self.name!r} has nothing to draw: {' '.join(self.caption)}")
-        from openworld.report.charts.drawing.paper_figure import save_figure
+        from openworld.report.charts.drawing.paper import save_figure
 
         require_file("path", path)
         save_figure(self, path)
         return path
+
+
+def standalone(drawn: Markup, styles: Mapping[str, SeriesStyle]) -> str:
+    """Return a drawing as an SVG file: with its markers, and with colours that no style sheet has to resolve."""
+    head, _, body = str(drawn).partition(">")
+    sheet = re.sub(r"/\*.*?\*/", "", asset("page.css"), flags=re.DOTALL)
+    sheet = re.sub(r"@media[^{]*\{(?:[^{}]*\{[^{}]*\})*[^{}]*\}", "", sheet)  # what holds on every screen and in print
+    colours = dict(re.findall(r"(--[\w-]+):\s*([^;]+);", sheet[: sheet.index("}")]))
+    inks = {series.css_class: series.light for series in styles.values()}
+    inks |= {name: _resolve(ink, colours) for name, ink in re.findall(r"\.([\w-]+) \{ --ink: ([^;]+); \}", sheet)}
+    inks = {name: ink for name, ink in inks.items() if name in body}
+    rules, definitions = [*_rules(sheet, body, colours, inks)], shapes()
+    if any("url(#hatch" in rule for rule in rules):
+        definitions += hatches()
+        rules += _rules(sheet, hatches(), colours, {})
+    paper = element("rect", width="100%", height="100%", fill=colours["--paper"])
+    start = head.replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" ', 1)
+    style = "\n".join([FONT, *rules])
+    return f"{start}><style>\n{style}\n</style><defs>{definitions}</defs>{paper}{body}\n"
+
+
+def _rules(sheet: str, body: str, known: dict[str, str], inks: dict[str, str]) -> Iterator[str]:
+    """Rules of drawings that the drawing uses; those in a colour of their own once for every class that has one."""
+    for selectors, declarations in re.findall(r"([^{}]+)\{([^{}]*)\}", sheet):
+        names = (name for name in map(str.strip, selectors.split(",")) if not set(name) & set(":[]"))
+        names = (name.removeprefix("svg ") for name in names if name.startswith("svg "))  # of what stands in a drawing
+        used = [name for name in names if all(part in body for part in re.findall(r"[\w-]+", name))]
+        plain = "; ".join(rule.strip() for rule in declarations.split(";") if rule.strip() and "color-mix" not in rule)
+        if not used:
+            continue
+        if not re.search(r"var\(--ink[,)]", plain):
+            yield f"{', '.join(used)} {{ {_resolve(plain, known)} }}"
+            continue
+        for css_class, ink in inks.items():  # the class of a group, or of the mark itself
+            coloured = ", ".join(f".{css_class} {name}, {name}.{css_class}" for name in used)
+            yield f"{coloured} {{ {_resolve(plain, known | {'--ink': ink})} }}"
+
+
+def asset(name: str) -> str:
+    """The text of a file that lies beside this one."""
+    return files("openworld.report").joinpath(name).read_text(encoding="utf-8")
+
+
+def _resolve(declarations: str, known: dict[str, str]) -> str:
+    return re.sub(r"var\((--[\w-]+)(?:,[^()]*(?:\([^()]*\))?)?\)", lambda match: known[match[1]], declarations)

@@ -19,12 +19,11 @@ from openworld import __version__
 from openworld.report.album import Album
 from openworld.report.charts.drawing.svg import hatches, shapes
 from openworld.report.data_files import csv_address
-from openworld.report.figure import Figure
-from openworld.report.provenance import ProvenancePart
+from openworld.report.figure import Figure, asset, standalone
+from openworld.report.provenance import Pairs
 from openworld.report.render.forms import csv_table
 from openworld.report.render.html import html_table, legend_key
 from openworld.report.series_style import SeriesStyle, style_sheet
-from openworld.report.standalone import asset, standalone
 from openworld.report.table import Table
 from openworld.results import Results
 
@@ -63,7 +62,13 @@ class Page:
     facts: tuple[tuple[str, str], ...] = ()
 
 
-def render(page: Page, results: Results, *, audits: Sequence["Audit"] = (), made: Sequence[ProvenancePart] = ()) -> str:
+def render(
+    page: Page,
+    results: Results,
+    *,
+    audits: Sequence["Audit"] = (),
+    made: Sequence[tuple[str, str | Pairs]] = (),
+) -> str:
     """Return the page as HTML text; the same bytes for the same page."""
     from openworld.report.class_names import WORST, names_sentences  # where no page is made, no names are audited
 
@@ -137,7 +142,7 @@ def chart_files(page: Page, names: Sequence[str]) -> dict[str, bytes | None]:
     figures = {figure.name: figure for figure in figures_of(page.sections) if figure.charts}
     drawn = {name: figures[name] for name in names if name in figures}
     return {f"{name}.svg": None for name in names} | {
-        f"{name}.svg": standalone(figure.panels[0].svg, dict(figure.styles)).encode() for name, figure in drawn.items()
+        f"{name}.svg": standalone(figure.panels[0][1], figure.styles).encode() for name, figure in drawn.items()
     }
 
 

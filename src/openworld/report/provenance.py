@@ -3,7 +3,6 @@
 import json
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from openworld.report.sentences import seconds
@@ -13,33 +12,21 @@ from openworld.runs import Record
 Pairs = tuple[tuple[str, str], ...]
 
 
-@dataclass(frozen=True)
-class ProvenancePart:
-    """One part of the section: text to be shown as it is, folded where it is long, or facts as (name, value)."""
-
-    heading: str
-    text: str = ""
-    facts: tuple[tuple[str, str], ...] = ()
-    folded: bool = False
-
-
 def parts_of(
     given: Any, resolved: Any, provenance: Sequence[Mapping[str, Any]], durations: Pairs
-) -> list[ProvenancePart]:
-    """The parts of a run's description in reading order without empty ones; `durations` are facts as (name, value)."""
+) -> list[tuple[str, str | Pairs]]:
+    """Return headings of how a run was made, each with text or facts; `durations` are facts as (name, value)."""
     first = provenance[0] if provenance else {}
     rest = {name: value for name, value in first.items() if name != "command"}
-    parts = [
-        ProvenancePart("To do it again", text=command(first)),
-        ProvenancePart("What ran it", facts=_flat(rest)),
-        ProvenancePart("Seeds and durations", facts=durations),
-        ProvenancePart("The spec as given", text=_readable(given), folded=True),
-        ProvenancePart("The spec with every default filled in", text=_readable(resolved), folded=True),
+    parts: list[tuple[str, str | Pairs]] = [
+        ("To do it again", command(first)),
+        ("What ran it", _flat(rest)),
+        ("Seeds and durations", durations),
+        ("The spec as given", _readable(given)),
+        ("The spec with every default filled in", _readable(resolved)),
     ]
-    parts += [
-        ProvenancePart(f"Continued by ({place})", facts=_flat(start)) for place, start in enumerate(provenance[1:], 2)
-    ]
-    return [part for part in parts if part.text or part.facts]
+    parts += [(f"Continued by ({place})", _flat(start)) for place, start in enumerate(provenance[1:], 2)]
+    return [(heading, part) for heading, part in parts if part]
 
 
 def command(provenance: Mapping[str, Any]) -> str:

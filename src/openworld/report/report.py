@@ -14,8 +14,8 @@ from openworld.core.types import checked
 from openworld.report.data_files import json_text
 from openworld.report.figure import FORMATS, Figure
 from openworld.report.page import Page, figures_of, render
-from openworld.report.provenance import ProvenancePart, parts_of
-from openworld.report.render import csv_table, latex_table, markdown_table, plain_html_table, terminal_table
+from openworld.report.provenance import parts_of
+from openworld.report.render import latex_table, markdown_table, plain_html_table, terminal_table
 from openworld.report.result_table import result_table
 from openworld.report.table import Table
 from openworld.results import Comparison, Results, RunFolder
@@ -38,38 +38,6 @@ class Named(dict):
 
     def __missing__(self, name: str):
         raise unknown_name("name in this report", str(name), self)
-
-
-@dataclass(frozen=True, repr=False)
-class TableView:
-    """A table; `table` is its data, of columns that know their metric and rows of values.
-
-    >>> from openworld.report.table import Column, Row
-    >>> from openworld.results import METRICS, Value
-    >>> view = TableView(Table("t", "Two", "", "learner", (Column(METRICS["auroc"]),), (Row("CoOp", (Value(0.871),)),)))
-    >>> print(view.to_markdown().splitlines()[-1])
-    | CoOp | 87.10 |
-    """
-
-    table: Table
-
-    def to_latex(self) -> str:
-        """With booktabs, the best in bold; intervals and ± as the table shows them."""
-        return latex_table(self.table)
-
-    def to_markdown(self) -> str:
-        """For a README or a wiki."""
-        return markdown_table(self.table)
-
-    def to_csv(self) -> str:
-        """Numbers in full, fractions."""
-        return csv_table(self.table)
-
-    def __repr__(self) -> str:
-        return as_text(lambda out: out.print(terminal_table(self.table)))
-
-    def _repr_html_(self) -> str:
-        return plain_html_table(self.table)
 
 
 @checked
@@ -132,9 +100,9 @@ class Report:
         return self.results.comparisons
 
     @property
-    def tables(self) -> dict[str, TableView]:
+    def tables(self) -> dict[str, Table]:
         """The tables by name, the main one first: `.to_latex()`, `.to_markdown()`, `.to_csv()`."""
-        return Named({table.name: TableView(table) for table in (*self.terminal_tables, *self.papers)})
+        return Named({table.name: table for table in (*self.terminal_tables, *self.papers)})
 
     @property
     def figures(self) -> dict[str, Figure]:
@@ -156,7 +124,7 @@ class Report:
     @checked
     def table(
         self, metrics: Sequence[str] = (), *, show: str = "interval", where: Mapping[str, Place] | None = None
-    ) -> TableView:
+    ) -> Table:
         """A table of chosen numbers: learners, detectors or methods in rows, metrics in columns.
 
         Args:
@@ -171,7 +139,7 @@ class Report:
         if not metrics and self.tables:  # of numbers that are no scores, such as estimates
             return next(iter(self.tables.values()))
         label = next((table.label for table in self._main_table), "")
-        return TableView(result_table(self.results, metrics, show=show, where=where, label=label))
+        return result_table(self.results, metrics, show=show, where=where, label=label)
 
     @checked
     def to_latex(self, metrics: Sequence[str] = (), **options: Any) -> str:
@@ -298,7 +266,7 @@ class Report:
             made, folder = parts_of(run.given, run.resolved, run.provenance, self.page.facts), run.folder
         else:
             facts = (*self.made.items(), *self.page.facts)
-            made = [ProvenancePart("", facts=facts)] if facts else []
+            made = [("", facts)] if facts else []
         return render(self.page, self.results, audits=read_audits(folder) if folder else (), made=made)
 
     def write(self, folder: Path | None = None) -> Path:

@@ -6,8 +6,11 @@ Which cells are the best, and stand in bold, is derived here once for the termin
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from importlib import import_module
+from types import ModuleType
 
 from openworld.core.errors import OpenworldError
+from openworld.core.terminal import as_text
 from openworld.results import Comparison, Metric, Result, Value
 
 SHOWS = ("value", "interval", "deviation")
@@ -77,9 +80,15 @@ class Row:
     rule: bool = False
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Table:
-    """A table, of which every form is a rendering."""
+    """A table, of which every form is a rendering; at a prompt and in a notebook it shows itself.
+
+    >>> from openworld.results import METRICS
+    >>> table = Table("t", "Two", "", "learner", (Column(METRICS["auroc"]),), (Row("CoOp", (Value(0.871),)),))
+    >>> print(table.to_markdown().splitlines()[-1])
+    | CoOp | 87.10 |
+    """
 
     name: str
     title: str
@@ -121,6 +130,24 @@ class Table:
         }
         return frozenset(best | {place for place in places if self.cell(*place).bold})
 
+    def to_latex(self) -> str:
+        """With booktabs, the best in bold; intervals and ± as the table shows them."""
+        return _renderings().latex_table(self)
+
+    def to_markdown(self) -> str:
+        """For a README or a wiki."""
+        return _renderings().markdown_table(self)
+
+    def to_csv(self) -> str:
+        """Numbers in full, fractions."""
+        return _renderings().csv_table(self)
+
+    def __repr__(self) -> str:
+        return as_text(lambda out: out.print(_renderings().terminal_table(self)))
+
+    def _repr_html_(self) -> str:
+        return _renderings().plain_html_table(self)
+
     def only(self, columns: Sequence[int]) -> "Table":
         """Return the table with these columns alone; what was in bold still is."""
         rows = []
@@ -128,3 +155,7 @@ class Table:
             cells = (replace(self.cell(place, column), bold=(place, column) in self.bold) for column in columns)
             rows.append(replace(row, cells=tuple(cells)))
         return replace(self, columns=tuple(self.columns[at] for at in columns), rows=tuple(rows), best="")
+
+
+def _renderings() -> ModuleType:
+    return import_module("openworld.report.render")  # which knows this module

@@ -197,7 +197,7 @@ def test_the_report_reads_one_outcome_per_target(run):
     assert first[0].area == numbers(run.records()[0], kind="source", target=source["target"])["openworld_auc"]
     assert sum(len(one.test.images["id"]) for one in first) == len(run.records()[0].table("images")["id"])
     images = first[3].test.images
-    assert first[3].thumbnail(int(images["id"][choose(images)["best_classes"][0].place])).startswith(b"\x89PNG")
+    assert first[3].thumbnail(int(images["id"][choose(images)["best_classes"][0][0]])).startswith(b"\x89PNG")
     assert len({one.fingerprint for one in first}) == 4
     spent = [one.seconds["score"] for one in first]
     assert sum(spent) == pytest.approx(run.records()[0].timing["seconds"]["score"])

@@ -136,8 +136,8 @@ def test_nearness_in_meaning_by_kind_of_shift(arrays, targets):
     whole, apart = alignment_gap(arrays), alignment_gap(arrays, by_kind=True)
     titles = [f"fused with CLIP, {kind} shift" for kind in ("natural", "synthetic")]
     assert [chart.title for chart in apart.charts[:2]] == titles
-    natural, synthetic = ([dots for group in chart.groups for dots in group.points] for chart in apart.charts[:2])
-    assert sorted(natural + synthetic) == sorted(dots for group in whole.charts[0].groups for dots in group.points)
+    natural, synthetic = ([dot for cloud in chart.series.values() for dot in cloud.dots] for chart in apart.charts[:2])
+    assert sorted(natural + synthetic) == sorted(dot for cloud in whole.charts[0].series.values() for dot in cloud.dots)
     near = [target.alignment for unit in targets for target in unit if target.condition.kind == "natural"]
     fused, alone = (np.array([each[name] for each in near]) for name in ("fused with CLIP", "classifiers"))
     expected = zip(fused - alone, fused - 0.6, strict=True)
@@ -147,10 +147,11 @@ def test_nearness_in_meaning_by_kind_of_shift(arrays, targets):
 
 def test_a_chart_per_method_on_one_range(run_story, arrays, make_estimates):
     figure = run_story.figures["estimated"]
-    assert [panel.title for panel in figure.panels] == list(arrays.labels)
+    assert [title for title, _ in figure.panels] == list(arrays.labels)
     assert len({chart.x.covers for chart in figure.charts}) == 1
     assert figure.charts[arrays.labels.index("ALine-S")].note == "off by 1.8*"
-    assert {text for _, text in figure.key} == {"natural shift", "synthetic shift", "convnet", "resnet-8"}
+    words = {f"{kind} shift · {name}" for kind in ("natural", "synthetic") for name in ("convnet", "resnet-8")}
+    assert {text for _, text in figure.key} == words
     alone = ModelGroups.within(RunArrays(make_estimates(models=("convnet",))), 1)
     assert alone.shapes == ("convnet, epoch 5", "convnet, epoch 10")  # of one model its checkpoints
 

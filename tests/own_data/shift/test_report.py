@@ -110,7 +110,7 @@ def test_the_bound_stands_where_its_degree_lies(usual, cells):
 
 def test_examples_lie_in_their_cells():
     figure = shift_examples(FOUND, EXAMPLES)
-    assert "cat, grey: meaning 0.100, appearance 0.400" in str(figure.panels[0].svg)
+    assert "cat, grey: meaning 0.100, appearance 0.400" in str(figure.panels[0][1])
     assert [tuple(row.values())[:3] for row in figure.rows()] == [(1, 3, "owl, new")] * 2 + [(2, 0, "cat, grey")]
     (chart,) = figure.charts
     assert [len(cell.images) for cell in chart.cells.values()] == [2, 1] and chart.cells[2, 0].faint

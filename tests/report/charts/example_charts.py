@@ -9,16 +9,12 @@ from PIL import Image
 from openworld.report.charts import (
     BarChart,
     CellChart,
-    CellImage,
     ChartCell,
     Cloud,
-    Dots,
-    DotsChart,
     IntervalChart,
     IntervalRow,
     Line,
     LineChart,
-    Points,
     Quantity,
     RankChart,
     Reference,
@@ -45,7 +41,7 @@ def lines(names, x=LEVEL, count=12, **options):
 
 
 def over_time(names):
-    points = {"quoted": Points((0, 1), (0.5, None), (0.4, 0.3), (0.6, 0.5))}
+    points = {"quoted": Line((0, 1), (0.5, None), (0.4, 0.3), (0.6, 0.5))}
     return lines(names, Quantity("chunk", "", labels=("first", "second")), 2, points=points)
 
 
@@ -62,8 +58,8 @@ def cost(names):
 
 
 def dots(names):
-    group = Dots("natural", names[0], list(zip(values(9), values(9, 1), strict=True)))
-    return DotsChart(TITLE, PERCENT, PERCENT, (group,), names[:1], names[0], references=UPRIGHT, note="a few words")
+    clouds = {name: Cloud(list(zip(values(9, n), values(9, 99 - n), strict=True))) for n, name in enumerate(names)}
+    return ScatterChart(TITLE, PERCENT, PERCENT, clouds, "equal", references=UPRIGHT, note="a few words")
 
 
 def intervals(names):
@@ -92,7 +88,7 @@ def numbers(rows=8, columns=8):
 def image(text):
     content = io.BytesIO()
     Image.new("RGB", (4, 4), "teal").save(content, "PNG")
-    return CellImage("data:image/png;base64," + base64.b64encode(content.getvalue()).decode(), text)
+    return "data:image/png;base64," + base64.b64encode(content.getvalue()).decode(), text
 
 
 def images(names):

@@ -1,14 +1,15 @@
-"""Grids of cells and clouds of dots, which have no series: every cell and dot in its place, on both renderers."""
+"""Grids of cells and crowds of dots: every cell and dot in its place, on both renderers."""
 
 import re
 import xml.etree.ElementTree as ElementTree
+from dataclasses import replace
 
 import pytest
 from example_charts import image
 from matplotlib.figure import Figure as Sheet
 
-from openworld.report.charts import CellChart, ChartCell, Dots, DotsChart, Quantity
-from openworld.report.charts.dots import dots_key
+from openworld.report.charts import CellChart, ChartCell, Cloud, Quantity, ScatterChart
+from openworld.report.series_style import series_styles
 
 CELLS = {
     (0, 0): ChartCell("60.0", 0.2, "near <b>&", row={"auroc": 0.6}),
@@ -68,37 +69,31 @@ def test_matplotlib_axes_hold_the_cells():
     assert axes.texts[1].get_position() == (1.5, 0.5) and len(axes.lines) == 2
 
 
-UNIT = {"ends": (0, 1)}
+SHARE = {"ends": (0, 1)}
+COLOURS = series_styles(["<a>", "b"])
 
 
-def dots_chart(points, **options):
-    groups = (Dots("natural", "A", points), Dots("synthetic", "B", [(0.0, 0.0)]))
-    return DotsChart(
-        "ATC", Quantity("x", "x", **UNIT), Quantity("y", "y", **UNIT), groups, ("A", "B"), "ATC", **options
-    )
+def crowd(points, **options):
+    clouds = {"<a>": Cloud([(0.0, 0.0)] * 60), "b": Cloud(points)}
+    return ScatterChart("ATC", Quantity("x", "x", **SHARE), Quantity("y", "y", **SHARE), clouds, **options)
 
 
-def test_dots_lie_on_whole_units_and_equal_ones_are_drawn_once():
-    svg = dots_chart([(0.5, 0.5), (0.5001, 0.5), (1.0, 2.0)]).svg({})
-    (path,) = re.findall(r'<path d="([^"]*)" class="[^"]*natural"', svg)
-    assert re.findall(r"M(\d+) (\d+)", path) == [("221", "139"), ("388", "10")]
+def test_dots_of_a_crowd_lie_on_whole_units_and_equal_ones_are_drawn_once():
+    points = [(0.5, 0.5), (0.5001, 0.5), (1.0, 2.0)]
+    svg = crowd(points, guide="equal", note="off by 3 <b>", learner="ATC").svg(COLOURS)
+    first, second = re.findall(r'<path d="([^"]*)" class="dots', svg)
+    assert re.findall(r"M(\d+) (\d+)", first) == [("54", "268")], "60 at one place"
+    assert re.findall(r"M(\d+) (\d+)", second) == [("221", "139"), ("388", "10")]
+    assert svg.count('data-learner="ATC"') == 2 and svg.count('class="contour"') == 1 and "<use" not in svg
+    assert ElementTree.fromstring(svg) and "<b>" not in svg
 
 
-def test_natural_dots_lie_on_top_and_the_series_is_named():
-    svg = dots_chart([(0.5, 0.5)], guide="equal", note="off by 3 <b>").svg({})
-    assert svg.index("synthetic") < svg.index("natural") and 'data-learner="ATC"' in svg
-    assert ElementTree.fromstring(svg) and "<b>" not in svg and svg.count('class="reference"') == 1
-
-
-def test_rows_of_dots_and_dots_on_matplotlib_axes():
-    chart = dots_chart([(0.5, 0.25)])
-    assert next(iter(chart.rows())) == {"kind": "natural", "shape": "A", "x": 0.5, "y": 0.25}
+def test_a_small_chart_draws_few_dots_so_too_and_paper_has_them_all():
+    chart = replace(crowd([(0.5, 0.25)]), series={"b": Cloud([(0.5, 0.25)])}, small=True)
+    assert ElementTree.fromstring(chart.svg(COLOURS)).get("width") == "220" and "<use" not in chart.svg(COLOURS)
+    assert "<use" in replace(chart, small=False).svg(COLOURS)
+    assert list(chart.rows()) == [{"series": "b", "x": 0.5, "y": 0.25}]
     axes = Sheet().subplots()
-    chart.draw(axes, {})
-    assert axes.collections[1].get_offsets().tolist() == [[50.0, 25.0]]
-    assert axes.get_legend_handles_labels()[1] == ["synthetic shift · B", "natural shift · A"]
-
-
-def test_the_key_explains_shapes_where_there_are_several():
-    assert [text for _, text in dots_key(["natural", "natural"], ["A"])] == ["natural shift"]
-    assert [text for _, text in dots_key(["natural", "synthetic"], ["A", "B"])][2:] == ["A", "B"]
+    chart.draw(axes, COLOURS)
+    assert axes.lines[0].get_xydata().tolist() == [[50.0, 25.0]]
+    assert axes.get_legend_handles_labels()[1] == ["b"]

@@ -17,7 +17,6 @@ from openworld.report.charts import (
     Reference,
     Region,
     ScatterChart,
-    Spot,
 )
 from openworld.report.charts.drawing.lettering import PIXELS, text_width
 from openworld.report.series_style import series_styles
@@ -100,7 +99,7 @@ def test_long_lines_have_few_marks_and_no_list_of_numbers():
 
 def test_rings_regions_and_upright_references_lie_where_they_belong():
     share = Quantity("x", "x", ends=(0, 1))
-    own = {"zero-shot": Line((0, 1), (0, 1), rings=(Spot(0.5, 0.25, "here"),))}
+    own = {"zero-shot": Line((0, 1), (0, 1), rings=((0.5, 0.25, "here"),))}
     region, upright = Region((0, 0.5), (0.5, 1), "corner"), Reference(0.5, "required", "x")
     root = drawn(LineChart("", share, share, own, references=(upright,), regions=(region,)))
     (ring,) = root.iter("circle")

@@ -14,8 +14,8 @@ from openworld.evaluations.recognition.outcome import Outcome
 from openworld.evaluations.recognition.results import RecognitionResults
 from openworld.evaluations.recognition_metrics import rows_of
 from openworld.metrics import miss_hit_curve
-from openworld.report.album import KINDS, Album, AlbumImage, AlbumPart, ChosenImage, choose
-from openworld.report.charts import Line, LineChart, Quantity, Reference, Region, Spot
+from openworld.report.album import KINDS, Album, AlbumImage, Chosen, choose
+from openworld.report.charts import Line, LineChart, Quantity, Reference, Region
 from openworld.report.data_files import data_address
 from openworld.report.figure import Figure
 from openworld.report.sentences import percent
@@ -74,14 +74,14 @@ def mean_curve(outcomes: Sequence[Outcome]) -> tuple[float, ...]:
     return tuple(np.mean(rates, axis=0).tolist())
 
 
-def _rings(results: Results) -> dict[tuple[str, str], tuple[Spot, ...]]:
+def _rings(results: Results) -> dict[tuple[str, str], tuple[tuple[float, float, str], ...]]:
     """A ring where both rates of a learner are known, by setting and learner."""
     rates: dict[tuple[str, str], dict[str, float]] = {}
     for row in results:
         if row.metric.key in ("miss", "hit") and "part" not in row.where and row.value.value is not None:
             rates.setdefault((str(row.where["setting"]), row.entity), {})[row.metric.key] = row.value.value
     return {
-        place: (Spot(at["miss"], at["hit"], f"run at {percent(at['miss'])} % missed, {percent(at['hit'])} % hit"),)
+        place: ((at["miss"], at["hit"], f"run at {percent(at['miss'])} % missed, {percent(at['hit'])} % hit"),)
         for place, at in rates.items()
         if len(at) == 2
     }
@@ -110,7 +110,7 @@ def albums(results: RecognitionResults) -> list[Album]:
             for image in images:
                 left -= len(image.address or "")
                 kept.append(image if left >= 0 else replace(image, address=None))
-            kinds.append(AlbumPart(KINDS[name], tuple(kept)))
+            kinds.append((KINDS[name], tuple(kept)))
         if kinds:
             group, seed = setting.first.group_name, setting.seeds(setting.best)[0]
             once = f"; of one {group} only the most telling image is shown" if group else ""
@@ -137,8 +137,8 @@ def shown_images(outcome: Outcome, count: int = 8) -> dict[str, list[AlbumImage]
     }
 
 
-def _shown(outcome: Outcome, chosen: ChosenImage, *, by_class: bool) -> AlbumImage:
-    images, names, place = outcome.test.images, outcome.facts["classnames"], chosen.place
+def _shown(outcome: Outcome, chosen: Chosen, *, by_class: bool) -> AlbumImage:
+    images, names, (place, accuracy, count) = outcome.test.images, outcome.facts["classnames"], chosen
     data = outcome.thumbnail(int(images["id"][place]))
     address = None if data is None else data_address("image/png", data)
     name = names[int(images["label"][place])]
@@ -146,8 +146,8 @@ def _shown(outcome: Outcome, chosen: ChosenImage, *, by_class: bool) -> AlbumIma
     tags["outcome"] = "right" if images["correct"][place] else "wrong"
     value = float(images["score"][place])
     if by_class:
-        share = f"{100 * chosen.class_accuracy:.0f}\u00a0%"
-        caption = f"{images['side'][place]} · {share} of {chosen.class_images} named right"
+        share = f"{100 * accuracy:.0f}\u00a0%"
+        caption = f"{images['side'][place]} · {share} of {count} named right"
         return AlbumImage(address, name, caption, tags, value)
     prediction = int(images["prediction"][place]) if "prediction" in images else -1
     said = f"“{names[prediction]}”" if prediction >= 0 else "something else"

@@ -5,7 +5,7 @@ run; where all would weigh too much, fewer severities are shown.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -13,14 +13,14 @@ import numpy as np
 from openworld.label_free.benchmark.arrays import EXAMPLES, THUMBNAILS, Condition, RunArrays, value_of
 from openworld.label_free.benchmark.cards import CALIBRATION, CLASSIFIERS, ERROR, FIXED, FUSED, TRUE_ACCURACY, TTC
 from openworld.label_free.benchmark.results import alignment_values
-from openworld.report.album import Album, AlbumImage, AlbumPart
-from openworld.report.charts import CellChart, CellImage, ChartCell, Dots, DotsChart, IntervalChart, Quantity, Reference
-from openworld.report.charts.dots import KINDS, dots_key
+from openworld.report.album import Album, AlbumImage
+from openworld.report.charts import CellChart, ChartCell, Cloud, IntervalChart, Quantity, Reference, ScatterChart
+from openworld.report.charts.drawing.svg import element, marker, sample
 from openworld.report.charts.intervals import IntervalRow
 from openworld.report.data_files import data_address
 from openworld.report.figure import Figure
 from openworld.report.layout import Brief
-from openworld.report.series_style import series_styles
+from openworld.report.series_style import SeriesStyle, series_styles
 from openworld.results import Metric, Results
 from openworld.runs import Record
 
@@ -56,6 +56,14 @@ SCALES = {
 }
 """Probabilities of an example -> what they are."""
 
+STYLES = {
+    "synthetic": SeriesStyle("synthetic", "#2b7fc4", "#58aef0", "", "circle"),
+    "natural": SeriesStyle("natural", "#b8480b", "#ff9a52", "", "circle"),
+}
+"""Kind of shift -> how its dots are drawn; what is drawn last lies on top."""
+
+SHAPES = ("circle", "triangle", "square", "diamond")
+
 RANKS = ("1st", "2nd")
 ABOUT_TEMPERATURES = (
     "Expected calibration error of a reference (15 bins), percent, with 95 % intervals where there are any: its "
@@ -79,8 +87,8 @@ def estimated_and_true(brief: Brief) -> Iterator[Figure]:
     for label, estimate in numbers.items():
         error, mark = brief.results.value(label, ERROR.key).value, brief.marks.get(label)
         note = f"off by {ERROR.write(error)}{mark.sign if mark and error is not None else ''}"
-        dots = tuple(cloud.dots(accuracy, estimate))
-        charts.append(DotsChart(label, x, y, dots, cloud.shapes, label, "equal", note=note, small=True))
+        dots = cloud.dots(accuracy, estimate)
+        charts.append(ScatterChart(label, x, y, dots, "equal", note=note, small=True, learner=label))
 
     caption = (
         f"Every dot is one condition with one classifier{cloud.text}: its true accuracy across, what the method "
@@ -89,7 +97,8 @@ def estimated_and_true(brief: Brief) -> Iterator[Figure]:
         "from bad ones by too little, whatever its mean error is.",
     )
     title, rows = "Do the estimates follow the truth?", cloud.rows({"accuracy": accuracy} | numbers)
-    yield Figure("estimated", title, caption, tuple(charts), key=cloud.key, small=True, shared=tuple(rows))
+    key = cloud.key
+    yield Figure("estimated", title, caption, tuple(charts), cloud.styles, key, small=True, shared=tuple(rows))
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,27 +128,46 @@ class ModelGroups:
         names, titles = ({getattr(model, name): None for model in self.arrays.models} for name in ("name", "title"))
         return tuple(names if len(names) > 1 else titles)
 
+    @cached_property
+    def kinds(self) -> list[str]:
+        """The kinds of shift in the order in which they are drawn."""
+        present = {condition.kind for condition in self.arrays.conditions}
+        return [kind for kind in STYLES if kind in present]
+
+    @cached_property
+    def styles(self) -> dict[str, SeriesStyle]:
+        """A colour per kind and a marker per shape, by the name of the series."""
+        return {
+            f"{kind} shift · {shape}": replace(STYLES[kind], marker=SHAPES[place % len(SHAPES)])
+            for kind in self.kinds
+            for place, shape in enumerate(self.shapes)
+        }
+
     @property
     def key(self) -> tuple:
-        return dots_key([condition.kind for condition in self.arrays.conditions], self.shapes)
+        """What colours and markers mean, for the key over a figure."""
+        marks = (element("g", marker(each.marker, 13.0, 7.0), class_=each.css_class) for each in self.styles.values())
+        return tuple(zip(map(sample, marks), self.styles, strict=True))
 
     def mean(self, values: np.ndarray) -> np.ndarray:
         """Return float[G, C], the means of values float[M, C] over the models of every group."""
         return np.stack([values[list(places)].mean(axis=0) for places in self.places])
 
-    def dots(self, x: np.ndarray, y: np.ndarray) -> Iterator[Dots]:
-        """Yield float[G, C] against float[G, C] by kind of shift and shape; what has no number is not drawn."""
+    def dots(self, x: np.ndarray, y: np.ndarray, of: Sequence[str] = ()) -> dict[str, Cloud]:
+        """Return float[G, C] against float[G, C] by kind of shift (some, or all) and shape, but what has no number."""
         kinds = np.array([condition.kind for condition in self.arrays.conditions])
         models = self.arrays.models
         possible = [{name for at in members for name in (models[at].name, models[at].title)} for members in self.places]
         drawn = [[shape for shape in self.shapes if shape in names] for names in possible]
         shapes = np.array([names[0] if len(names) == 1 else self.shapes[0] for names in drawn])
-        present = np.isfinite(x) & np.isfinite(y)
-        for kind in dict.fromkeys(kinds.tolist()):
+        present, clouds = np.isfinite(x) & np.isfinite(y), {}
+        for kind in of or self.kinds:
             for shape in dict.fromkeys(shapes.tolist()):
                 chosen = present & (kinds == kind)[None, :] & (shapes == shape)[:, None]
                 if chosen.any():
-                    yield Dots(kind, shape, list(zip(x[chosen].tolist(), y[chosen].tolist(), strict=True)))
+                    points = list(zip(x[chosen].tolist(), y[chosen].tolist(), strict=True))
+                    clouds[f"{kind} shift · {shape}"] = Cloud(points)
+        return clouds
 
     def rows(self, numbers: Mapping[str, np.ndarray], **names: str) -> Iterator[dict]:
         """Yield a row per dot, a column per number, float[G, C], with four decimals; none where no number is known."""
@@ -220,7 +248,7 @@ def _examples_chart(record: Record, reference: str, examples: Sequence[Mapping])
                 cells[row, column] = ChartCell(text, example[scale][rank], hint)
         name = f"{EXAMPLES}/{example['id']}.png"
         if name in record.attachments:
-            image = CellImage(data_address("image/png", record.attachment(name)), example["label"])
+            image = (data_address("image/png", record.attachment(name)), example["label"])
             cells[len(scales), column] = ChartCell(images=(image,))
     labels = [*(f"{SCALES[scale].partition(':')[0]}, {RANKS[rank]}" for scale, rank in scales), "image"]
     columns = [example["label"] for example in examples]
@@ -234,8 +262,7 @@ def alignment_gap(arrays: RunArrays, *, by_kind: bool = False) -> Figure | None:
     if not fused:
         return None
     cloud = ModelGroups.within(arrays, ROW * len(fused))
-    present = dict.fromkeys(condition.kind for condition in arrays.conditions)
-    kinds = [(kind,) for kind in reversed(KINDS) if kind in present] if by_kind else [tuple(present)]
+    kinds = [(kind,) for kind in reversed(cloud.kinds)] if by_kind else [tuple(cloud.kinds)]
     charts, rows = [], []
     for entity in fused:
         reference = entity.removeprefix(FUSED)
@@ -246,9 +273,8 @@ def alignment_gap(arrays: RunArrays, *, by_kind: bool = False) -> Figure | None:
         )
         zero = (Reference(0.0, axis="x"), Reference(0.0))
         for chosen in kinds:
-            dots = tuple(group for group in cloud.dots(*gaps) if group.kind in chosen)
-            title = f"{entity}, {KINDS[chosen[0]]}" if by_kind else entity
-            charts.append(DotsChart(title, x, y, dots, cloud.shapes, references=zero))
+            title = f"{entity}, {chosen[0]} shift" if by_kind else entity
+            charts.append(ScatterChart(title, x, y, cloud.dots(*gaps, chosen), named=None, references=zero))
         rows += cloud.rows(dict(zip(GAPS, gaps, strict=True)), reference=reference)
     caption = (
         f"Every dot is one condition with one classifier{cloud.text}: how much higher the Semantic Alignment Score "
@@ -256,9 +282,8 @@ def alignment_gap(arrays: RunArrays, *, by_kind: bool = False) -> Figure | None:
         "In the upper right corner fusing beats both; on the dashed lines it changes nothing.",
     )
     title = "Does fusing bring predictions nearer in meaning?"
-    return Figure(
-        "alignment-gap", title, caption, tuple(charts), key=cloud.key, shared=tuple(rows), together=len(kinds)
-    )
+    drawn = tuple(charts), cloud.styles, cloud.key
+    return Figure("alignment-gap", title, caption, *drawn, shared=tuple(rows), together=len(kinds))
 
 
 def albums(brief: Brief) -> tuple[Album, ...]:
@@ -282,7 +307,7 @@ def albums(brief: Brief) -> tuple[Album, ...]:
     severity = f"severity {' and '.join(map(str, chosen))}" if chosen else "none"
     fewer = f" Of corruptions {severity} is shown." if len(chosen) < len(severities) else ""
     text = f"An image or two of every condition, and the mean true accuracy of the classifiers there.{fewer}"
-    return (Album("The conditions", text, tuple(AlbumPart(row, tuple(of)) for row, of in parts.items() if of)),)
+    return (Album("The conditions", text, tuple((row, tuple(of)) for row, of in parts.items() if of)),)
 
 
 def _thumbnails(arrays: RunArrays) -> dict[Condition, list[str]]:

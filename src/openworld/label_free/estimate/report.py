@@ -10,8 +10,8 @@ from openworld.estimators.quote.shift_signs import ALONE, LEVEL
 from openworld.label_free.estimate.accuracy_estimate import AccuracyEstimate, Period
 from openworld.label_free.estimate.results import ALARM, CAUSE_SIGNS, ESTIMATED, QUOTED, TARGET, results_of
 from openworld.label_free.estimate.verdict import episode_name, episodes, sentences
-from openworld.report.album import Album, AlbumImage, AlbumPart
-from openworld.report.charts import IntervalChart, IntervalRow, Line, LineChart, Points, Quantity, Reference
+from openworld.report.album import Album, AlbumImage
+from openworld.report.charts import IntervalChart, IntervalRow, Line, LineChart, Quantity, Reference
 from openworld.report.data_files import thumbnail_address
 from openworld.report.figure import Figure
 from openworld.report.layout import ENTITY, METRIC, Brief, Layout, Own, Pivot
@@ -90,13 +90,13 @@ def over_time_figure(
         numbers += [{"method": name, "accuracy": accuracy} for name, accuracy in chunk.methods.items()]
         rows += [where | number | {"true_accuracy": chunk.accuracy} for number in numbers]
     numbers, lows, highs, texts = zip(*quotes, strict=True)
-    points = {"quoted": Points(places, numbers, lows, highs, texts)}
+    points = {"quoted": Line(places, numbers, lows, highs, texts=texts)}
     alarms = {place: chunk.alarm.counted for place, chunk in enumerate(chunks) if chunk.alarm and chunk.alarming}
     alarms = {place: accuracy for place, accuracy in alarms.items() if accuracy is not None}
     if alarms:
-        points["alarm"] = Points([*alarms], [*alarms.values()], mark="ring")
+        points["alarm"] = Line([*alarms], [*alarms.values()], mark="ring")
     if any(chunk.accuracy is not None for chunk in chunks):
-        points["true accuracy"] = Points(places, [chunk.accuracy for chunk in chunks], mark="dash")
+        points["true accuracy"] = Line(places, [chunk.accuracy for chunk in chunks], mark="dash")
 
     references = [Reference(source), *([] if alert is None else [Reference(alert, kind="alert")])]
     time = Quantity("chunk", "", labels=tuple(chunk.label.removeprefix("from ") for chunk in chunks))
@@ -134,7 +134,7 @@ def _images_that_moved(brief: Brief) -> Iterator[Album]:
         chunk = lowest[episode]
         images = tuple(AlbumImage(addresses.get(image.image), image.name, "") for image in chunk.moved.images)
         of = f", images of {chunk.label}" if len(episode) > 1 else ""
-        parts.append(AlbumPart(f"{episode_name(chunks, episode)}: {cause_of[episode]}{of}", images))
+        parts.append((f"{episode_name(chunks, episode)}: {cause_of[episode]}{of}", images))
     yield Album("Images", IMAGES_SHOWN.format(shown=len(longest), every=len(cause_of)), tuple(parts))
 
 

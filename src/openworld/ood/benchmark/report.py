@@ -27,7 +27,7 @@ from openworld.ood.scored_sets import (
     sets_of_rows,
     stream_column,
 )
-from openworld.report.album import Album, AlbumImage, AlbumPart
+from openworld.report.album import Album, AlbumImage
 from openworld.report.data_files import thumbnail_address
 from openworld.report.layout import ENTITY, METRIC, Brief, Layout, Mark, Own, Pivot, Tests
 from openworld.report.layout.parts import words_of
@@ -69,7 +69,7 @@ def _failures(brief: Brief) -> Iterator[Album]:
                 for place, share in zip(places.tolist(), lower.tolist(), strict=True)
             )
             heading = f"{each.name} ({each.group}): most in-distribution"
-            parts.append(AlbumPart("Test images: least so" if each is sets.test else heading, tuple(images)))
+            parts.append(("Test images: least so" if each is sets.test else heading, tuple(images)))
         yield Album(name, about, tuple(parts))
 
 

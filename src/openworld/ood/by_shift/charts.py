@@ -12,7 +12,7 @@ from PIL import Image
 from openworld.core.errors import present
 from openworld.ood.by_shift.metrics import CONFIDENCE, SCORE, THUMBNAILS
 from openworld.ood.by_shift.results import DetectionRun
-from openworld.report.charts import CellChart, CellImage, ChartCell
+from openworld.report.charts import CellChart, ChartCell
 from openworld.report.data_files import data_address, thumbnail_address
 from openworld.report.figure import Figure
 from openworld.report.shift_axes import NEAR, Place, level_map, place_text
@@ -48,7 +48,7 @@ def cell_images(run: DetectionRun, room: int = IMAGE_BYTES, *, small: bool = Tru
     return Figure("cell-images", "Images of the cells", caption, (chart,))
 
 
-def example_images(run: DetectionRun, room: int, *, small: bool = True) -> dict[Place, list[CellImage]]:
+def example_images(run: DetectionRun, room: int, *, small: bool = True) -> dict[Place, list[tuple[str, str]]]:
     """Return up to four images of every cell, with what each shows: the thumbnails of the first unit."""
     # Where they have no room together, bytes, every cell keeps its first image before any has its second, the
     # lightest first.
@@ -73,13 +73,13 @@ def example_images(run: DetectionRun, room: int, *, small: bool = True) -> dict[
     turns = sorted(
         (turn, len(address), place) for place, of_cell in images_of.items() for turn, (_, address) in enumerate(of_cell)
     )
-    album: dict[Place, list[CellImage]] = {}
+    album: dict[Place, list[tuple[str, str]]] = {}
     for turn, size, place in turns:
         if turn < IMAGES_OF_A_CELL and size <= room and len(album.get(place, ())) == turn:
             room -= size
             number, address = images_of[place][turn]
             text = "; ".join(filter(None, (shows.get(number, ""), place_text(place))))
-            album.setdefault(place, []).append(CellImage(address, text))
+            album.setdefault(place, []).append((address, text))
     return album
 
 
@@ -101,7 +101,7 @@ def marginal_figure(run: DetectionRun) -> Figure | None:
             for place, name in names.items():
                 if f"{THUMBNAILS}/{name}.png" in unit.record.attachments:
                     address = data_address("image/png", unit.record.attachment(f"{THUMBNAILS}/{name}.png"))
-                    images = (CellImage(address, texts[place]),)
+                    images = ((address, texts[place]),)
                     cells[place, column] = ChartCell(images=images, row={"row": ROWS[place]})
         if any(cell.images for cell in cells.values()):
             charts.append(CellChart(model, "", BELOW, ROWS, labels, cells, ("place", "column"), side=SIDE))

@@ -32,7 +32,7 @@ from openworld.own_data.shift.measurement import (
 )
 from openworld.own_data.shift.shift_map import ExampleImage, examples, shift_examples, shift_map
 from openworld.own_data.shift.verdict import limits, sentences, warnings
-from openworld.report.album import Album, AlbumImage, AlbumPart
+from openworld.report.album import Album, AlbumImage
 from openworld.report.layout import ENTITY, METRIC, Brief, Layout, Own, Pivot
 from openworld.report.report import Report
 from openworld.report.shift_axes import AXES
@@ -67,7 +67,7 @@ def _album(brief: Brief) -> Iterator[Album]:
         examples = [example for example in brief.source[1] if example.kind == kind]
         degrees = [f"{one.semantic:.3f} · {one.covariate:.3f}" if kind != "reference" else "" for one in examples]
         images = (AlbumImage(one.address or None, one.name, text) for one, text in zip(examples, degrees, strict=True))
-        parts += [AlbumPart(heading, tuple(images))] if examples else []
+        parts += [(heading, tuple(images))] if examples else []
     about = (
         "Under each image its degrees in meaning and in appearance; of the reference some images at random. "
         "Every image's degrees are in degrees.csv."

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from openworld.own_data.shift.measurement import ImageDegrees
-from openworld.report.charts import CellChart, CellImage, ChartCell
+from openworld.report.charts import CellChart, ChartCell
 from openworld.report.charts.cells import count_cell
 from openworld.report.data_files import thumbnail_address
 from openworld.report.figure import Figure
@@ -115,7 +115,7 @@ def shift_examples(measured: ImageDegrees, examples: Sequence[ExampleImage]) -> 
     for cell, own in by_cell.items():
         degrees = [f"{AXES['semantic']} {one.semantic:.3f}, {AXES['covariate']} {one.covariate:.3f}" for one in own]
         titles = (f"{one.name or 'no name'}: {text}" for one, text in zip(own, degrees, strict=True))
-        images = (CellImage(one.address, title) for one, title in zip(own, titles, strict=True))
+        images = ((one.address, title) for one, title in zip(own, titles, strict=True))
         cells[cell] = ChartCell(images=tuple(images), faint=not present[cell])
     rows = tuple(
         dict(zip(KEYS, cell, strict=True))

@@ -25,21 +25,13 @@ PALEST, DARKEST = 0.04, 0.74  # opacities of a shade of 0 and of 1
 
 
 @dataclass(frozen=True)
-class CellImage:
-    """A small image as a `data:` address, and what it shows."""
-
-    address: str
-    text: str = ""
-
-
-@dataclass(frozen=True)
 class ChartCell:
     """One cell.
 
     Args:
         text: what stands in it. shade: how blue (up to 1) or orange (down to -1) it is; None where it is N/A: hatched
             if it has a text, and pale if not. hint: its tooltip. dashed: whether it is outlined.
-        images: up to four that fill it. faint: whether they are pale.
+        images: up to four that fill it, each a `data:` address and what it shows. faint: whether they are pale.
         row: further columns of the data.
     """
 
@@ -47,7 +39,7 @@ class ChartCell:
     shade: float | None = None
     hint: str = ""
     dashed: bool = False
-    images: tuple[CellImage, ...] = ()
+    images: tuple[tuple[str, str], ...] = ()
     faint: bool = False
     row: Mapping[str, object] = field(default_factory=dict)
 
@@ -116,7 +108,7 @@ class CellChart:
         for (row, column), cell in sorted(self.cells.items()):
             at: dict[str, object] = {self.keys[0]: row, self.keys[1]: column}
             if cell.images:
-                yield from (at | {"image": image.text} | dict(cell.row) for image in cell.images)
+                yield from (at | {"image": text} | dict(cell.row) for _, text in cell.images)
             else:
                 yield at | dict(cell.row)
 
@@ -164,11 +156,11 @@ class CellChart:
             css = f"{css} cell-blind" if cell.dashed else css
         fill = None if cell.shade is None else f"{cell.opacity:.2f}"
         parts = [element("rect", **box, class_=css, fill_opacity=fill)]
-        for image, (right, down, share) in zip(cell.images, cell.quarters, strict=True):
+        for (address, text), (right, down, share) in zip(cell.images, cell.quarters, strict=True):
             side = share * width - (1 if share < 1 else 0)
             place = {"x": x + width * right, "y": y + width * down, "width": side, "height": side}
-            drawn = element("image", href=image.address, **place, preserveAspectRatio="xMidYMid slice")
-            parts.append(element("g", element("title", image.text), drawn) if image.text else drawn)
+            drawn = element("image", href=address, **place, preserveAspectRatio="xMidYMid slice")
+            parts.append(element("g", element("title", text), drawn) if text else drawn)
         if cell.images:
             css = " ".join([*(["cell-image"] if self.side else []), *(["cell-rare"] if cell.faint else [])])
             return element("g", *parts, class_=css or None)
@@ -203,8 +195,8 @@ def _draw_cell(axes, x: float, low: float, high: float, cell: ChartCell) -> None
     from matplotlib.patches import Rectangle
     from PIL import Image
 
-    for image, (right, down, side) in zip(cell.images, cell.quarters, strict=True):
-        content = BytesIO(b64decode(image.address.partition(",")[2]))
+    for (address, _), (right, down, side) in zip(cell.images, cell.quarters, strict=True):
+        content = BytesIO(b64decode(address.partition(",")[2]))
         pixels = Image.open(content, formats=("JPEG", "PNG", "WEBP")).convert("RGB")
         left, top = x + right, low + 1 - down
         ends = (left + EDGE, left + side - EDGE, top - side + EDGE, top - EDGE)

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import nan
+from typing import Any, Literal
 
 from markupsafe import Markup
 
@@ -10,7 +11,7 @@ from openworld.report.charts.drawing import paper
 from openworld.report.charts.drawing.label_placement import beside
 from openworld.report.charts.drawing.plane import axis_of, cut, plane, references
 from openworld.report.charts.drawing.svg import MANY_POINTS, Frame, drawing, element, marker
-from openworld.report.charts.quantity import CROWDED, Quantity, Reference, Region, Spot, drawn_points
+from openworld.report.charts.quantity import CROWDED, Quantity, Reference, Region, drawn_points
 from openworld.report.series_style import SeriesStyle
 
 MARKED = 12  # points of a line that have a mark each; a longer line has some along its way
@@ -20,16 +21,18 @@ MARKED = 12  # points of a line that have a mark each; a longer line has some al
 class Line:
     """One series: values y at x, None where there is none, and the ends of its band.
 
-    `rings` mark points that need not lie on the line; the axis holds them. `further` are columns of the data, one value
-    per x.
+    `rings` (x, y, text) mark points that need not lie on the line; the axis holds them. `further` are columns of the
+    data, one value per x. As points over the lines it has marks of a kind, none where y is None, and a text for each.
     """
 
     x: Sequence[float]
     y: Sequence[float | None]
-    low: Sequence[float | None] = ()
-    high: Sequence[float | None] = ()
-    rings: tuple[Spot, ...] = ()
+    low: Sequence[Any] = ()  # numbers, or None
+    high: Sequence[Any] = ()
+    rings: tuple[tuple[float, float, str], ...] = ()
     further: Mapping[str, Sequence] = field(default_factory=dict)
+    mark: Literal["dot", "ring", "dash"] = "dot"
+    texts: Sequence[str] = ()
 
     @property
     def known(self) -> list[tuple[float, float]]:
@@ -43,24 +46,12 @@ class Line:
 
 
 @dataclass(frozen=True)
-class Points:
-    """Points over the lines, each with its interval: mark "dot", "ring" or "dash", none where y is None."""
-
-    x: Sequence[float]
-    y: Sequence[float | None]
-    low: Sequence[float] = ()
-    high: Sequence[float] = ()
-    texts: Sequence[str] = ()
-    mark: str = "dot"
-
-
-@dataclass(frozen=True)
 class LineChart:
     """Lines over an axis x.
 
     Args:
         series: lines by name. highlight: names that stay in front among many.
-        points: over the lines, by name; lines stand back behind them.
+        points: over the lines, by name, each with its interval; lines stand back behind them.
         named: whether names stand beside the lines although the chart does not stand alone.
     """
 
@@ -69,7 +60,7 @@ class LineChart:
     y: Quantity
     series: Mapping[str, Line]
     highlight: tuple[str, ...] = ()
-    points: Mapping[str, Points] = field(default_factory=dict)
+    points: Mapping[str, Line] = field(default_factory=dict)
     references: tuple[Reference, ...] = ()
     regions: tuple[Region, ...] = ()
     named: bool = False
@@ -91,11 +82,11 @@ class LineChart:
 
     def rows(self) -> Iterator[dict]:
         for name, line in (*self.series.items(), *self.points.items()):
-            further = getattr(line, "further", {})
             for place, (x, y) in enumerate(zip(line.x, line.y, strict=True)):
                 at = self.x.labels[round(x)] if self.x.labels else x
-                ends = {"low": line.low[place], "high": line.high[place]} if line.low else {}
-                yield {"series": name, self.x.key: at, self.y.key: y} | ends | {k: v[place] for k, v in further.items()}
+                ends = {"low": line.low, "high": line.high} if line.low else {}
+                further = {key: column[place] for key, column in (*ends.items(), *line.further.items())}
+                yield {"series": name, self.x.key: at, self.y.key: y} | further
 
     def svg(self, styles: Mapping[str, SeriesStyle], *, alone: bool = False) -> Markup:
         lines, has_legend = self.lines, (alone or self.named) and not self.points
@@ -131,8 +122,8 @@ class LineChart:
             if line.band and name in front:
                 band = zip(*self._band(line), strict=True)
                 axes.fill_between(*band, color=styles[name].light, alpha=0.15, linewidth=0)
-            for ring in line.rings:
-                paper.ring(axes, self.x.scaled(ring.x), self.y.scaled(ring.y), styles[name].light)
+            for x, y in drawn_points(self, (ring[:2] for ring in line.rings)):
+                paper.ring(axes, x, y, styles[name].light)
         for name, points in self.points.items():
             xs, many = [self.x.scaled(x) for x in points.x], len(points.x) > MANY_POINTS
             if points.low:
@@ -150,7 +141,7 @@ class LineChart:
         lines, points = self.series.values(), self.points.values()
         ys = [y for series in (*lines, *points) for y in series.y]
         ys += [reference.value for reference in self.references if reference.axis == "y"]
-        ys += [ring.y for line in lines for ring in line.rings]
+        ys += [y for line in lines for _, y, _ in line.rings]
         ys += [end for series in points for end in (*series.low, *series.high)]
         if not self.y.covers:
             ys += [end for line in lines for _, *ends in line.band for end in ends]
@@ -181,15 +172,14 @@ class LineChart:
         else:
             marked = self._marked(line, list(self.lines).index(name), 2 if back else 5)
         parts += [marker(style.marker, *plot.place(points[at])) for at in marked]
-        for ring in line.rings:
-            x, y = plot.place((self.x.scaled(ring.x), self.y.scaled(ring.y)))
-            title = element("title", f"{name}: {ring.text}")
-            parts.append(element("circle", title, cx=x, cy=y, r=9.0, class_="ring"))
+        for x, y, text in line.rings:
+            x, y = plot.place((self.x.scaled(x), self.y.scaled(y)))
+            parts.append(element("circle", element("title", f"{name}: {text}"), cx=x, cy=y, r=9.0, class_="ring"))
         if len(self.lines) > CROWDED:
             css += " crowded"
         return element("g", *parts, class_=f"{css} back" if back else css, data_learner=name)
 
-    def _points(self, plot: Frame, name: str, points: Points) -> Iterator[list[Markup]]:
+    def _points(self, plot: Frame, name: str, points: Line) -> Iterator[list[Markup]]:
         """Yield points with their intervals; many are drawn finer, so that a year of days is no blot."""
         many = len(points.x) > MANY_POINTS
         for place, (x, y) in enumerate(zip(points.x, points.y, strict=True)):

@@ -60,15 +60,6 @@ class Region:
     text: str
 
 
-@dataclass(frozen=True)
-class Spot:
-    """A ring around a point of a series, and what it says."""
-
-    x: float
-    y: float
-    text: str
-
-
 def drawn_points(chart, points: Iterable[tuple[float, float]]) -> list[tuple[float, float]]:
     """Return points (x, y) in the units in which the axes of a chart are drawn."""
     return [(chart.x.scaled(x), chart.y.scaled(y)) for x, y in points]

@@ -1,7 +1,7 @@
 """What stands in the cells of a table, for every renderer: numbers, intervals, dashes, tests and notes."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from openworld.report.table import Cell, Column, Row, Table
 from openworld.results import DASH, MINUS, Comparison, Interval, Value
@@ -46,25 +46,9 @@ def texts(table: Table, extra: int = 0) -> Iterator[tuple[Row, list[Text]]]:
     for place, row in enumerate(table.rows):
         cells = []
         for at, column in enumerate(table.columns):
-            style = _Style(column, (place, at) in table.bold, extra, mixed[at])
-            cells.append(_text(table.cell(place, at), style))
+            text = _text(table.cell(place, at), column, extra, mixed=mixed[at])
+            cells.append(replace(text, bold=(place, at) in table.bold))
         yield row, cells
-
-
-@dataclass(frozen=True)
-class _Style:
-    """How a cell is written; `mixed`: the shown intervals of its column are over several things, so each says what."""
-
-    column: Column
-    bold: bool
-    extra: int
-    mixed: bool
-
-    def write(self, value: float | None) -> str:
-        return self.column.metric.write(value, self.extra)
-
-    def write_interval(self, interval: Interval | None) -> str:
-        return self.column.metric.write_interval(interval, self.extra)
 
 
 def _order(value: Value, column: Column) -> list[Interval]:
@@ -72,56 +56,46 @@ def _order(value: Value, column: Column) -> list[Interval]:
     return sorted(value.intervals, key=lambda interval: interval.over != (column.over or interval.over))
 
 
-def _text(cell: Cell, style: _Style) -> Text:
-    content = cell.content
+def _text(cell: Cell, column: Column, extra: int, *, mixed: bool) -> Text:
+    """How a cell is written; `mixed`: the shown intervals of its column are over several things, so each says what."""
+    content, metric = cell.content, column.metric
+    beside = ""  # what a paper printed, and ours minus that
+    if cell.printed is not None:
+        difference = "" if cell.difference is None else f", {_with_sign(metric.write(cell.difference, extra))}"
+        beside = f"{PRINTED}{metric.write(cell.printed, extra)}{difference}"
     if content is None:
-        return Text(DASH if cell.printed is None else "", _beside(cell, style), False, None, cell.note)
+        return Text(DASH if cell.printed is None else "", beside, note=cell.note)
     if isinstance(content, str):
-        return Text(f"{content}{cell.mark}", cell.under, style.bold, cell.sort, cell.note)
+        return Text(f"{content}{cell.mark}", cell.under, sort=cell.sort, note=cell.note)
     if isinstance(content, Comparison):
-        note = _join(cell.note, content.reason)
+        note = _join("; ", cell.note, content.reason)
         if content.difference is None:
-            return Text(content.verdict, cell.under, style.bold, None, note)
-        text = _with_sign(content.metric.write(content.difference, style.extra))
-        return Text(text, _lines(content.verdict, cell.under), style.bold, content.difference, note)
-    return _of_value(cell, content, style)
-
-
-def _of_value(cell: Cell, value: Value, style: _Style) -> Text:
-    column = style.column
+            return Text(content.verdict, cell.under, note=note)
+        text = _with_sign(content.metric.write(content.difference, extra))
+        return Text(text, _join("\n", content.verdict, cell.under), sort=content.difference, note=note)
     if column.show == "interval":
-        interval = value.over(column.over)
+        interval = content.over(column.over)
         width = None if interval is None else interval.width
-        return Text(style.write_interval(interval) or DASH, "", style.bold, width, cell.note)
-    ordered = _order(value, column)
+        return Text(metric.write_interval(interval, extra) or DASH, sort=width, note=cell.note)
+
+    ordered = _order(content, column)
     below = 0 if column.show == "deviation" else column.intervals
     notes = [
-        f"{style.write_interval(interval)} over {interval.over}" + (f" (n = {interval.n:,})" if interval.n else "")
-        for interval in ordered[0 if style.mixed else below :]
+        f"{metric.write_interval(interval, extra)} over {interval.over}"
+        + (f" (n = {interval.n:,})" if interval.n else "")
+        for interval in ordered[0 if mixed else below :]
     ]
-    faint = [style.write_interval(interval) for interval in ordered[:below]]
-    if column.show == "deviation" and value.deviation is not None:
-        faint.append(f"±\u00a0{style.write(value.deviation)}")
-    faint = _lines(*faint, _beside(cell, style), cell.under)
-    text = f"{style.write(value.value)}{cell.mark if value.value is not None else ''}"
-    return Text(text, faint, style.bold, value.value, _join(cell.note, value.reason, *notes))
-
-
-def _beside(cell: Cell, style: _Style) -> str:
-    """What a paper printed, and ours minus that."""
-    if cell.printed is None:
-        return ""
-    difference = "" if cell.difference is None else f", {_with_sign(style.write(cell.difference))}"
-    return f"{PRINTED}{style.write(cell.printed)}{difference}"
+    faint = [metric.write_interval(interval, extra) for interval in ordered[:below]]
+    if column.show == "deviation" and content.deviation is not None:
+        faint.append(f"±\u00a0{metric.write(content.deviation, extra)}")
+    text = f"{metric.write(content.value, extra)}{cell.mark if content.value is not None else ''}"
+    faint, note = _join("\n", *faint, beside, cell.under), _join("; ", cell.note, content.reason, *notes)
+    return Text(text, faint, sort=content.value, note=note)
 
 
 def _with_sign(text: str) -> str:
     return text if text[:1] in ("+", MINUS, DASH) or not text.strip("0.,") else f"+{text}"
 
 
-def _lines(*parts: str) -> str:
-    return "\n".join(filter(None, parts))
-
-
-def _join(*notes: str) -> str:
-    return "; ".join(filter(None, notes))
+def _join(between: str, *parts: str) -> str:
+    return between.join(filter(None, parts))

@@ -17,7 +17,7 @@ from openworld.evaluations.recognition.results import AUC, learner_results
 from openworld.learners import override
 from openworld.papers import published_numbers
 from openworld.papers.results import PaperRun
-from openworld.report.charts import IntervalChart, IntervalRow, LineChart, Quantity, Reference, Spot
+from openworld.report.charts import IntervalChart, IntervalRow, LineChart, Quantity, Reference
 from openworld.report.figure import Figure
 from openworld.report.layout import Brief, Lines
 from openworld.report.series_style import series_styles
@@ -115,7 +115,7 @@ def draw_sweep(runs: Runs, sweep: FigureSweep, datasets: Sequence[str]) -> Figur
             series = {}
             for method, line in chart.series.items():  # a ring where the paper prints the method
                 area, most = printed.get((chart.title, method)), sweep.shots[-1]
-                rings = () if area is None else (Spot(most, area, f"printed {AUC.write(area)} %"),)
+                rings = () if area is None else ((most, area, f"printed {AUC.write(area)} %"),)
                 column = [area if shot == most else None for shot in line.x]
                 series[method] = replace(line, rings=rings, further={**line.further, "printed": column})
             charts[at] = replace(chart, series=series)

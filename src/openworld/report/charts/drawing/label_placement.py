@@ -7,7 +7,6 @@ for the largest size that a narrow screen gives the text.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from markupsafe import Markup
@@ -23,14 +22,8 @@ ROUNDS = 4
 MARGIN = np.array([-4.0, 0.0, 4.0, 0.0])  # what a name keeps free of others: left, top, right, bottom
 
 
-@dataclass(frozen=True)
-class Placed:
-    """A name's place: where its text is anchored, by which end, and the line that leads there from its dot."""
-
-    x: float
-    y: float
-    end: str
-    leader: tuple[float, float, float, float] | None
+Placed = tuple[float, float, str, tuple[float, float, float, float] | None]
+"""Where a name's text is anchored (x, y), by which end, and the line that leads there from its dot."""
 
 
 def near(plot: Frame, texts: Sequence[str], dots: Sequence[tuple[float, float]], marks=()) -> list[Placed]:
@@ -55,7 +48,7 @@ def near(plot: Frame, texts: Sequence[str], dots: Sequence[tuple[float, float]],
         left, top, right, _ = boxes[chosen[index]].tolist()
         x, y = tips[chosen[index]].tolist()
         end = "" if abs(x - left) < 1e-6 else "end" if abs(x - right) < 1e-6 else "mid"
-        placed.append(Placed(x, top + LINE - 3.5, end, None if gaps[chosen[index]] == 0 else (*dot, x, y)))
+        placed.append((x, top + LINE - 3.5, end, None if gaps[chosen[index]] == 0 else (*dot, x, y)))
     return placed
 
 
