@@ -15,21 +15,21 @@ from pathlib import Path
 PACKAGE = Path(__file__).parent.parent / "src" / "openworld"
 LINES = {
     "evaluations": 8_860,
-    "label_free": 7_152,
+    "label_free": 7_176,
     "estimators": 6_415,
     "detectors": 6_128,
     "datasets": 5_855,
-    "ood": 5_574,
-    "report": 5_550,
+    "ood": 5_575,
+    "report": 5_362,
     "own_data": 4_275,
     "metrics": 4_023,
     "learners": 4_297,
     "backbones": 3_938,
     "reproduction": 3_972,
-    "api": 3_405,
-    "shifts": 3_100,
-    "runs": 2_230,
-    "core": 2_160,
+    "api": 3_410,
+    "shifts": 3_097,
+    "runs": 2_228,
+    "core": 2_158,
     "tables": 2_021,
     "labels": 1_975,
     "results": 1_725,
@@ -42,10 +42,10 @@ LINES = {
 }
 """Room -> the most lines of Python that it may have."""
 MOST = {
-    "files": 610,
-    "classes": 695,
+    "files": 607,
+    "classes": 683,
     "small files of one user": 6,
-    "short functions called once": 148,
+    "short functions called once": 146,
     "participles as names": 585,
     "names that say picture": 0,
 }

@@ -128,7 +128,7 @@ def test_every_report_offers_the_same_names(reports):
 
 
 def test_a_name_given_to_predictions_is_what_reports_call_them(reports):
-    caption = reports["compare"].tables["comparison"].table.caption
+    caption = reports["compare"].tables["comparison"].caption
     assert caption.startswith("First: CoOp. Second: GMoP.")
     assert {change[0] for change in reports["compare"].found.changes} == {"learner"}
     assert reports["check"].verdict[0].startswith("CoOp: ") and reports["score"].results.entities[0] == "CoOp"

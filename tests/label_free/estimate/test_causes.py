@@ -36,8 +36,8 @@ def test_each_period_has_its_cause_and_the_images_that_carry_it(files, tmp_path)
     Image.new("RGB", (9, 9), "blue").save(tmp_path / f"{rows[0]}.png")
     (tmp_path / f"{rows[1]}.png").write_text("no image")
     moved = next(each for each in report(answer.found, tmp_path).page.sections if each.heading == "What moved")
-    assert moved.albums[0].parts[0].heading == "301 to 600: new classes"
-    first, other, *_ = moved.albums[0].parts[0].images
+    assert moved.albums[0].parts[0][0] == "301 to 600: new classes"
+    first, other, *_ = moved.albums[0].parts[0][1]
     assert first.address.startswith("data:image/jpeg") and other.address is None and other.name == f"n{rows[1]}"
     unlike = {row.where["cause"]: row.value.value for row in answer.results if row.metric.key == "unlike_share"}
     assert unlike == {"none seen": pytest.approx(0, abs=0.15), "new classes": second.cause.likely.signs.unlike}

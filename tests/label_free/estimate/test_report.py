@@ -176,7 +176,7 @@ def test_every_number_stands_once_in_tables_that_say_the_same_in_every_form(full
         _shows_every_number_once(answer)
         for table in answer.terminal_tables:
             check_table(table)
-    speaking = report(replace(full, quote=quote)).tables["signs"].table
+    speaking = report(replace(full, quote=quote)).tables["signs"]
     assert [row.cells[-1] for row in speaking.rows] == ["a shift", None]
     assert "a fall of less than 6 points would not be seen" in speaking.caption
 
@@ -187,7 +187,7 @@ def test_tables_of_chunks_and_classes_name_what_cannot_be_told_and_what_was_lost
     found = watched(estimate_of(0.7, chunks=chunks, classes=CLASSES), 0.75, other.label)
     assert found.unknown == ("2024-01-02",) and "of 1 it cannot be estimated" in " ".join(sentences(found))
     tables = report(found).tables
-    chunks, classes = tables["over-time-table"].table, tables["classes-table"].table
+    chunks, classes = tables["over-time-table"], tables["classes-table"]
     assert chunks.rows[1].cells[-1] == "alarm, cannot be estimated, counts as 55.0"
     cell = chunks.cell(1, [column.heading for column in chunks.columns].index("quoted")).content
     assert cell.value is None and (cell.over().low, cell.over().high) == (0.2, 0.9)

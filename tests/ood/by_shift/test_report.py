@@ -66,11 +66,11 @@ def test_cells_have_up_to_four_images_and_every_cell_its_first_before_any_its_se
     run = DetectionRun.read(RunFolder.read(write_run([(facts, tables, kept | images), *others])))
     found = charts.example_images(run, 10**6)
     assert {place: len(images) for place, images in found.items()} == {(0, 0): 4, (0, 1): 4, (1, 0): 4, (1, 1): 3}
-    assert [image.text for image in found[1, 0][:2]] == [
+    assert [text for _, text in found[1, 0][:2]] == [
         "class 0, photo; covariate 1, semantic 0",
         "class 1, anime; covariate 1, semantic 0",
     ]
-    few = charts.example_images(run, 6 * len(found[0, 0][0].address))
+    few = charts.example_images(run, 6 * len(found[0, 0][0][0]))
     assert sorted(map(len, few.values())) == [1, 1, 2, 2]
     (chart,) = charts.cell_images(run).charts
     assert chart.side and {place: len(cell.images) for place, cell in chart.cells.items()} == {
@@ -86,7 +86,7 @@ def test_models_of_other_names_are_paired_where_each_run_has_one(make_run):
     second = make_run(models={"new": {"MSP": (0.6, 0.0)}}, **small)
     found = compare_runs(first, second)
     whole, cells, *slopes = found.pairs
-    assert comparison_report(found).tables["comparison"].table.rows[0].label == "MSP"
+    assert comparison_report(found).tables["comparison"].rows[0].label == "MSP"
     each = np.subtract(whole.second.per_seed, whole.first.per_seed)
     assert whole.comparison.difference == pytest.approx(each.mean())
     assert whole.comparison.interval.over == "seeds and images"
