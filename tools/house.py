@@ -24,7 +24,7 @@ LINES = {
     "own_data": 4_275,
     "metrics": 4_023,
     "learners": 4_297,
-    "backbones": 3_938,
+    "backbones": 3_908,
     "reproduction": 3_972,
     "api": 3_410,
     "shifts": 3_097,
@@ -42,8 +42,8 @@ LINES = {
 }
 """Room -> the most lines of Python that it may have."""
 MOST = {
-    "files": 607,
-    "classes": 683,
+    "files": 606,
+    "classes": 682,
     "small files of one user": 6,
     "short functions called once": 146,
     "participles as names": 585,

@@ -9,7 +9,7 @@ from torch.nn.functional import cross_entropy, normalize
 
 import openworld as ow
 from openworld import backbones, datasets
-from openworld.backbones.foreign.of_embeddings import GivenEncoder
+from openworld.backbones.foreign.of_objects import GivenEncoder
 from openworld.features import encode
 from openworld.learners import LEARNERS, Schedule, TextBank, ZeroShot, encoding_for, plugin_api
 from openworld.learners.engine.requirements import lacking

@@ -9,6 +9,7 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from torch.nn.functional import cross_entropy
 
 from openworld import OpenworldError
 from openworld.learners import GMoP, NameSets
@@ -112,6 +113,16 @@ def test_a_batch_without_pseudo_new_images_trains_the_classifier_alone():
     terms = mixture_loss(base, new, detector, labels, columns, settings)
     assert float(terms["pairwise"].detach()) == 0
     assert float(terms["total"].detach()) == pytest.approx(float(terms["cross_entropy"].detach()))
+
+
+def test_a_single_pseudo_base_image_counts_whole():
+    base, new, detector, _, columns, settings = batch(STORED["gmop_batch_loss"][0])
+    labels = torch.zeros(len(base), dtype=torch.long)
+    labels[0] = 1  # the one base image of detector 0, the one new image of detector 1; detector 2 has no new one
+    terms = mixture_loss(base, new, detector, labels, columns, settings)
+    own = [(0, slice(0, 1)), (1, slice(1, None))]
+    expected = sum(cross_entropy(detector[i, some], columns[i, labels[some]]) for i, some in own) / 3
+    torch.testing.assert_close(terms["detector_cross_entropy"], expected)
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from openworld import backbones, classifiers, datasets
-from openworld.backbones.foreign.of_embeddings import GivenEncoder
+from openworld.backbones.foreign.of_objects import GivenEncoder
 from openworld.core.errors import OpenworldError
 from openworld.features import encode
 from openworld.learners import FittedLearner, ZeroShot

@@ -89,10 +89,8 @@ def load(
 
 def _from_elsewhere(name: str, device: str | torch.device, dtype: torch.dtype) -> TwoTower | ForeignEncoder:
     """Return the encoder of a function, of embeddings, or of a library that is imported when it is asked for."""
-    if is_function(name):
+    if is_function(name) or is_embeddings(name):
         return import_module("openworld.backbones.foreign.of_objects").load(name)
-    if is_embeddings(name):
-        return import_module("openworld.backbones.foreign.of_embeddings").load(name)
     library, _, source = name.partition(":")
     model = import_module("openworld.backbones.foreign.of_libraries").LOADERS[library](source, name)
     return ForeignEncoder(name, model, device, dtype)

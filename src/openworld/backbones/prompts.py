@@ -20,34 +20,6 @@ from openworld.core.spoken import spoken_name
 
 PLACEHOLDER = "X"
 CHUNK = 512
-POSITIONS = ("end", "middle", "front")
-
-
-@dataclass(frozen=True)
-class PromptLayout:
-    """How a prompt is written around a name: context, fixed words, name, suffix; see `TwoTower.prompt_names`."""
-
-    context_length: int
-    suffix: str = "."
-    fixed: str = ""
-    position: str = "end"
-    keep_underscores: bool = False
-
-    def __post_init__(self):
-        if self.position not in POSITIONS:
-            raise unknown_name("position of the name", self.position, POSITIONS)
-        if self.fixed and self.position != "end":
-            raise OpenworldError(f"fixed words ({self.fixed!r}) need the name at the end, not at the {self.position}.")
-
-    @property
-    def leading(self) -> int:
-        """Return how many rows of the context stand before the name."""
-        return {"end": self.context_length, "middle": self.context_length // 2, "front": 0}[self.position]
-
-    def write(self, name: str) -> str:
-        """Return the sentence with placeholders, all of them in front."""
-        name = name if self.keep_underscores else name.replace("_", " ")
-        return " ".join([*[PLACEHOLDER] * self.context_length, *self.fixed.split(), name + self.suffix])
 
 
 @dataclass(frozen=True)
@@ -78,9 +50,24 @@ class PromptedNames:
         return len(self.sentences.rows)
 
 
-def prompt_names(tower: TextTower, tokenizer, given: Sequence, layout: PromptLayout) -> PromptedNames:
+def prompt_names(
+    tower: TextTower,
+    tokenizer,
+    given: Sequence,
+    length: int,
+    suffix: str = ".",
+    *,
+    fixed: str = "",
+    position: str = "end",
+    keep_underscores: bool = False,
+) -> PromptedNames:
     """Prepare the prompts "X .. X name" + suffix; see `TwoTower.prompt_names`."""
     require_causal(tower, "learned contexts need")
+    before = {"end": length, "middle": length // 2, "front": 0}
+    if position not in before:
+        raise unknown_name("position of the name", position, before)
+    if fixed and position != "end":
+        raise OpenworldError(f"fixed words ({fixed!r}) need the name at the end, not at the {position}.")
     # One list of names, or several equally long ones.
     lists = [given] if not len(given) or isinstance(given, str) or isinstance(given[0], str) else given
     if any(isinstance(names, str) or not len(names) for names in lists):
@@ -88,12 +75,12 @@ def prompt_names(tower: TextTower, tokenizer, given: Sequence, layout: PromptLay
     if len({len(names) for names in lists}) > 1:
         raise OpenworldError(f"expected lists of equally many names, got {[len(names) for names in lists]} of them.")
     lists = tuple(map(tuple, lists))
-    if len(lists) > 1 and layout.position != "end":
-        raise OpenworldError(f"several lists of names stand at the end of their prompts, not at the {layout.position}.")
-    names = [spoken_name(name) for part in lists for name in part]
-    length, leading = layout.context_length, layout.leading
+    if len(lists) > 1 and position != "end":
+        raise OpenworldError(f"several lists of names stand at the end of their prompts, not at the {position}.")
+    names, leading = [spoken_name(name) for part in lists for name in part], before[position]
+    words = [name if keep_underscores else name.replace("_", " ") for name in names]
     try:
-        sentences = tokenizer([layout.write(name) for name in names])
+        sentences = tokenizer([" ".join([*[PLACEHOLDER] * length, *fixed.split(), word + suffix]) for word in words])
     except OpenworldError as error:
         raise OpenworldError(f"with {length} context tokens in front, {error}") from None
     placeholder = tokenizer([PLACEHOLDER])[0][1:-1]
@@ -102,7 +89,7 @@ def prompt_names(tower: TextTower, tokenizer, given: Sequence, layout: PromptLay
             f"this model's tokenizer does not read {PLACEHOLDER!r} as one token, so {length} placeholders do "
             "not fix the positions of a context; use a CLIP byte-pair tokenizer."
         )
-    fixed = tokenizer([layout.fixed])[0][1:-1]
+    between = tokenizer([fixed])[0][1:-1]
     # Counted on the name as spoken, as published code does, even where "_" is left in and is a token of its own.
     spoken = [len(tokens) - 2 for tokens in tokenizer([name.replace("_", " ") for name in names])]
     arranged, slots = [], []
@@ -112,11 +99,11 @@ def prompt_names(tower: TextTower, tokenizer, given: Sequence, layout: PromptLay
         moved = sentence[1 + leading : 1 + length]
         arranged.append([*sentence[: 1 + leading], *sentence[1 + length : stop], *moved, *sentence[stop:]])
         slots.append(range(stop - len(moved), stop))
-    shared, count = leading + len(fixed), len(lists[0])
+    shared, count = leading + len(between), len(lists[0])
     with torch.no_grad():
         cut = [arranged[first : first + count] for first in range(0, len(names), count)]
         packed = pack_sentences(tower, cut, shared, slots if len(lists) == 1 else None)
-        rows = tower.tokens(torch.tensor(fixed, dtype=torch.int64, device=tower.positions.device))
+        rows = tower.tokens(torch.tensor(between, dtype=torch.int64, device=tower.positions.device))
         rows = rows + tower.positions[1 + leading : 1 + shared]
     texts = lists[0] if len(lists) == 1 else lists
     return PromptedNames(texts, length, pad_tokens(sentences), leading, rows, packed)

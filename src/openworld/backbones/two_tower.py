@@ -17,7 +17,7 @@ from openworld.backbones.blocks import attend_all, run_blocks
 from openworld.backbones.config import TwoTowerConfig
 from openworld.backbones.partial_passes import EnteredText, PackedText, Recording
 from openworld.backbones.preprocess import Preprocess
-from openworld.backbones.prompts import CHUNK, PromptedNames, PromptLayout, pad_tokens, require_causal
+from openworld.backbones.prompts import CHUNK, PromptedNames, pad_tokens, require_causal
 from openworld.backbones.towers import ImageTower, TextTower, insert_prompts, require_class_token
 from openworld.core.errors import OpenworldError
 
@@ -142,8 +142,8 @@ class TwoTower(nn.Module):
         Raises OpenworldError for a name that does not fit and for a model without a causal text tower.
         Source: CoOp (Zhou et al., 2022), section 3.2, unified context; KaiyangZhou/CoOp@ff61507 for the positions.
         """
-        layout = PromptLayout(context_length, suffix, fixed, position, keep_underscores)
-        return text_passes.prompt_names(self.text, self.tokenizer, names, layout)
+        options: Any = {"fixed": fixed, "position": position, "keep_underscores": keep_underscores}
+        return text_passes.prompt_names(self.text, self.tokenizer, names, context_length, suffix, **options)
 
     def encode_prompts(
         self,

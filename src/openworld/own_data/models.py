@@ -14,8 +14,7 @@ from typing import Any
 from torch import nn
 
 from openworld.backbones import DualEncoder
-from openworld.backbones.foreign.of_embeddings import GivenEncoder
-from openworld.backbones.foreign.of_objects import encoder_of, is_encoder, made_by
+from openworld.backbones.foreign.of_objects import GivenEncoder, encoder_of, is_encoder, made_by
 from openworld.backbones.loading import load_once
 from openworld.backbones.names import is_function
 from openworld.classifiers import Classifier, from_timm

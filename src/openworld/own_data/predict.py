@@ -153,7 +153,7 @@ def prediction_inputs(
 
 def _learner_of(found: Any, new_names: Sequence[str], template: str) -> Any:
     """Return a fitted learner as it is, or zero-shot of class embeddings, whose other names are base names."""
-    from openworld.backbones.foreign.of_embeddings import GivenEncoder
+    from openworld.backbones.foreign.of_objects import GivenEncoder
     from openworld.learners import FittedLearner, ZeroShot
 
     if isinstance(found, FittedLearner):

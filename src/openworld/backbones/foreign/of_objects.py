@@ -1,12 +1,14 @@
-"""Models that somebody has in Python, as dual encoders: no name, no file, the object as it is.
+"""Models that somebody brings, as dual encoders: an object in Python as it is, or embeddings in the place of a model.
 
     (model, processor)               a model of transformers with its processor
     (model, preprocess, tokenizer)   `encode_image` of pixels and `encode_text` of tokens, as in open_clip
     an object                        `encode_image` of a list of PIL images, `encode_text` of a list of sentences, and
                                      `logit_scale`, what cosines are multiplied by (CLIP's is 100)
     "package.module:function"        a function without arguments that returns one of these
+    "FILE.npz", "FILE.parquet"       embeddings of class names, of a model that is not here
 
-The model stays on its device and in its mode; it must be in evaluation mode.
+The model stays on its device and in its mode; it must be in evaluation mode. Embeddings of class names read these, and
+nothing else: images come embedded, too, as a data set of embeddings.
 """
 
 import hashlib
@@ -18,11 +20,15 @@ import numpy as np
 import torch
 from PIL import Image
 from torch import Tensor, nn
+from torch.nn.functional import normalize
 
 from openworld.backbones.foreign.encoder import ForeignEncoder, ForeignModel
+from openworld.backbones.names import is_embeddings
 from openworld.backbones.two_tower import TwoTower, hash_weights
 from openworld.core.errors import OpenworldError
 from openworld.core.functions import find_function
+from openworld.tables.classes import normalise_class_name
+from openworld.tables.embeddings import Embeddings, read_embeddings
 
 EXPECTED = (
     "expected a transformers model with its processor, (model, processor); an open_clip model with its preprocess and "
@@ -77,7 +83,7 @@ def encoder_of(given: Any, name: str = "") -> TwoTower | ForeignEncoder:
 
 
 def load(name: str) -> TwoTower | ForeignEncoder:
-    return encoder_of(made_by(name), name)
+    return GivenEncoder(read_embeddings(name), name) if is_embeddings(name) else encoder_of(made_by(name), name)
 
 
 def made_by(name: str) -> Any:
@@ -171,3 +177,63 @@ def _scale(given: Any, name: str) -> Tensor:
     if not 0 < scale < float("inf"):
         raise OpenworldError(f"{name} has the logit_scale {given!r}, expected a number above 0 (CLIP's is 100).")
     return torch.tensor(scale)
+
+
+class GivenEncoder(ForeignEncoder):
+    """A `DualEncoder` that knows the embeddings of some class names."""
+
+    def __init__(self, given: Embeddings, name: str = ""):
+        self.classnames, self.sentences = given.classnames, torch.from_numpy(given.classes)
+        self._width = given.classes.shape[-1]
+        self._place = {normalise_class_name(name): place for place, name in enumerate(given.classnames or ())}
+        # Of several sentences, the mean of unit embeddings, as an ensemble of templates has it.
+        self._classes = (
+            normalize(self.sentences, dim=-1).mean(1) if given.classes.shape[1] > 1 else self.sentences[:, 0]
+        )
+        name = name or given.name
+        model = ForeignModel(
+            module=nn.Module(),
+            architecture=f"embeddings {given.content}",
+            embed_images=lambda pixels: pixels,
+            embed_sentences=self._look_up,
+            prepare=self._no_images,
+            preparation="",
+            logit_scale=torch.tensor(given.logit_scale),
+            title="embeddings of class names",
+        )
+        super().__init__(name, model, "cpu", torch.float32)
+
+    def class_sentences(self, names: Sequence[str]) -> Tensor:
+        """Return float32[C, S, D], each name in every sentence."""
+        if self.sentences.shape[1] < 2:
+            raise OpenworldError(
+                f"{self.name} has each class name in one sentence, and LAID learns from several what is meaning: give "
+                "class_embeddings [C, S, D], or a fitted decomposition with --laid."
+            )
+        return self.sentences[[self._index(name) for name in names]]
+
+    def _look_up(self, texts: Sequence[str]) -> Tensor:
+        return self._classes[[self._index(getattr(text, "classname", text)) for text in texts]]
+
+    def _index(self, name: str) -> int:
+        place = self._place.get(normalise_class_name(name))
+        if place is None:
+            examples = ", ".join(list(self._place)[:5])
+            raise OpenworldError(
+                f"{self.name} has no embedding of {str(name)!r}; it knows {len(self._place)} class names ({examples}, "
+                "...), and cannot embed others."
+            )
+        return place
+
+    def _no_images(self, image: Image.Image) -> np.ndarray:
+        raise OpenworldError(f"{self.name} holds embeddings and cannot look at images; give embeddings of that model.")
+
+    def _side(self) -> int:
+        return 1  # it looks at no image
+
+    def _joint_dimension(self) -> int:
+        return self._width
+
+    @property
+    def preprocess_fingerprint(self) -> str:
+        return "no images"
