@@ -1,4 +1,4 @@
-"""OpenworldAUC: the authors' numbers, brute force, properties, edges."""
+"""OpenworldAUC, OpenAUC and OverallAcc: the authors' numbers, brute force, properties, edges."""
 
 import json
 from pathlib import Path
@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from openworld.metrics import QUANTITIES, accuracy, average, openworld_auc
+from openworld.metrics import QUANTITIES, accuracy, average, open_auc, openworld_auc, overall_accuracy
 from openworld.metrics.estimate import unseen
 
 pytestmark = pytest.mark.base
@@ -227,3 +227,22 @@ def _draw(rng, n_groups, grouped):
     c, d = skill[base] + rng.normal(0.8, 1, base.size) > 0, skill[new] + rng.normal(0.5, 1, new.size) > 0
     plain = openworld_auc(s, c, t, d)
     return (openworld_auc(s, c, t, d, base_groups=base, new_groups=new) if grouped else plain), plain
+
+
+@pytest.mark.parametrize("case", REFERENCE["metric_cases"], ids=lambda case: case["name"])
+def test_open_auc_reproduces_xcurve(case):
+    given = case["inputs"]
+    correct = np.equal(given["base_pred"], given["base_label"])
+    found = open_auc(given["base_score"], correct, given["new_score"])
+    assert found.value == pytest.approx(case["reference"]["openauc_xcurve_ood_score"], abs=1e-12)
+
+
+def test_overall_accuracy_reproduces_the_released_code():
+    case = REFERENCE["overall_accuracy"][0]
+    given, logits = case["inputs"], np.array(case["inputs"]["logits"])
+    split = given["n_base_classes"]
+    found = overall_accuracy(logits[:, :split], logits[:, split:], given["label"])
+    assert found.value == pytest.approx(case["reference"]["overall_acc"], abs=1e-12)
+    assert found.standard_error == pytest.approx(np.sqrt(0.5 * 0.5 / (logits.shape[0] - 1)))
+    halves = overall_accuracy(logits[:, :split], logits[:, split:], given["label"], groups=["a"] * 15 + ["b"] * 15)
+    assert halves.degrees_of_freedom == pytest.approx(1)
