@@ -30,11 +30,11 @@ from openworld.estimators import Outputs, find_estimator
 from openworld.estimators.by_level import among
 from openworld.estimators.engine.temperature import probabilities, source_temperature
 from openworld.evaluations.dynamic import scenarios
-from openworld.evaluations.dynamic.evaluation import ViewPredictions, predict_views
+from openworld.evaluations.dynamic.evaluation import predict_views
 from openworld.evaluations.views import ImagePool, pool_of_two
 from openworld.features import Encoding, encode
 from openworld.labels import curve_stream, estimate_curve, plan_curve
-from openworld.learners import Schedule, encoding_for
+from openworld.learners import Answer, Schedule, encoding_for
 from openworld.metrics import Robustness, robustness
 
 STYLES = ("emojione", "noto-v1", "fluent-emoji-high-contrast")
@@ -131,17 +131,19 @@ def wide(logits: np.ndarray, classes: np.ndarray, count: int) -> np.ndarray:
     return found
 
 
-def course(scenario: str, name: str, learner: str, source: Outputs, run, views: list[ViewPredictions], pool) -> Course:
+def course(scenario: str, name: str, learner: str, source: Outputs, run, answers: list[Answer], pool) -> Course:
     return Course(
         scenario=scenario,
         name=name,
         learner=learner,
-        levels=np.array([each.view.level for each in views]),
+        levels=np.array([view.level for view in run.views]),
         source=source,
         home=run.views[0].classes,
-        views=tuple(wide(each.logits, each.view.classes, len(pool.names)) for each in views),
-        labels=tuple(pool.labels[each.view.images] for each in views),
-        images=tuple(each.view.images for each in views),
+        views=tuple(
+            wide(each.logits, view.classes, len(pool.names)) for view, each in zip(run.views, answers, strict=True)
+        ),
+        labels=tuple(pool.labels[view.images] for view in run.views),
+        images=tuple(view.images for view in run.views),
     )
 
 

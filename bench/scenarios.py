@@ -109,8 +109,8 @@ def ours(fitted: FittedLearner, stages) -> dict:
         rows = []
         for name, run, answers in zip(names, runs, predict_views(fitted, pool, runs), strict=True):
             views = []
-            for predictions in answers:
-                measured, _, kept = score_view(predictions, pool, run, "", {}, len(found))
+            for view, answer in zip(run.views, answers, strict=True):
+                measured, _, kept = score_view(view, answer, pool, run, "", {})
                 numbers = {row.metric.key: row.value.value for row in measured}
                 views.append((numbers["accuracy"], numbers["auroc"]))
                 rows.append(kept)

@@ -14,7 +14,7 @@ from pathlib import Path
 
 PACKAGE = Path(__file__).parent.parent / "src" / "openworld"
 LINES = {
-    "evaluations": 8_860,
+    "evaluations": 8_830,
     "label_free": 7_176,
     "estimators": 6_415,
     "detectors": 6_128,
@@ -43,7 +43,7 @@ LINES = {
 """Room -> the most lines of Python that it may have."""
 MOST = {
     "files": 606,
-    "classes": 682,
+    "classes": 679,
     "small files of one user": 6,
     "short functions called once": 146,
     "participles as names": 585,

@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,6 @@ from openworld.estimators import (
     uniform_reference,
 )
 from openworld.estimators.engine.temperature import probabilities
-from openworld.estimators.score_regression import Score
 from openworld.evaluations.classifiers import of_reference
 from openworld.evaluations.entries import EstimatorSpec, ReferenceSpec
 from openworld.evaluations.image_selection import ImageSelection
@@ -97,30 +97,17 @@ def seconds_alone(
     return {"seconds": seconds, "device": device}
 
 
-@dataclass(frozen=True, eq=False)
-class _Once:
-    """A score that looks at every set once, however many lines are drawn through it."""
-
-    of: Score
-    label: str
-
-    @property
-    def name(self) -> str:
-        return self.of.name
-
-    @property
-    def needs(self) -> tuple[str, ...]:
-        return self.of.needs
-
-    def score(self, outputs: Outputs) -> float | None:
-        return outputs.once(("score", self.label), lambda: self.of.score(outputs))
-
-
 def _fit(spec: EstimatorSpec, source: Answers, shifts: Mapping[str, Answers]) -> dict[str | None, FittedEstimator]:
     if not spec.is_score:
         return {None: spec.build().fit(outputs_for(spec, source))}
     sets = {corruption: outputs_for(spec, shift) for corruption, shift in shifts.items()}
-    line = ScoreRegression(_Once(spec.build().of, spec.label))  # ty: ignore[invalid-argument-type]  # its name is its score's
+    kind: Any = spec.build().of
+
+    def score(outputs: Outputs) -> float | None:  # looks at every set once, however many lines are drawn through it
+        return outputs.once(("score", spec.label), lambda: kind.score(outputs))
+
+    once: Any = SimpleNamespace(name=kind.name, needs=kind.needs, score=score)
+    line = ScoreRegression(once)
     return {out: line.fit([outputs for name, outputs in sets.items() if name != out]) for out in (*sets, None)}
 
 

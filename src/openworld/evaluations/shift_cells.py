@@ -17,7 +17,7 @@ from openworld.evaluations.own_data import settle_classes
 from openworld.evaluations.published_cells import given_cells
 from openworld.evaluations.rows import thumbnail
 from openworld.evaluations.runtime import Machine
-from openworld.evaluations.shift_degrees import DecompositionFit, DegreeMeasurement, Degrees, split_of
+from openworld.evaluations.shift_degrees import DecompositionFit, DegreeMeasurement, split_of
 from openworld.evaluations.shift_images import Pool, ShiftGround, ShiftImages
 from openworld.evaluations.shift_levels import PoolLevels, levels_of
 from openworld.shifts import HALVES, LOOKS, PUBLISHED_QUANTILES
@@ -160,12 +160,7 @@ def divide_pool(spec: ShiftSpec, machine: Machine) -> DividedPool:
     sizes = [len(images.load()) for images in spec.ground.tested]
     parts = [degrees.load(machine) for degrees in spec.measures[1:]]
     starts = np.cumsum([0, *sizes[:-1]])
-    rows = np.concatenate([start + part.rows for start, part in zip(starts, parts, strict=True)])
-    degrees = {half: np.concatenate([getattr(part, half) for part in parts]) for half in HALVES}
+    rows = np.concatenate([start + part["rows"] for start, part in zip(starts, parts, strict=True)])
+    degrees = {half: np.concatenate([part[half] for part in parts]) for half in HALVES}
     placed = levels_of(degrees, spec.levels, spec.quantiles, spec.cuts)
     return DividedPool(placed.levels, placed.counts, placed.cuts, pool=pool, rows=rows, degrees=degrees)
-
-
-def test_degrees(spec: ShiftSpec, machine: Machine) -> Degrees | None:
-    """Degrees of the in-distribution test images; None where cells are given."""
-    return spec.measures[0].load(machine) if spec.measures else None

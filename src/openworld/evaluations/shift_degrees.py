@@ -118,17 +118,9 @@ class DegreeMeasurement:
         about = {"name": images.name, "domain": images.domain, "count": len(images), "images": images.fingerprint}
         keep(folder_of(self, machine), {_DEGREES: content}, about)
 
-    def load(self, machine: Machine) -> "Degrees":
-        return Degrees(**load_file(kept_file(self, _DEGREES, machine)))
-
-
-@dataclass(frozen=True, eq=False)
-class Degrees:
-    """Shift degrees of the n images that could be read."""
-
-    rows: np.ndarray  # int64[n] among all
-    semantic: np.ndarray  # float64[n] in [0, 2]
-    covariate: np.ndarray  # float64[n] in [0, 2]
+    def load(self, machine: Machine) -> dict[str, np.ndarray]:
+        """Return "rows" int64[n] of the images that could be read, and their degrees float64[n] in [0, 2] by half."""
+        return load_file(kept_file(self, _DEGREES, machine))
 
 
 def split_of(how: DecompositionSpec, datasets: Iterable[str], names: Iterable[str], threads: int) -> DecompositionFit:

@@ -103,7 +103,9 @@ def test_head_logits_count_where_only_trained_names_are_in_play(pool):
     run = emerging_classes(pool.labels, ORDER[:4], ORDER[4:], LEVELS)
     first = next(next(iter(predict_views(fitted, pool, [run]))))
     rows = np.argsort(np.flatnonzero(np.isin(pool.labels, ORDER[:4])))
-    expected = fitted.logits(small_world().shots.select(first.view.images), fitted.text_bank(shots.classnames), "base")
+    expected = fitted.logits(
+        small_world().shots.select(run.views[0].images), fitted.text_bank(shots.classnames), "base"
+    )
     np.testing.assert_allclose(first.logits[rows], expected[rows], **CLOSE)
 
 

@@ -12,7 +12,7 @@ from openworld.evaluations.entries import LearnerSpec
 from openworld.evaluations.recognition.evaluation import EVALUATION
 from openworld.evaluations.rows import read_rows
 from openworld.evaluations.runtime import Machine
-from openworld.learners.engine import fitted
+from openworld.learners.engine import fitting
 from openworld.runs import RunStore, execute, read_spec
 
 LEARNERS = (
@@ -70,8 +70,8 @@ def test_fresh_views_are_one_for_every_epoch_and_none_is_seen_twice(spec, tmp_pa
     fresh = replace(spec, views="fresh", seeds=(1,), learners=(learner,))
     (task,), (unit,) = fresh.tasks(), EVALUATION.units(fresh, Machine(cache=str(tmp_path)))
     assert task.encoding("train").views == 3 and task.encoding("test").views == 0
-    seen, select = [], fitted.select_images
-    monkeypatch.setattr(fitted, "select_images", lambda *given: seen.append(given[3:]) or select(*given))
+    seen, select = [], fitting.select_images
+    monkeypatch.setattr(fitting, "select_images", lambda *given: seen.append(given[3:]) or select(*given))
     execute([unit], RunStore(tmp_path / "run"))
     steps = [given for given in seen if len(given) == 2 and given[1] is not None]
     pairs = [pair for rows, views in steps for pair in zip(rows.tolist(), views.tolist(), strict=True)]

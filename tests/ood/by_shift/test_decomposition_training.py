@@ -43,7 +43,7 @@ def test_images_teach_and_are_measured_by_features_that_see_looks(measured):
     fitted = task.split.load(machine)
     assert fitted.width == 128 + 6 * 192 and fitted.about["labels"] == 4 and fitted.about["templates"] == len(LOOKS)
     degrees = task.measures[1].load(machine)
-    assert len(degrees.semantic) == 16 and np.all(degrees.covariate >= 0)
+    assert len(degrees["semantic"]) == 16 and np.all(degrees["covariate"] >= 0)
 
 
 def test_names_of_a_file_teach_in_the_place_of_the_images_own(measured, tmp_path):

@@ -41,16 +41,18 @@ def evaluate(task: DynamicSpec, machine: Machine) -> UnitResult:
     courses, rows, columns, images = [], [], [], []
     for pooled in pooled_runs(task, parts):
         by_run = predict_views(fitted, pooled.pool, tuple(pooled.runs.values()))
-        for (scenario, run), views in zip(pooled.runs.items(), by_run, strict=True):
+        for (scenario, run), answers in zip(pooled.runs.items(), by_run, strict=True):
             target = None if pooled.against is None else str(pooled.against)
             place = {"scenario": scenario, "images": str(task.data), "target": target}
             where = {key: value for key, value in place.items() if value}
             facts, number = [], len(courses)
-            for predictions in views:  # one view after the other: the logits of all of them need not fit in memory
-                of_view = score_view(predictions, pooled.pool, run, task.learner.label, where, number)
-                rows += of_view[0]
-                facts.append(of_view[1])
-                columns.append(of_view[2])
+            # One view after the other: the logits of all of them need not fit in memory.
+            for view, answer in zip(run.views, answers, strict=True):
+                measured, held, table = score_view(view, answer, pooled.pool, run, task.learner.label, where)
+                rows += measured
+                facts.append(held)
+                course = {"course": np.full(view.size, number, np.int16)}
+                columns.append({name: course | own for name, own in table.items()})
             classes = {"n_base_classes": len(run.base), "n_new_classes": len(run.new)}
             courses.append(place | {"views": facts, "classnames": pooled.pool.names} | classes)
             images.append(_images(task, pooled, number))
@@ -115,42 +117,36 @@ def _take_over(task: DynamicSpec, pool: ImagePool) -> ScenarioRun:
     return scenarios.co_evolution(pool.labels, source, new, task.seed, task.levels, **limits)
 
 
-@dataclass(frozen=True, eq=False)
-class ViewPredictions:
-    view: View
-    logits: np.ndarray  # float32[n, c] of its images among its classes
-    baseness: np.ndarray | None  # float32[n]; None where there is nothing to detect
+def predict_views(fitted: FittedLearner, pool: ImagePool, runs: Sequence[ScenarioRun]) -> Iterator[Iterator[Answer]]:
+    """Yield the answers in the views of each run on a pool, whose base and new classes are those of all its runs.
 
-
-def predict_views(
-    fitted: FittedLearner, pool: ImagePool, runs: Sequence[ScenarioRun]
-) -> Iterator[Iterator[ViewPredictions]]:
-    """Yield the answers in the views of each run on a pool, whose base and new classes are those of all its runs."""
+    Logits are of the images of a view among its classes; there is no baseness where there is nothing to detect.
+    """
     if fitted.learner.depends_on_other_names:
         yield from (map(partial(predict_view, fitted, pool, run), run.views) for run in runs)
         return
     images = np.unique(np.concatenate([view.images for run in runs for view in run.views]))
     shared = SharedAnswer(fitted, pool, images, runs[0].base, runs[0].new)
     for run in runs:
-        yield (_predictions(run, view, shared.of(view)) for view in run.views)
+        yield (_without_detection(run, view, shared.of(view)) for view in run.views)
 
 
-def predict_view(fitted: FittedLearner, pool: ImagePool, run: ScenarioRun, view: View) -> ViewPredictions:
+def predict_view(fitted: FittedLearner, pool: ImagePool, run: ScenarioRun, view: View) -> Answer:
     """Predict one view from its own text bank: nothing is sliced. What `predict_views` must equal."""
     is_new = np.isin(view.classes, run.new)
     base, new = view.classes[~is_new], view.classes[is_new]
     if not len(base):  # no name in the view was trained on, though a text bank wants a base name
         if fitted.learner.depends_on_other_names:  # a further name would matter: all are given as base names
-            return ViewPredictions(view, pool.answer(fitted, view.images, view.classes, run.new[:0]).logits, None)
-        return ViewPredictions(view, pool.answer(fitted, view.images, run.base[:1], view.classes).logits[:, 1:], None)
-    return _predictions(run, view, pool.answer(fitted, view.images, base, new))
+            return Answer(pool.answer(fitted, view.images, view.classes, run.new[:0]).logits, None)
+        return Answer(pool.answer(fitted, view.images, run.base[:1], view.classes).logits[:, 1:], None)
+    return _without_detection(run, view, pool.answer(fitted, view.images, base, new))
 
 
-def _predictions(run: ScenarioRun, view: View, answer: Answer) -> ViewPredictions:
+def _without_detection(run: ScenarioRun, view: View, answer: Answer) -> Answer:
     """Of base names alone the logits that a learner has for these, if it has, and nothing to detect."""
     if np.isin(view.classes, run.new).any():
-        return ViewPredictions(view, answer.logits, answer.baseness)
-    return ViewPredictions(view, answer.logits if answer.base_logits is None else answer.base_logits, None)
+        return answer
+    return Answer(answer.logits if answer.base_logits is None else answer.base_logits, None)
 
 
 def _images(task: DynamicSpec, pooled: PooledRuns, number: int) -> dict[str, np.ndarray]:
@@ -165,13 +161,13 @@ def _images(task: DynamicSpec, pooled: PooledRuns, number: int) -> dict[str, np.
 
 
 def score_view(
-    predictions: ViewPredictions, pool: ImagePool, run: ScenarioRun, learner: str, where: Mapping[str, str], number: int
+    view: View, answer: Answer, pool: ImagePool, run: ScenarioRun, learner: str, where: Mapping[str, str]
 ) -> tuple[list[Result], dict[str, Any], Rows]:
-    """Return every number of one view of scenario run `number`, what the view holds, and its rows of `tables`."""
+    """Return every number of one view, what the view holds, and its rows of `tables`."""
     # All images of a view are named among all its classes.
-    view, score, place = predictions.view, predictions.baseness, {**where, "level": predictions.view.level}
+    score, place = answer.baseness, {**where, "level": view.level}
     labels, groups = pool.labels[view.images], pool.groups[view.images]
-    prediction, is_new = view.classes[predictions.logits.argmax(axis=1)], np.isin(labels, run.new)
+    prediction, is_new = view.classes[answer.logits.argmax(axis=1)], np.isin(labels, run.new)
     rows = []
     for name, side in {"accuracy": np.ones_like(is_new), "base_accuracy": ~is_new, "new_accuracy": is_new}.items():
         share = metrics.accuracy((prediction == labels)[side], groups=groups[side])
@@ -197,7 +193,6 @@ def score_view(
         "classes": view.classes.tolist(),
     }
     keys = {
-        "course": np.full(view.size, number, np.int16),
         "level": np.full(view.size, view.level),
         "part": pool.origin[view.images].astype(np.int8),
         "id": pool.rows[view.images],

@@ -22,7 +22,7 @@ from openworld.detectors import is_sequential
 from openworld.evaluations.evaluation import Evaluation
 from openworld.evaluations.rows import rows_of_unit, thumbnail, with_names
 from openworld.evaluations.runtime import Clock, Machine
-from openworld.evaluations.shift_cells import DividedPool, divide_pool, test_degrees
+from openworld.evaluations.shift_cells import DividedPool, divide_pool
 from openworld.metrics import fpr_in_positive
 from openworld.ood.by_shift.errors import TABLE, errors_table
 from openworld.ood.by_shift.measurement import ScoredPool, measure
@@ -80,10 +80,11 @@ def evaluate(task: OODDetectionSpec, machine: Machine) -> UnitResult:
         "styles": divided.pool.styles,
         "left_out": len(task.ground.left_out),
     }
-    degrees = test_degrees(task, machine)
     of_test = {"group": groups.astype(np.int64)}
     of_test |= {"prediction": present(scores.test.prediction, "the prediction").astype(np.int32)}
-    of_test |= {} if degrees is None else {half: getattr(degrees, half) for half in HALVES}
+    if task.measures:  # none where cells are given
+        degrees = task.measures[0].load(machine)
+        of_test |= {half: degrees[half] for half in HALVES}
     of_pool = {"group": beyond.astype(np.int64)}
     of_pool |= {"style": divided.pool.style[divided.rows].astype(np.int16), "known": pool.known}
     of_pool |= divided.degrees or {}
