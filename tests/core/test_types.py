@@ -85,7 +85,7 @@ def test_a_sequence_of_numbers_may_be_an_array_a_tensor_or_a_column(make):
     ("given", "sentence"),
     [
         ({"top": 0}, "top is 0, expected 1 or more"),
-        ({"part": 1.5}, "part is 1.5, expected a number from 0 to 1"),
+        ({"part": 1.5}, "part is 1.5, expected a fraction from 0 to 1"),
         ({"device": "gpu"}, "unknown device 'gpu'; expected auto, cpu"),
         ({"out": ""}, "out: '' came .str., expected a path or text or nothing"),
         ({"out": b"x"}, "out: b'x' came"),

@@ -14,6 +14,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from openworld.core.errors import OpenworldError
+from openworld.core.reading import Range
 
 LARGEST = 1e140
 """The largest size of a number that is squared somewhere: its square, times any number of samples, is finite."""
@@ -191,28 +192,14 @@ def require_at_least(least: float, **numbers: float) -> None:
             raise OpenworldError(f"{name} is {number}, expected at most {most}.")
 
 
-FRACTIONS = {
-    "()": (lambda number: 0 < number < 1, "above 0 and below 1"),
-    "[)": (lambda number: 0 <= number < 1, "from 0 to below 1"),
-    "(]": (lambda number: 0 < number <= 1, "above 0, at most 1"),
-    "[]": (lambda number: 0 <= number <= 1, "from 0 to 1"),
-}
-"""Which ends belong to the fractions that may come: whether one may, and that in words."""
-
-
 def require_fraction(ends: str = "()", /, **numbers: float | None) -> None:
-    """Raise unless every number is a fraction, or None, with those ends of `FRACTIONS` that may come."""
-    holds, words = FRACTIONS[ends]
+    """Raise unless every number is a fraction, or None; `ends` as of `Range` say whether 0 and 1 may come."""
+    limits = Range(0, 1, ends)
     for name, number in numbers.items():
-        if number is None:
-            continue
-        if isinstance(number, bool) or not isinstance(number, Real):
-            raise OpenworldError(f"{name} is {number!r}, expected a fraction {words}, such as 0.05.")
-        if not holds(number):  # said so that NaN is refused too
-            hint = f": {number:g} is {100 * number:g} %, and {number:g} % is {number / 100:g}"
-            raise OpenworldError(
-                f"{name} is {number}, expected a fraction {words}{hint if 1 <= number <= 100 else ''}."
-            )
+        if number is not None and (isinstance(number, bool) or not isinstance(number, Real)):
+            raise OpenworldError(f"{name} is {number!r}, expected {limits.words}, such as 0.05.")
+        if number is not None:
+            limits.require(number, name)
 
 
 def require_seeds(seeds: Sequence[int]) -> None:

@@ -47,7 +47,16 @@ class Range:
         if self.most == math.inf:
             return f"a number above {self.least}" if self.ends[0] == "(" else f"{self.least} or more"
         words = {"[]": "from {} to {}", "[)": "from {} to below {}", "(]": "above {}, at most {}"}
-        return "a number " + words.get(self.ends, "above {} and below {}").format(self.least, self.most)
+        kind = "a fraction " if (self.least, self.most) == (0, 1) else "a number "
+        return kind + words.get(self.ends, "above {} and below {}").format(self.least, self.most)
+
+    def require(self, number: float, name: str) -> None:
+        """Refuse a number outside the range, NaN too; where a fraction is expected, percent are explained."""
+        if self.holds(number):
+            return
+        is_percent = (self.least, self.most) == (0, 1) and 1 <= number <= 100
+        hint = f": {number:g} is {100 * number:g} %, and {number:g} % is {number / 100:g}" if is_percent else ""
+        raise OpenworldError(f"{name} is {number}, expected {self.words}{hint}.")
 
 
 Limit = Annotated[float, "may be infinite"]
@@ -104,7 +113,8 @@ def describe(kind: Any) -> str:
     if kind == Limit:
         return "a number"
     if origin is Annotated:
-        words = [limit.words.removeprefix("a number ") for limit in arguments[1:] if isinstance(limit, Range)]
+        limits = (limit.words for limit in arguments[1:] if isinstance(limit, Range))
+        words = [words.removeprefix("a number ").removeprefix("a fraction ") for words in limits]
         return " ".join(
             [describe(arguments[0]), *(f"of {each}" if each.endswith("or more") else each for each in words)]
         )
@@ -211,10 +221,8 @@ def _read_annotated(value: Any, kind: Any, path: str, otherwise: Otherwise) -> f
         return value
     result = read(value, number, path, otherwise)
     for limit in limits:
-        if isinstance(limit, Range) and not limit.holds(result):
-            is_percent = (limit.least, limit.most) == (0, 1) and 1 <= result <= 100
-            hint = f": {result:g} is {100 * result:g} %, and {result:g} % is {result / 100:g}" if is_percent else ""
-            raise OpenworldError(f"{path} is {result}, expected {limit.words}{hint}.")
+        if isinstance(limit, Range):
+            limit.require(result, path)
     return result
 
 

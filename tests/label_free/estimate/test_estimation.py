@@ -204,7 +204,7 @@ REFUSED = {
     "MaNo orders sets by accuracy and gives none": lambda _: Settings(("MaNo",)),
     "unknown estimator 'COTTT'; did you mean 'COTT'": lambda _: Settings(("COTTT",)),
     "--other-shares .* --estimator": lambda _: Settings(("DoC",), shares="other"),
-    "alert is 80.0, expected a number from 0 to 1: 80 is 8000 %": lambda _: Settings(alert=80),
+    "alert is 80.0, expected a fraction from 0 to 1: 80 is 8000 %": lambda _: Settings(alert=80),
     "false_alarms is 5.0, expected a number from 0.001 to 0.5": lambda _: Settings(alert=0.8, false_alarms=5.0),
     "odd.npz has 5 classes and the source 4": lambda pair: against(pair, logits=np.eye(5)),
     "2 are in one of the two alone, first 'dog'": lambda pair: against(

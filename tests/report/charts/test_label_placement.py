@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from openworld.report.charts.drawing.axes import Axis
 from openworld.report.charts.drawing.label_placement import LINE, margin, near, spread
 from openworld.report.charts.drawing.lettering import PIXELS, text_width
 from openworld.report.charts.drawing.svg import Frame
+from openworld.report.charts.quantity import Axis
 
 AXIS = Axis("%", 0, 100, (0, 100))
 PLOT = Frame(470.0, 440.0, (10.0, 12.0, 42.0, 54.0), AXIS, AXIS)

@@ -4,8 +4,8 @@ import pytest
 
 from openworld.report.charts import Quantity, RankChart
 from openworld.report.charts.cells import count_cell
-from openworld.report.charts.drawing.axes import LogAxis
 from openworld.report.charts.drawing.lettering import staggered, text_width, thinned, wrapped
+from openworld.report.charts.quantity import Axis
 from openworld.results import Metric
 
 
@@ -21,7 +21,7 @@ def test_labels_are_thinned_and_names_of_lines_shifted():
 
 
 def test_what_axes_and_cells_say():
-    assert LogAxis.around("", [0, 512, 6656]).labels == ("none", "500", "1000", "2000", "5000", "10k")
+    assert Axis.logarithmic("", [0, 512, 6656]).labels == ("none", "500", "1000", "2000", "5000", "10k")
     assert Quantity.of(Metric("auroc", "AUROC")).title == "AUROC, %"
     assert [count_cell(count).text for count in (0, 9876, 12345)] == ["", "9,876", "12k"]
 

@@ -2,8 +2,8 @@
 
 import re
 
-from openworld.report.charts.drawing.axes import Axis
 from openworld.report.charts.drawing.svg import SHAPES, Frame, marker, shapes
+from openworld.report.charts.quantity import Axis
 
 FRAME = Frame(200.0, 100.0, (10.0, 20.0, 30.0, 40.0), Axis("x, %", 0, 100, (0, 50, 100)), Axis("y, %", 0, 10, (0, 10)))
 

@@ -6,12 +6,10 @@ from dataclasses import dataclass, field
 from markupsafe import Markup
 
 from openworld.report.charts.drawing import paper
-from openworld.report.charts.drawing.axes import Axis
 from openworld.report.charts.drawing.label_placement import LINE
 from openworld.report.charts.drawing.lettering import PIXELS, POINTS, staggered, text_width, widest
-from openworld.report.charts.drawing.plane import axis_of
 from openworld.report.charts.drawing.svg import Frame, drawing, element, marker
-from openworld.report.charts.quantity import Quantity, Reference
+from openworld.report.charts.quantity import Axis, Quantity, Reference
 from openworld.report.series_style import SeriesStyle
 
 ROW, LEFT, WIDTH = 24.0, 92.0, 560.0
@@ -99,7 +97,7 @@ class IntervalChart:
 
     def _axis(self):
         ends = [end for row in self.series.values() for end in (row.value, *(row.interval or ()), *(row.behind or ()))]
-        return axis_of(self.x, [*ends, *(reference.value for reference in self.references), *(self.region or ())])
+        return self.x.axis([*ends, *(reference.value for reference in self.references), *(self.region or ())])
 
     def _row(self, plot: Frame, height: float, name: str, row: IntervalRow, style: SeriesStyle) -> Markup:
         y, css = plot.up(height), "label end" if row.ringed else "near end"

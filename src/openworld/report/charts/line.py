@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 from openworld.report.charts.drawing import paper
 from openworld.report.charts.drawing.label_placement import beside
-from openworld.report.charts.drawing.plane import axis_of, cut, plane, references
+from openworld.report.charts.drawing.plane import cut, plane, references
 from openworld.report.charts.drawing.svg import MANY_POINTS, Frame, drawing, element, marker
 from openworld.report.charts.quantity import CROWDED, Quantity, Reference, Region, drawn_points
 from openworld.report.series_style import SeriesStyle
@@ -145,7 +145,7 @@ class LineChart:
         ys += [end for series in points for end in (*series.low, *series.high)]
         if not self.y.covers:
             ys += [end for line in lines for _, *ends in line.band for end in ends]
-        return axis_of(self.x, [x for series in (*lines, *points) for x in series.x]), axis_of(self.y, ys)
+        return self.x.axis([x for series in (*lines, *points) for x in series.x]), self.y.axis(ys)
 
     def _band(self, line: Line) -> list[tuple[float, float, float]]:
         return [(self.x.scaled(x), self.y.scaled(low), self.y.scaled(high)) for x, low, high in line.band]

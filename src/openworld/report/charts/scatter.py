@@ -11,7 +11,6 @@ from itertools import pairwise
 from markupsafe import Markup
 
 from openworld.report.charts.drawing import paper
-from openworld.report.charts.drawing.axes import LogAxis
 from openworld.report.charts.drawing.label_placement import near
 from openworld.report.charts.drawing.plane import axes_around, cut, guide_lines, plane, references
 from openworld.report.charts.drawing.svg import MANY_POINTS, Frame, Point, drawing, element, marker
@@ -97,7 +96,7 @@ class ScatterChart:
         plot = plane(x, y, alone=alone, near=clouds if has_names else ())
         plot = Frame(220.0, 206.0, (6.0, 8.0, 36.0, 38.0), x, y) if self.small else plot
         parts = [plot.axes(), references(plot, self)]
-        if isinstance(x, LogAxis) and x.break_share:  # two strokes across the axis, between none and the rest
+        if x.break_share:  # two strokes across the axis, between none and the rest
             left, top, right, bottom = plot.box
             at = left + x.break_share * (right - left)
             parts.append(element("line", x1=at, x2=at, y1=top, y2=bottom - 6, class_="break"))

@@ -11,9 +11,9 @@ from pathlib import Path
 import numpy as np
 
 from openworld.core.errors import OpenworldError
-from openworld.report.charts.drawing.axes import Axis, LogAxis
 from openworld.report.charts.drawing.lettering import LINE, POINTS, text_width, thinned, wrapped
 from openworld.report.charts.drawing.plane import placed_references
+from openworld.report.charts.quantity import Axis
 from openworld.report.series_style import SeriesStyle
 from openworld.runs.atomic import writing
 
@@ -64,10 +64,10 @@ def set_title(axes, title: str) -> None:
     axes.set_title(wrapped(text(title), PANEL, TITLE))
 
 
-def set_axes(axes, title: str, x: Axis | LogAxis, y: Axis) -> None:
+def set_axes(axes, title: str, x: Axis, y: Axis) -> None:
     set_title(axes, title)
     axes.set(xlabel=text(x.title), ylabel=text(y.title), ylim=(y.low, y.high), axisbelow=True)
-    if isinstance(x, LogAxis):
+    if x.log:
         _set_log(axes, x)
     else:
         axes.set_xlim(x.low, x.high)
@@ -79,7 +79,7 @@ def set_axes(axes, title: str, x: Axis | LogAxis, y: Axis) -> None:
     axes.spines[:].set_visible(False)
 
 
-def _set_log(axes, x: LogAxis) -> None:
+def _set_log(axes, x: Axis) -> None:
     """A logarithmic axis; where 0 means none, it stands before a break, as on the page."""
     from matplotlib.ticker import NullLocator
 

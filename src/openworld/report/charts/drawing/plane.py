@@ -5,53 +5,22 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from markupsafe import Markup
 
-from openworld.report.charts.drawing.axes import Axis, LogAxis
 from openworld.report.charts.drawing.label_placement import LINE, margin
 from openworld.report.charts.drawing.lettering import PIXELS, staggered, text_width
 from openworld.report.charts.drawing.svg import Frame, Point, element
-from openworld.report.charts.quantity import CROWDED, Quantity
+from openworld.report.charts.quantity import CROWDED, Axis
 
-LIMITS = {"percent": (0.0, 100.0), "points": (-100.0, 100.0)}
-LEAST_ROOM = {"fraction": 0.02, "difference": 0.02, "number": 0.02}  # on both sides of the data, in the unit drawn
 Guide = tuple[list[Point], str]
-UNBOUNDED = (-math.inf, math.inf)
-TICKS = 12  # that have a number each; of more, every second or third has
-NAMED, CHARACTERS = 5, 44  # labels below an axis, and what they may hold together
 FEWEST, STEPS = 7, (1, 2, 5, 10, 20, 50)  # curves of equal products: about so many, at round numbers
 ROOM = 180.0  # of a frame, for the names beside its plot; longer names widen the frame
 
 
-def axis_of(quantity: Quantity, values: Iterable[float | None], steps: int = 5) -> Axis | LogAxis:
-    """Return the axis that holds all values, in the unit that is drawn, with about so many steps between ticks."""
-    drawn = [quantity.scaled(value) for value in (*values, *quantity.covers) if value is not None]
-    if quantity.labels:  # the first, the last, and some between
-        count = len(quantity.labels)
-        labels = min(NAMED, count, max(2, CHARACTERS // max(map(len, quantity.labels))))
-        places = sorted({round(part * (count - 1) / max(1, labels - 1)) for part in range(labels)})
-        names = tuple(quantity.labels[place] for place in places)
-        return Axis(quantity.title, -0.5, count - 0.5, tuple(map(float, places)), names)
-    if quantity.ends:
-        low, high = map(quantity.scaled, quantity.ends)
-        return Axis(quantity.title, low, high, tuple(low + (high - low) * step / 5 for step in range(6)))
-    if quantity.at_values and drawn:
-        ends = sorted(set(drawn))
-        ticks = tuple(ends[:: -(-len(ends) // TICKS)])
-        if quantity.log:
-            return LogAxis(quantity.title, ends[0], ends[-1], ticks)
-        room = 0.05 * (ends[-1] - ends[0]) or 0.5
-        return Axis(quantity.title, ends[0] - room, ends[-1] + room, ticks)
-    if quantity.log:
-        return LogAxis.around(quantity.title, drawn)
-    limits, least = LIMITS.get(quantity.unit, UNBOUNDED), LEAST_ROOM.get(quantity.unit, 1.0)
-    return Axis.around(quantity.title, drawn or [0.0, 100.0], limits=limits, count=steps, least=least)
-
-
-def axes_around(chart, points: Sequence[Point], steps: int = 5) -> tuple[Axis | LogAxis, Axis | LogAxis]:
+def axes_around(chart, points: Sequence[Point], steps: int = 5) -> tuple[Axis, Axis]:
     """Return the axes of a chart that hold the points."""
-    return axis_of(chart.x, [x for x, _ in points], steps), axis_of(chart.y, [y for _, y in points], steps)
+    return chart.x.axis([x for x, _ in points], steps), chart.y.axis([y for _, y in points], steps)
 
 
-def plane(x: Axis | LogAxis, y: Axis, *, alone: bool, beside: Iterable[str] = (), near: Iterable[str] = ()) -> Frame:
+def plane(x: Axis, y: Axis, *, alone: bool, beside: Iterable[str] = (), near: Iterable[str] = ()) -> Frame:
     """Return the frame: larger when it stands alone, taller among many names, wide enough for those beside it."""
     beside = list(beside)
     many = len(beside) + len(list(near)) > CROWDED
@@ -62,7 +31,7 @@ def plane(x: Axis | LogAxis, y: Axis, *, alone: bool, beside: Iterable[str] = ()
     return Frame(width, height, (10.0, right, 42.0, 54.0), x, y)
 
 
-def cut(axis: Axis | LogAxis, value: float) -> float:
+def cut(axis: Axis, value: float) -> float:
     """Return the value, or the nearest end of the axis."""
     return min(max(value, axis.low), axis.high)
 
@@ -100,7 +69,7 @@ def references(plot: Frame, chart) -> Markup:
     return Markup("").join(parts)
 
 
-def guide_lines(guide: str, x: Axis | LogAxis, y: Axis | LogAxis, dots: Sequence[Point]) -> list[Guide]:
+def guide_lines(guide: str, x: Axis, y: Axis, dots: Sequence[Point]) -> list[Guide]:
     """Return the lines of a guide, each with its name; nothing where there is none."""
     return list(GUIDES[guide](x, y, dots)) if guide and dots else []
 
@@ -113,7 +82,7 @@ def _frontier(x, y, dots: Sequence[Point]) -> Iterator[Guide]:
             steps += [(cost, steps[-1][1])] if steps else []
             steps.append((cost, value))
     end = x.high
-    if isinstance(x, LogAxis):  # which leaves room behind its highest value
+    if x.log:  # which leaves room behind its highest value
         end = x.low * (x.high / x.low) ** ((1 - x.share(x.low)) / (x.share(x.high) - x.share(x.low)))
     yield [*steps, (end, steps[-1][1])], ""
 

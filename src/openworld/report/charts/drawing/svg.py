@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 from markupsafe import Markup, escape
 
-from openworld.report.charts.drawing.axes import Axis, LogAxis
 from openworld.report.charts.drawing.lettering import PIXELS, text_width, thinned
+from openworld.report.charts.quantity import Axis
 
 Point = tuple[float, float]
 
@@ -44,7 +44,7 @@ class Frame:
     width: float
     height: float
     margins: tuple[float, float, float, float]
-    x: Axis | LogAxis
+    x: Axis
     y: Axis
 
     @property
