@@ -19,8 +19,8 @@ LINES = {
     "estimators": 6_415,
     "detectors": 6_128,
     "datasets": 5_855,
-    "ood": 5_575,
-    "report": 5_362,
+    "ood": 5_576,
+    "report": 5_345,
     "own_data": 4_275,
     "metrics": 4_023,
     "learners": 4_297,
@@ -29,7 +29,7 @@ LINES = {
     "api": 3_410,
     "shifts": 3_097,
     "runs": 2_228,
-    "core": 2_158,
+    "core": 2_145,
     "tables": 2_021,
     "labels": 1_975,
     "results": 1_725,
@@ -42,8 +42,8 @@ LINES = {
 }
 """Room -> the most lines of Python that it may have."""
 MOST = {
-    "files": 606,
-    "classes": 679,
+    "files": 605,
+    "classes": 676,
     "small files of one user": 6,
     "short functions called once": 146,
     "participles as names": 585,
