@@ -20,10 +20,10 @@ from openworld.backbones.foreign.encoder import ForeignEncoder
 from openworld.backbones.layouts import load_state, read_pickled, read_weights
 from openworld.backbones.names import (
     BACKBONES,
+    LIBRARIES,
     QUICK_GELU_UNSAID,
     is_embeddings,
     is_foreign,
-    is_function,
     known_name,
     local_path,
 )
@@ -70,7 +70,11 @@ def load(
     """
     require_device(str(device))
     if is_foreign(str(name)):
-        return _from_elsewhere(str(name), device, dtype)
+        library, _, source = str(name).partition(":")
+        if library not in LIBRARIES or is_embeddings(str(name)):
+            return import_module("openworld.backbones.foreign.of_objects").load(str(name))
+        model = import_module("openworld.backbones.foreign.of_libraries").LOADERS[library](source, str(name))
+        return ForeignEncoder(str(name), model, device, dtype)
     name = known_name(name)
     path = EMBEDDED if name == "embedded" else local_path(name)
     if path.is_dir():
@@ -85,15 +89,6 @@ def load(
     # Half precision would turn a logit scale of 100 into 98.9.
     model.log_scale.data = scale.to(device, torch.promote_types(dtype, torch.float32))
     return model
-
-
-def _from_elsewhere(name: str, device: str | torch.device, dtype: torch.dtype) -> TwoTower | ForeignEncoder:
-    """Return the encoder of a function, of embeddings, or of a library that is imported when it is asked for."""
-    if is_function(name) or is_embeddings(name):
-        return import_module("openworld.backbones.foreign.of_objects").load(name)
-    library, _, source = name.partition(":")
-    model = import_module("openworld.backbones.foreign.of_libraries").LOADERS[library](source, name)
-    return ForeignEncoder(name, model, device, dtype)
 
 
 @lru_cache(maxsize=2)

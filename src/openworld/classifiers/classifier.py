@@ -241,6 +241,11 @@ def read_ahead(
     """Yield images uint8[B, *shape] in order, in batches read while the caller works on those before."""
     # `read` is called by several threads; at most `AHEAD` + 1 batches are held at a time.
     waiting: deque[tuple[torch.Tensor, list[Future]]] = deque()
+
+    def fill(rows: np.ndarray, place: np.ndarray) -> None:
+        for number, row in enumerate(rows.tolist()):
+            place[number] = read(row)
+
     with ThreadPoolExecutor(readers, thread_name_prefix="reading") as pool:
         try:
             for start in range(0, len(rows), batch_size):
@@ -248,7 +253,7 @@ def read_ahead(
                 batch = torch.empty((len(chunk), *shape), dtype=torch.uint8, pin_memory=pinned)
                 places = range(0, len(chunk), _TOGETHER)
                 parts = ((chunk[at : at + _TOGETHER], batch[at : at + _TOGETHER].numpy()) for at in places)
-                waiting.append((batch, [pool.submit(_fill, read, *part) for part in parts]))
+                waiting.append((batch, [pool.submit(fill, *part) for part in parts]))
                 if len(waiting) > AHEAD:
                     yield _whole(*waiting.popleft())
             while waiting:
@@ -257,11 +262,6 @@ def read_ahead(
             for _, futures in waiting:
                 for future in futures:
                     future.cancel()
-
-
-def _fill(read: Callable[[int], np.ndarray], rows: np.ndarray, place: np.ndarray) -> None:
-    for number, row in enumerate(rows.tolist()):
-        place[number] = read(row)
 
 
 def _whole(batch: torch.Tensor, futures: list[Future]) -> torch.Tensor:

@@ -124,10 +124,16 @@ def fit_together(
     generators = [torch.Generator().manual_seed(seed) for seed in seeds]
     for train_set in trains:
         require_trainable(learner, train_set)
-    start = _stack([learner.start(clip, names, generator) for generator in generators])
+    start = _side_by_side([learner.start(clip, names, generator) for generator in generators])
     loss = _map_over_seeds(learner, clip, learner.prepare(clip, names))
     each = [batches_of(learner, clip, *pair) for pair in zip(trains, generators, strict=True)]
-    learned, history = minimise(start, loss, lambda epoch: _side_by_side(each, epoch), learner.schedule, loop)
+
+    def batches(epoch: int) -> Iterator[tuple[Images, Tensor]]:
+        for step in zip(*(of_one(epoch) for of_one in each), strict=True):
+            images, labels = zip(*step, strict=True)
+            yield Images(**_side_by_side(list(map(vars, images)))), torch.stack(labels)
+
+    learned, history = minimise(start, loss, batches, learner.schedule, loop)
     fitted = []
     for place in range(len(seeds)):
         own = {name: tensor[place].clone() for name, tensor in learned.items()}
@@ -153,12 +159,7 @@ def _map_over_seeds(learner: TrainedLearner, clip: DualEncoder, prepared):
     return loss
 
 
-def _side_by_side(each: list, epoch: int) -> Iterator[tuple[Images, Tensor]]:
-    for step in zip(*(batches(epoch) for batches in each), strict=True):
-        images, labels = zip(*step, strict=True)
-        tensors = [{name: tensor for name, tensor in vars(chunk).items() if tensor is not None} for chunk in images]
-        yield Images(**_stack(tensors)), torch.stack(labels)
-
-
-def _stack(each: list[Tensors]) -> Tensors:
-    return {name: torch.stack([tensors[name] for tensors in each]) for name in each[0]}
+def _side_by_side(each: list[Tensors]) -> Tensors:
+    """Return the tensors of several seeds, where there are such, with a leading axis of seeds."""
+    names = [name for name, tensor in each[0].items() if tensor is not None]
+    return {name: torch.stack([tensors[name] for tensors in each]) for name in names}

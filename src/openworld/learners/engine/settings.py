@@ -40,13 +40,9 @@ SENTENCES = ("template", "templates", "behind")
 
 def with_sentences_of(learner, dataset: str, other: str):
     """Return a learner with the sentences of another data set, where it has the published ones of its own."""
-    home, away = (_sentences(type(learner), name) for name in (dataset, other))
-    return replace(learner, **{name: away[name] for name in home if getattr(learner, name) == home[name]})
-
-
-def _sentences(kind: Any, dataset: str) -> dict[str, str | tuple[str, ...]]:
-    published = kind.published(dataset)
-    return {name: getattr(published, name) for name in SENTENCES if hasattr(published, name)}
+    home, away = (type(learner).published(name) for name in (dataset, other))
+    settings = [name for name in SENTENCES if hasattr(home, name) and getattr(learner, name) == getattr(home, name)]
+    return replace(learner, **{name: getattr(away, name) for name in settings})
 
 
 def unified(schedule: Schedule, dataset: str) -> Schedule:

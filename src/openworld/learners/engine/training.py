@@ -65,7 +65,7 @@ class Schedule:
             return WARMUP_RATE
         if self.decay == "none":
             return self.learning_rate
-        position = (step if self.decay == "per step" else epoch - self.warmup) / self._period
+        position = (step if self.decay == "per step" else epoch - self.warmup) / (self.cosine_epochs or self.epochs)
         return 0.5 * self.learning_rate * (1 + math.cos(math.pi * position))
 
     def steps(self, count: int) -> int:
@@ -76,10 +76,6 @@ class Schedule:
         """
         whole, rest = divmod(count, self.batch_size)
         return whole + bool(rest and (not self.drop_last or not whole))
-
-    @property
-    def _period(self) -> int:
-        return self.epochs if self.cosine_epochs is None else self.cosine_epochs
 
 
 @checked
