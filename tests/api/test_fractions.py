@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import openworld as ow
-from openworld.reproduction.comparison.compare import compare_with_paper
+from openworld.reproduction.comparison import compare_with_paper
 
 SCORES = {"group": ["id", "id", "far", "far"], "set": ["", "", "dtd", "dtd"], "MSP": [0.9, 0.7, 0.4, 0.1]}
 LOGITS = {"logits": np.eye(3)[[0, 1, 2, 0]], "labels": [0, 1, 2, 0]}

@@ -13,8 +13,8 @@ from openworld import OpenworldError
 from openworld.papers import AVERAGE, METRICS, TABLES, published_numbers
 from openworld.papers.results import PaperResult, average_of
 from openworld.report.render import terminal_table
-from openworld.reproduction.comparison.compare import PaperColumn, compare_with_paper
-from openworld.reproduction.comparison.page import (
+from openworld.reproduction.comparison import PaperColumn, compare_with_paper
+from openworld.reproduction.page import (
     compared_results,
     comparison_report,
     table_of,

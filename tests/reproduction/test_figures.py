@@ -9,8 +9,8 @@ from openworld import OpenworldError
 from openworld.report.charts import Line, LineChart, Quantity
 from openworld.report.figure import Figure
 from openworld.report.series_style import series_styles
-from openworld.reproduction.comparison.page import comparison_report, draw_plan, write_figures
 from openworld.reproduction.figures import FIGURES
+from openworld.reproduction.page import comparison_report, draw_plan, write_figures
 from openworld.reproduction.plan import plan
 from openworld.reproduction.settings import ReproductionSetup
 from openworld.runs import RunStore
@@ -51,7 +51,7 @@ def test_files_of_a_figure_that_could_not_be_made_are_removed(half_failed, monke
     assert {path.name for path in (folder / "figures").iterdir()} == {
         f"figure-11.{form}" for form in ("csv", "svg", "pdf")
     }
-    monkeypatch.setattr("openworld.reproduction.comparison.page.find_spec", lambda name: None)
+    monkeypatch.setattr("openworld.reproduction.page.find_spec", lambda name: None)
     assert "pip install 'openworld[plots]'" in write_figures(made, folder / "figures", figures)
     assert [path.name for path in (folder / "figures").iterdir()] == ["figure-11.csv"]
 

@@ -7,9 +7,8 @@ from openworld.datasets import DATASETS
 from openworld.evaluations import read_protocol
 from openworld.evaluations.image_selection import DatasetSpec
 from openworld.papers import SHIFTS, TABLES
-from openworld.reproduction.cost import cost
-from openworld.reproduction.frap import METHODS, SIGLIP, logit_scale
-from openworld.reproduction.frap_datasets import WORLDS
+from openworld.reproduction.cost import cost, cost_in_words
+from openworld.reproduction.frap import METHODS, SIGLIP, WORLDS, logit_scale
 
 REAL, EMBEDDED = plan_of("frap"), plan_of("frap", data="embedded")
 
@@ -122,7 +121,7 @@ def test_one_network_of_one_seed_has_no_partner():
 
 
 def test_images_are_counted_without_data():
-    images = {run["name"]: run["images"] for run in cost(REAL).runs}
+    images = {run["name"]: run["images"] for run in cost(REAL)["runs"]}
     assert images["mnist"] == 10_000 + 60_000 + 2007 + 26_032
     assert images["cifar10"] == 10_000 + 10_000 + 95 * 10_000
     assert REAL.units == 276 and run("living17").units == 18
@@ -131,7 +130,9 @@ def test_images_are_counted_without_data():
 
 def test_images_of_the_embedded_world_are_those_that_are_looked_at():
     found, spec = cost(EMBEDDED), EMBEDDED.runs[0].spec
-    assert len(spec.conditions) == 8 + 95 and found.units == 27
-    assert found.images == len(spec.source.load()) + 103 * 1000
+    assert len(spec.conditions) == 8 + 95 and found["units"] == 27
+    assert found["images"] == len(spec.source.load()) + 103 * 1000
     assert all(len(one.images.load()) == 1000 for one in spec.conditions[:9])
-    assert found.bytes > 4 * found.images * 27 * 100 and "27 units (one checkpoint" in found.sentence
+    logits, embeddings, records = 4 * 27 * 100, 4 * 512, 27 * (4 * 100_000 + 16 * found["images"])
+    assert found["bytes"] == found["images"] * (logits + embeddings) + records
+    assert "27 units (one checkpoint" in cost_in_words(found)

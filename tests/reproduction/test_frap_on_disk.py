@@ -11,7 +11,7 @@ from openworld.datasets.checking import lacking_corruptions
 from openworld.datasets.corruptions import CORRUPTIONS
 from openworld.evaluations.image_selection import DatasetSpec
 from openworld.label_free.benchmark.spec import AccuracyEstimationSpec, ModelSpec, TargetSpec
-from openworld.reproduction.frap_datasets import CORRUPTED, worlds_on_disk
+from openworld.reproduction.frap import CORRUPTED, worlds_on_disk
 from openworld.reproduction.plan import ReproductionSetup, plan
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "datasets"))

@@ -20,9 +20,9 @@ from openworld.papers.results import (
     PaperRun,  # noqa: E402
     paper_results,  # noqa: E402
 )
-from openworld.reproduction.comparison.compare import compare_with_paper  # noqa: E402
-from openworld.reproduction.comparison.page import compared_results, table_of  # noqa: E402
+from openworld.reproduction.comparison import compare_with_paper  # noqa: E402
 from openworld.reproduction.figures import FIGURES  # noqa: E402
+from openworld.reproduction.page import compared_results, table_of  # noqa: E402
 
 GOLDEN = Path(__file__).with_name("golden-numbers.json")
 COUNTS = {"GMoP": 3, "GMoP, K = 2": 2, "GMoP, K = 5": 5}

@@ -122,7 +122,7 @@ def test_openpl_on_real_data_is_planned_once():
 
 def test_every_number_of_shots_is_counted():
     made = plan_of("openworldauc", (), ("6b",), learners=("CoOp",))
-    assert cost(made).units == 5 * 3 and cost(made).units == made.units
+    assert cost(made)["units"] == 5 * 3 and cost(made)["units"] == made.units
 
 
 def test_settings_on_real_data_are_the_published_ones_and_those_on_embedded_data_can_be_configured():

@@ -166,6 +166,7 @@ def reproduce(
     if claims and (table or figure or accept):
         raise OpenworldError("--claims runs the tables and figures that claims are about; leave the others out.")
     chosen: dict[str, Any] = {"views": views, "precision": precision, "draw": draw, "crossing_sentences": sentences}
+    chosen |= {} if shots is None else {"shots": shots}
     setup = ReproductionSetup(
         data=str(data),
         backbone=backbone,
@@ -179,7 +180,7 @@ def reproduce(
         names=str(names),
         datasets=tuple(dataset),
         checkpoints=tuple(map(str, checkpoint)),
-        **chosen | ({} if shots is None else {"shots": shots}),
+        **chosen,
     )
     if accept:
         planned = acceptance_plan(paper, setup)
@@ -214,9 +215,10 @@ def _beginning(planned: Any, counted: Any) -> tuple[Any, ...]:
     """What runs, for which tables, and what it costs."""
     from openworld import __version__
     from openworld.report.render import terminal_table
+    from openworld.reproduction.cost import cost_in_words, cost_table
 
     headline = " · ".join((f"openworld {__version__}", *planned.headline))
-    return headline, terminal_table(counted.table), counted.sentence, *planned.sentences
+    return headline, terminal_table(cost_table(counted)), cost_in_words(counted), *planned.sentences
 
 
 def _missing(planned: Any) -> tuple[str, ...]:
@@ -239,7 +241,7 @@ def _missing(planned: Any) -> tuple[str, ...]:
 def _comparison(planned: Any, folder: Path, failures: Mapping[str, str], error: str, **said: Any) -> Report:
     """Return the tables and figures beside the printed ones, after writing them as files and a page."""
     from openworld.report.data_files import json_text
-    from openworld.reproduction.comparison.page import comparison_report, plain_plan, sentences, write_plan
+    from openworld.reproduction.page import comparison_report, plain_plan, sentences, write_plan
 
     comparisons, figures, page, not_written = write_plan(planned, folder, failures, **said)
     report = comparison_report(comparisons, figures)

@@ -223,7 +223,9 @@ def departures(runs: Sequence[PlannedRun], folder: Path, name: str, device: str)
     """Return every stage of finished runs of zero-shot CLIP that departs, in the order of STAGES: what was found."""
     # Of which data sets, () for all.
     clip = backbone(name, device)
-    found = [("weights", (), what) for what in wrong_weights(check_backbone(name, device=device))]
+    found: list[tuple[str, tuple[str, ...], str]] = [
+        ("weights", (), what) for what in wrong_weights(check_backbone(name, device=device))
+    ]
     for run in runs:
         titles = []
         for entry in run.data:

@@ -23,8 +23,8 @@ from openworld.report.render.forms import markdown_table
 from openworld.report.report import Report
 from openworld.report.sentences import listed
 from openworld.report.table import Column, Row, Table
-from openworld.reproduction.comparison.page import STAND_IN
 from openworld.reproduction.figures.sweeps import SWEEPS, sweep_rows
+from openworld.reproduction.page import STAND_IN
 from openworld.reproduction.plan import ReproductionPlan
 from openworld.reproduction.planned_runs import with_tuples
 from openworld.results import TEXT, Comparison, Results, comparison_of, correct_for_many

@@ -4,7 +4,7 @@ No data set, image or weight needs to be there. How long it takes depends on the
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from openworld.core.sizes import size_in_words
@@ -34,60 +34,47 @@ UNITS = Metric("units", "units", "count", 0, 0, (0.0, None))
 _UNIT = {"accuracy-estimation": "one checkpoint of a classifier", "ood-detection": "one classifier with every detector"}
 
 
-@dataclass(frozen=True)
-class PlanCost:
-    """A plan's runs and their sums, the bytes where the cache has no limit, and what a unit is.
+def cost(plan: ReproductionPlan, limit: int | None = None) -> dict[str, Any]:
+    """Count what a plan of `reproduction.plan` costs, plain values; a limit of the cache that is too small is refused.
 
-    Of each run: its name, tables and figures; units that no run before it has done, images encoded or looked at for
-    them, and bytes on disk.
+    Units, images and bytes of the whole plan, bytes where the cache has no limit; and of each run: its name, tables and
+    figures, units that no run before it has done, images encoded or looked at for them, bytes on disk.
     """
-
-    units: int
-    images: int
-    bytes: int
-    runs: tuple[Mapping[str, Any], ...]
-    unit: str
-
-    @property
-    def sentence(self) -> str:
-        return (
-            f"In all {self.units:,} units ({self.unit}), each counted once; {self.images:,} images; "
-            f"{size_in_words(self.bytes)} of disk without --cache-limit. What is there already is not done again."
-        )
-
-    @property
-    def table(self) -> Table:
-        """Its runs: units, images, disk, and what they are for."""
-        columns = (Column(UNITS), Column(METRICS["images"]), Column(TEXT, "disk"), Column(TEXT, "for"))
-        rows = []
-        for run in self.runs:
-            counts = Value(run["units"]), Value(run["images"]), size_in_words(run["bytes"])
-            rows.append(Row(run["name"], (*counts, in_words(run["tables"], run["figures"]))))
-        return Table("plan", "", "", "run", columns, tuple(rows), best="")
-
-
-def cost(plan: ReproductionPlan, limit: int | None = None) -> PlanCost:
-    """Count what a plan of `reproduction.plan` costs; a limit of the cache that is too small is refused."""
-    spec = plan.runs[0].spec
+    spec, kinds = plan.runs[0].spec, ("units", "images", "bytes")
     if evaluation_of(spec).tunings:
         counts, unit = _count_learners(plan, limit), "one learner with one seed"
     else:
         counts, unit = [_count_models(run) for run in plan.runs], _UNIT.get(spec.protocol, "one decomposition")
-    sums = (sum(column) for column in zip(*counts, strict=True))
-    rows = (
-        {"name": run.name, "tables": run.tables, "figures": run.figures}
-        | dict(zip(("units", "images", "bytes"), count, strict=True))
+    runs: list[dict[str, Any]] = [
+        {"name": run.name, "tables": run.tables, "figures": run.figures} | dict(zip(kinds, count, strict=True))
         for run, count in zip(plan.runs, counts, strict=True)
+    ]
+    return {kind: sum(run[kind] for run in runs) for kind in kinds} | {"runs": runs, "unit": unit}
+
+
+def cost_in_words(cost: Mapping[str, Any]) -> str:
+    return (
+        f"In all {cost['units']:,} units ({cost['unit']}), each counted once; {cost['images']:,} images; "
+        f"{size_in_words(cost['bytes'])} of disk without --cache-limit. What is there already is not done again."
     )
-    return PlanCost(*sums, tuple(rows), unit)
 
 
-def plain_plan(plan: ReproductionPlan, cost: PlanCost) -> dict:
+def cost_table(cost: Mapping[str, Any]) -> Table:
+    """Return the runs of a plan: units, images, disk, and what they are for."""
+    columns = (Column(UNITS), Column(METRICS["images"]), Column(TEXT, "disk"), Column(TEXT, "for"))
+    rows = []
+    for run in cost["runs"]:
+        counts = Value(run["units"]), Value(run["images"]), size_in_words(run["bytes"])
+        rows.append(Row(run["name"], (*counts, in_words(run["tables"], run["figures"]))))
+    return Table("plan", "", "", "run", columns, tuple(rows), best="")
+
+
+def plain_plan(plan: ReproductionPlan, cost: Mapping[str, Any]) -> dict:
     """Return the runs with their specs, and the cost, as plain values for JSON."""
     keys = ("name", "tables", "figures", "datasets", "methods", "spec")
     runs = [{key: getattr(run, key) for key in keys} for run in plan.runs]
     parts = ("paper", "tables", "left_out", "remarks", "figures", "figures_left_out")
-    return to_json({key: getattr(plan, key) for key in parts} | {"runs": runs, "cost": asdict(cost)}, "plan")
+    return to_json({key: getattr(plan, key) for key in parts} | {"runs": runs, "cost": dict(cost)}, "plan")
 
 
 def _count_learners(plan: ReproductionPlan, limit: int | None) -> list[tuple[int, int, int]]:

@@ -44,7 +44,7 @@ def data_plan(
             runs_of.setdefault(name, []).append(run)
             instead[name] = why and instead.get(name, why)  # what one run cannot do without is needed
 
-    rows = [
+    rows: list[dict[str, Any]] = [
         _row(cards()[name], folder)
         | {
             kind: [number for number in getattr(made, kind) if any(number in getattr(run, kind) for run in runs)]

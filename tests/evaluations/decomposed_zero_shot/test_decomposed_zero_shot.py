@@ -14,8 +14,8 @@ from openworld.evaluations.running import RunOptions, class_lists
 from openworld.evaluations.runtime import Machine
 from openworld.features import encode
 from openworld.papers.results import PaperRun, paper_results
-from openworld.reproduction.comparison.compare import compare_with_paper
-from openworld.reproduction.comparison.page import write_comparison
+from openworld.reproduction.comparison import compare_with_paper
+from openworld.reproduction.page import write_comparison
 from openworld.runs import RunStore, execute
 from openworld.testing import check_report
 

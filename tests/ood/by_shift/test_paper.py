@@ -7,7 +7,7 @@ from openworld.evaluations.rows import rows_of_unit
 from openworld.ood.by_shift.errors import errors_table
 from openworld.ood.by_shift.metrics import AUROC, CELL_METRICS, SUBSETS, correlation_of, slope_of
 from openworld.papers.results import PaperRun, paper_results
-from openworld.reproduction.comparison.compare import compare_with_paper
+from openworld.reproduction.comparison import compare_with_paper
 from openworld.results import METRICS, Result, Value, interval_of
 
 NO_ERRORS = errors_table({})

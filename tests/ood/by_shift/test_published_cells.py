@@ -19,7 +19,7 @@ from openworld.evaluations.runtime import Machine
 from openworld.ood.by_shift.evaluation import EVALUATION
 from openworld.ood.model_entries import DetectorSpec, JudgedSpec
 from openworld.papers.results import PaperRun, paper_results
-from openworld.reproduction.comparison.compare import compare_with_paper
+from openworld.reproduction.comparison import compare_with_paper
 from openworld.reproduction.plan import ReproductionSetup, plan
 from openworld.runs import RunStore, execute
 from openworld.runs.canonical import to_json

@@ -29,7 +29,7 @@ from openworld.papers.numbers import (
     published_numbers,
 )
 from openworld.papers.results import PaperResult
-from openworld.reproduction.comparison.orders import Agreement, agreements, mean_of
+from openworld.reproduction.orders import Agreement, agreements, mean_of
 from openworld.results import Comparison, comparison_of, correct_for_many
 from openworld.results.comparison import MARGIN
 

@@ -21,9 +21,9 @@ from openworld.report.report import Report
 from openworld.report.sentences import counted
 from openworld.report.series_style import SeriesStyle, series_styles
 from openworld.report.table import Cell, Column, Row, Table
-from openworld.reproduction.comparison.compare import CellPair, PaperColumn, PaperComparison, compare_with_paper
-from openworld.reproduction.comparison.orders import Agreement
+from openworld.reproduction.comparison import CellPair, PaperColumn, PaperComparison, compare_with_paper
 from openworld.reproduction.figures import FIGURES
+from openworld.reproduction.orders import Agreement
 from openworld.reproduction.plan import ReproductionPlan
 from openworld.results import Metric, Result, Results, Value
 from openworld.results.comparison import MARGIN
