@@ -223,7 +223,7 @@ def departures(runs: Sequence[PlannedRun], folder: Path, name: str, device: str)
     """Return every stage of finished runs of zero-shot CLIP that departs, in the order of STAGES: what was found."""
     # Of which data sets, () for all.
     clip = backbone(name, device)
-    found: list[tuple[str, tuple[str, ...], str]] = [
+    departing: list[tuple[str, tuple[str, ...], str]] = [
         ("weights", (), what) for what in wrong_weights(check_backbone(name, device=device))
     ]
     for run in runs:
@@ -236,15 +236,15 @@ def departures(runs: Sequence[PlannedRun], folder: Path, name: str, device: str)
                 ("names", wrong_names(entry.dataset, images.classnames)),
                 ("preprocessing", wrong_pixels(clip.preprocess, images)),
             ):
-                found += [(stage, (title,), f"{title}: {what}") for what in wrong]
+                departing += [(stage, (title,), f"{title}: {what}") for what in wrong]
         for record in RunStore(folder / run.name).records():
             task = read_protocol(record.unit.arguments["task"])
             dataset = task.image_sets["train"].sources[0].dataset
             ours, expected = tuple(task.learner.settings["templates"]), (TEMPLATES.get(dataset, PHOTO),)
             if ours != expected:
                 what = f"names of {dataset} stand in {list(ours)}, CoOp's in {list(expected)}"
-                found.append(("sentences", tuple(titles), what))
-    ordered = sorted(dict.fromkeys(found), key=lambda each: STAGES.index(each[0]))
+                departing.append(("sentences", tuple(titles), what))
+    ordered = sorted(dict.fromkeys(departing), key=lambda each: STAGES.index(each[0]))
     return tuple(dict(zip(("stage", "datasets", "what"), each, strict=True)) for each in ordered)
 
 

@@ -81,12 +81,12 @@ def sentences(plan: Mapping[str, Any]) -> tuple[str, ...]:
         total = f"{total[:-1]}, and {', '.join(unsized)}, whose size is not stated here."
     if needed[0]["state"] is not None:
         total = f"{len(needed) - len(missing)} of {len(needed)} data sets are there. {total}"
-    found = [total]
+    lines = [total]
     if len(needed) < len(plan["datasets"]):
-        found.append("What is marked * is not needed: it takes the place of what is said with it.")
+        lines.append("What is marked * is not needed: it takes the place of what is said with it.")
     if weights := ", ".join((*plan["backbones"], *plan["pretrained"])):
-        found.append(f"Weights of {weights} are fetched when they are first needed.")
-    return (*found, "Sizes are those of the archives; what is unpacked from them takes room beside them.")
+        lines.append(f"Weights of {weights} are fetched when they are first needed.")
+    return (*lines, "Sizes are those of the archives; what is unpacked from them takes room beside them.")
 
 
 def _row(card: DatasetCard, root: Path | None) -> dict[str, Any]:

@@ -29,9 +29,9 @@ def folders_of(listed: Listed) -> tuple[str, ...] | None:
     paths, numbers = listed
     pairs = [(number, Path(path).parent.name) for number, path in zip(numbers.tolist(), paths, strict=True)]
     name_of = dict(pairs)
-    told = all(name_of[number] == name for number, name in pairs)
+    by_folder = all(name_of[number] == name for number, name in pairs)
     whole = sorted(name_of) == list(range(len(name_of))) and len(set(name_of.values())) == len(name_of)
-    return tuple(name_of[number] for number in range(len(name_of))) if told and whole else None
+    return tuple(name_of[number] for number in range(len(name_of))) if by_folder and whole else None
 
 
 def read(path: Path) -> Listed:
@@ -43,9 +43,9 @@ def read(path: Path) -> Listed:
     return tuple(name for name, _ in pairs), np.array([number for _, number in pairs], np.int64)
 
 
-def image_set(found: Listed, name: str, root: Path, classnames: Sequence[str] = ()) -> ImageSet:
+def image_set(images: Listed, name: str, root: Path, classnames: Sequence[str] = ()) -> ImageSet:
     """Return the images of a list below `root`; without labels where some line has none."""
-    paths, numbers = found
+    paths, numbers = images
     if numbers.min() < 0:
         names, numbers = UNLABELLED, np.zeros_like(numbers)
     else:
