@@ -25,7 +25,7 @@ LINES = {
     "metrics": 4_023,
     "learners": 4_290,
     "backbones": 3_903,
-    "reproduction": 3_972,
+    "reproduction": 3_941,
     "api": 3_410,
     "shifts": 3_097,
     "runs": 2_228,
@@ -42,11 +42,11 @@ LINES = {
 }
 """Room -> the most lines of Python that it may have."""
 MOST = {
-    "files": 605,
-    "classes": 676,
+    "files": 603,
+    "classes": 675,
     "small files of one user": 6,
-    "short functions called once": 141,
-    "participles as names": 585,
+    "short functions called once": 140,
+    "participles as names": 581,
     "names that say picture": 0,
 }
 """What is counted in the whole house -> the most of it."""
