@@ -168,16 +168,12 @@ def openworld_auc(
     reason = plan.empty or (CLOSED_SET if closed_set else None)
     base_accuracy = proportion(plan, base_correct, "base").value
     new_accuracy = None if closed_set else proportion(plan, new_correct, "new").value
-    value = None if reason else _value(samples)
+    value = None
+    if reason is None and (plan.base.weights is not None or plan.new.weights is not None):
+        value = plan.base.mean(_base_components(samples))
+    elif reason is None:
+        value = count_wins(base_scores[base_correct], new_scores[new_correct]) / (2 * plan.base.n * plan.new.n)
     return OpenworldAUC(value, reason, base_accuracy, new_accuracy, *sizes, plan.n_groups, samples)
-
-
-def _value(samples: Samples) -> float:
-    base, new = samples.design.base, samples.design.new
-    if base.weights is not None or new.weights is not None:
-        return base.mean(_base_components(samples))
-    rightly = samples.base_scores[samples.base_correct], samples.new_scores[samples.new_correct]
-    return count_wins(*rightly) / (2 * base.n * new.n)
 
 
 def _base_components(samples: Samples) -> np.ndarray:

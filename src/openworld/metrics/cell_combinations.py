@@ -212,7 +212,9 @@ class _Laid:
         starts = np.searchsorted(self.pair_cell, np.arange(len(self.sizes) + 1))
         blocks = (outside[:, start:end] for start, end in zip(starts[:-1], starts[1:], strict=True))
         cells = _grams(blocks, len(values))
-        rows = [self._group(inside[:, number] * scale[0]) for number in range(len(weights))]
+        side, rows = self.plan.base, [influence * scale[0] for influence in inside.swapaxes(0, 1)]
+        if side.groups is not None:  # sums over the groups of the in-distribution side: float64[D, G]
+            rows = [np.stack([np.bincount(side.groups, one, side.n_codes) for one in row]) for row in rows]
         cells_inside = _grams(rows, len(values))
         if self.pair_group is not None:
             joint = []
@@ -226,13 +228,6 @@ class _Laid:
         reasons = tuple(self._reason(weight, alone) for weight in weights)
         groups = np.array([self._groups(weight) for weight in weights])
         return CellSums(values, joint, reasons, weights, cells_inside, cells, effective - 1, groups)
-
-    def _group(self, influence: np.ndarray) -> np.ndarray:
-        """Sums over the groups of the in-distribution side: float64[D, G]."""
-        side = self.plan.base
-        if side.groups is None:
-            return influence
-        return np.stack([np.bincount(side.groups, row, side.n_codes) for row in influence])
 
     def _reason(self, weight: np.ndarray, alone: np.ndarray) -> str | None:
         if alone[0]:
