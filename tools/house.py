@@ -15,7 +15,7 @@ from pathlib import Path
 PACKAGE = Path(__file__).parent.parent / "src" / "openworld"
 LINES = {
     "evaluations": 8_830,
-    "label_free": 7_176,
+    "label_free": 7_151,
     "estimators": 6_415,
     "detectors": 6_128,
     "datasets": 5_855,
@@ -43,10 +43,10 @@ LINES = {
 """Room -> the most lines of Python that it may have."""
 MOST = {
     "files": 603,
-    "classes": 675,
+    "classes": 674,
     "small files of one user": 6,
-    "short functions called once": 138,
-    "participles as names": 581,
+    "short functions called once": 136,
+    "participles as names": 528,
     "names that say picture": 0,
 }
 """What is counted in the whole house -> the most of it."""

@@ -107,9 +107,9 @@ def plan(
     >>> len(drawn), float(drawn.inclusion.sum().round(9))
     (10, 10.0)
     """
-    streams, settings, known = read_after(streams, of, earlier), settings or PlanSettings(), known_images(earlier)
+    streams, settings, labelled = read_after(streams, of, earlier), settings or PlanSettings(), known_images(earlier)
     may = candidates(streams, of)
-    may[known] = False
+    may[labelled] = False
     if n > np.count_nonzero(may):
         raise OpenworldError(f"{n} labels were asked for, but there are {np.count_nonzero(may)} images to label.")
     tau = influence_spread(streams, of)
@@ -128,7 +128,7 @@ def plan(
     counts = [*(len(each) for each, _ in earlier), n]
     weights = tuple(count / sum(counts) for count in counts)
     prints = tuple(each.fingerprint for each, _ in earlier)
-    return LabelPlan(streams, of, settings, chosen, q, stratum, np.where(may, tau, 0.0), known, prints, weights)
+    return LabelPlan(streams, of, settings, chosen, q, stratum, np.where(may, tau, 0.0), labelled, prints, weights)
 
 
 @checked
@@ -197,7 +197,7 @@ def read_after(streams: Streams, of: str, earlier: Earlier) -> tuple[ScoredStrea
     streams = read_streams(streams, of)
     before = earlier[-1][0].streams if earlier else streams
     pairs = zip(streams, before, strict=False)
-    same = len(streams) == len(before) and all(np.array_equal(own.scores, other.scores) for own, other in pairs)
+    same = len(streams) == len(before) and all(np.array_equal(here.scores, other.scores) for here, other in pairs)
     if not same:
         raise OpenworldError("the earlier batch is of other models or images; plan all batches on the same scores.")
     if not earlier:

@@ -175,8 +175,8 @@ def joined(parts: list[Outcomes]) -> Outcomes:
     """Return outcomes of several lots of images, one after the other."""
     parts = [part for part in parts if len(part)] or parts[:1]
     columns = {name: [getattr(part, name) for part in parts] for name in FIELDS}
-    complete = {name: given for name, given in columns.items() if not any(part is None for part in given)}
-    whole: dict[str, Any] = {"right": None} | {name: np.concatenate(given) for name, given in complete.items()}
+    complete = {name: arrays for name, arrays in columns.items() if not any(part is None for part in arrays)}
+    whole: dict[str, Any] = {"right": None} | {name: np.concatenate(arrays) for name, arrays in complete.items()}
     return Outcomes(**whole)
 
 
@@ -187,10 +187,10 @@ def expected_at(stream: ScoredStream, images: np.ndarray) -> Outcomes:
     return Outcomes(**{name: none if array is None else array[images] for name, array in columns.items()})
 
 
-def influences(quantity: str, models: Sequence[int], softs, given=None, images=None) -> np.ndarray:
+def influences(quantity: str, models: Sequence[int], softs, outcomes=None, images=None) -> np.ndarray:
     """Return psi of a number, or of the first model's minus the second's; with other outcomes, if given."""
     each = [
-        soft.influence(quantity, None if given is None else given[model], images)
+        soft.influence(quantity, None if outcomes is None else outcomes[model], images)
         for soft, model in zip(softs, models, strict=True)
     ]
     return each[0] - each[1] if len(each) == 2 else each[0]

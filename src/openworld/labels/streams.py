@@ -104,8 +104,8 @@ def scored_stream(
     new_right = _part(new_right, "new_right", new, "new")
     right = None if right is None else _fractions(right, "right", scores.size)
     names = {
-        name: None if given is None else as_groups(given, name, scores.size)
-        for name, given in zip(NAMES, (base_name, new_name, joint_name), strict=True)
+        name: None if values is None else as_groups(values, name, scores.size)
+        for name, values in zip(NAMES, (base_name, new_name, joint_name), strict=True)
     }
     return ScoredStream(scores, Outcomes(base_right, new_right, base, new, right), **names)
 

@@ -62,7 +62,7 @@ def class_columns(
         if is_matrix(matrix):
             matrices[matrix] = (*matrices.get(matrix, ()), column)
     names_of = {
-        matrix: tuple(name.partition(":")[2] for name in own if ":" in name) for matrix, own in matrices.items()
+        matrix: tuple(name.partition(":")[2] for name in columns if ":" in name) for matrix, columns in matrices.items()
     }
     for matrix, names in names_of.items():
         if names and len(names) != len(matrices[matrix]):
@@ -73,35 +73,35 @@ def class_columns(
 def classes_of(
     file: ScoreFile,
     matrices: Mapping[str, tuple[str, ...]],
-    named: Mapping[str, tuple[str, ...]],
-    given: Sequence[str] | None,
+    in_columns: Mapping[str, tuple[str, ...]],
+    wanted: Sequence[str] | None,
 ) -> tuple[FileClasses, dict[str, tuple[str, ...]]]:
     """Return the classes of a file, and the columns of its matrices in the order of these; `given` by the caller."""
-    given = tuple(given) if given is not None else None
-    in_list, first = listed_names(file), next(iter(named), "")
+    wanted = tuple(wanted) if wanted is not None else None
+    in_list, first = listed_names(file), next(iter(in_columns), "")
     # The order is that of the file's list; else, where a matrix has no names, the caller's; else the first matrix's.
-    expected = in_list or (given if len(named) < len(matrices) else None) or named.get(first, ())
-    whose = f"those of {first}" if expected == named.get(first) else "those expected"
+    expected = in_list or (wanted if len(in_columns) < len(matrices) else None) or in_columns.get(first, ())
+    whose = f"those of {first}" if expected == in_columns.get(first) else "those expected"
     ordered = {}
-    for matrix, names in named.items():
+    for matrix, names in in_columns.items():
         order = order_of(names, expected, f"the columns of {matrix} in {file.path}", whose)
         ordered[matrix] = tuple(f"{matrix}:{names[place]}" for place in order or range(len(names)))
-    classes = FileClasses(in_list or (expected if named else ()) or given)
-    return classes.ordered(given, file.path.name, "those expected"), ordered
+    classes = FileClasses(in_list or (expected if in_columns else ()) or wanted)
+    return classes.ordered(wanted, file.path.name, "those expected"), ordered
 
 
-def order_of(own: Sequence[str], expected: Sequence[str], where: str, other: str) -> tuple[int, ...] | None:
+def order_of(names: Sequence[str], expected: Sequence[str], where: str, other: str) -> tuple[int, ...] | None:
     """Return the place of every expected class name among a set's own; None where both are in one order."""
-    own, expected = tuple(own), tuple(expected)
-    if own == expected:
+    names, expected = tuple(names), tuple(expected)
+    if names == expected:
         return None
-    place = {name: number for number, name in enumerate(own)}
-    if sorted(own) == sorted(expected) and len(place) == len(own):
+    place = {name: number for number, name in enumerate(names)}
+    if sorted(names) == sorted(expected) and len(place) == len(names):
         return tuple(place[name] for name in expected)
-    odd = sorted(set(own) ^ set(expected))
+    odd = sorted(set(names) ^ set(expected))
     reason = f"{len(odd)} are in one of the two alone, first {odd[0]!r}" if odd else "a name comes twice"
     raise OpenworldError(
-        f"the classes of {where} are not {other}: {len(own)} names, expected {len(expected)}; {reason}."
+        f"the classes of {where} are not {other}: {len(names)} names, expected {len(expected)}; {reason}."
     )
 
 
@@ -150,12 +150,12 @@ def labels_as_numbers(labels: np.ndarray, classes: FileClasses, count: int, what
         raise OpenworldError(f"{what} has shape {labels.shape}, expected one entry per image.")
     empty = empty_entries(labels)
     numbers = np.full(len(labels), UNKNOWN)
-    known = labels[~empty]
-    if known.size:
-        known = np.array(known.tolist()) if known.dtype == object else known
-        known = class_numbers(known, classes.names, classes.order)
-        odd = known[(known < 0) | (known >= count)]
+    filled = labels[~empty]
+    if filled.size:
+        filled = np.array(filled.tolist()) if filled.dtype == object else filled
+        filled = class_numbers(filled, classes.names, classes.order)
+        odd = filled[(filled < 0) | (filled >= count)]
         if odd.size:
             raise OpenworldError(f"{what} holds class {odd[0]}, and the {count} classes count from 0 to {count - 1}.")
-        numbers[~empty] = known
+        numbers[~empty] = filled
     return numbers

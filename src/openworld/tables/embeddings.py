@@ -97,9 +97,9 @@ class Embeddings:
         return self.columns[name]
 
 
-def embeddings_of(given: Any, name: str = "these embeddings") -> Embeddings:
+def embeddings_of(table: Any, name: str = "these embeddings") -> Embeddings:
     """Return arrays under the names above, or what a file of scores holds, as embeddings."""
-    file = given if isinstance(given, ScoreFile) else scores_of(given, name)
+    file = table if isinstance(table, ScoreFile) else scores_of(table, name)
     held = (*file.columns, *file.entries)
     if not {"embeddings", "class_embeddings"} & set(held):
         raise OpenworldError(
@@ -108,13 +108,13 @@ def embeddings_of(given: Any, name: str = "these embeddings") -> Embeddings:
         )
     images = open_table(file, OF_IMAGES)
     columns = images.whole() if images.present else {}
-    for own in (one for one in OF_CLASSES if one in held):
-        columns |= file.table([own] * (own != "classnames"), [own], [own])
-    for own, column in columns.items():
-        if own in ("embeddings", "class_embeddings"):
-            columns[own] = _checked(column, f"column {own} of {name}")
+    for entry in (one for one in OF_CLASSES if one in held):
+        columns |= file.table([entry] * (entry != "classnames"), [entry], [entry])
+    for entry, column in columns.items():
+        if entry in ("embeddings", "class_embeddings"):
+            columns[entry] = _checked(column, f"column {entry} of {name}")
         elif column.dtype == object:
-            columns[own] = column.astype(str)
+            columns[entry] = column.astype(str)
     _require_together(columns, name)
     return Embeddings(name, columns)
 

@@ -16,9 +16,9 @@ from openworld.tables.coded import Coded
 Columns = dict[str, Any]  # arrays, and text as `Coded`
 
 
-def is_table(given: Any) -> bool:
+def is_table(what: Any) -> bool:
     """Whether this is a table in Python, as `columns_of` takes it."""
-    return isinstance(given, Mapping) or hasattr(given, "columns") or hasattr(given, "column_names")
+    return isinstance(what, Mapping) or hasattr(what, "columns") or hasattr(what, "column_names")
 
 
 def column_names(table: Any) -> list[str]:

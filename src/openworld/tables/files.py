@@ -301,7 +301,7 @@ def _json_lines(path: Path) -> ScoreFile:
             row_values = parse(row)
             for name, entries in columns.items():
                 entries.append(row_values[name])
-        return nullcontext({name: as_column(own, f"column {name} of {path}") for name, own in columns.items()})
+        return nullcontext({name: as_column(cells, f"column {name} of {path}") for name, cells in columns.items()})
 
     return ScoreFile(path, tuple(first), {}, _in_blocks(path, opened))
 

@@ -169,7 +169,7 @@ def _csv(arrays: Mapping[str, np.ndarray], classes: Mapping[str, Sequence[str]])
     for name in sorted(arrays, key=lambda name: arrays[name].ndim):  # what people read comes first
         if arrays[name].ndim == 2:
             flat |= {
-                f"{name}:{own}": column.tolist() for own, column in zip(classes[name], arrays[name].T, strict=True)
+                f"{name}:{title}": column.tolist() for title, column in zip(classes[name], arrays[name].T, strict=True)
             }
         else:
             flat[name] = arrays[name].tolist()

@@ -59,17 +59,17 @@ def ordered_classes(
     orders = {}
     for matrix, width in matrices.items():
         wanted = halves.get(matrix, every).tolist()
-        own = list(matrix_names.get(matrix, halves.get(matrix, names)))
-        if width != len(own):
+        own_names = list(matrix_names.get(matrix, halves.get(matrix, names)))
+        if width != len(own_names):
             raise OpenworldError(
-                f"{matrix} of {file.path} has {width} columns, expected a number for each of {len(own)} names."
+                f"{matrix} of {file.path} has {width} columns, expected a number for each of {len(own_names)} names."
             )
-        place = {normalise_class_name(name): number for number, name in enumerate(own)}
+        place = {normalise_class_name(name): number for number, name in enumerate(own_names)}
         forms = [normalise_class_name(name) for name in wanted]
         odd = sorted(set(place) ^ set(forms))
-        if odd or len(place) != len(own):
+        if odd or len(place) != len(own_names):
             raise OpenworldError(
-                f"{matrix} of {file.path} has {len(own)} names, expected {len(wanted)}: "
+                f"{matrix} of {file.path} has {len(own_names)} names, expected {len(wanted)}: "
                 f"{', '.join(map(repr, odd[:3]))} in one of the two alone; every matrix needs the names of its half."
             )
         orders[matrix] = np.array([place[form] for form in forms])
@@ -197,14 +197,14 @@ def stream_labels(
         none = np.zeros(count, bool)
         return StreamLabels(side_known, base, none, np.full(count, -1), none, none) if side_known.any() else None
 
-    named, places = ~empty_entries(label), np.full(count, -1)
+    has_class, places = ~empty_entries(label), np.full(count, -1)
     if label.dtype.kind in "iuf" and {BASE, NEW} <= set(names.fixed):
-        places[named] = _numbered_places(label[named], names, path, order)
+        places[has_class] = _numbered_places(label[has_class], names, path, order)
     else:
-        spelled = names_of(label[named], path.suffix.lower() == ".csv")
+        spelled = names_of(label[has_class], path.suffix.lower() == ".csv")
         if BASE not in names.fixed:
-            names.numbers(BASE, spelled[(side_known & base)[named]])
-        places[named] = names.joint_numbers(spelled)
+            names.numbers(BASE, spelled[(side_known & base)[has_class]])
+        places[has_class] = names.joint_numbers(spelled)
 
     base_count = len(names.sides[BASE])
     a_base_name, no_name = (places >= 0) & (places < base_count), places < 0
@@ -213,17 +213,17 @@ def stream_labels(
         (side_known & base & ~a_base_name, "is no base name, and its side is base; mend side or label"),
         (side_known & ~base & a_base_name, "is a base name, and its side is new; mend side or label"),
     ):
-        rows = np.flatnonzero(named & contradicts)
+        rows = np.flatnonzero(has_class & contradicts)
         if rows.size:
             raise OpenworldError(
                 f"label {label[rows[0]]!r} in row {rows[0]:,} of {path} (from 0) {what} ({rows.size} such row(s))."
             )
 
     # An empty side follows from the label. A new image may have a name that nobody listed: no answer to it is right.
-    base, known = np.where(side_known, base, named & a_base_name), side_known | named
-    base_right = named & base & (places == answers[0])
-    new_right = named & ~base & (places == base_count + answers[1])
-    return StreamLabels(known, base, named, places, base_right, new_right) if known.any() else None
+    base, is_known = np.where(side_known, base, has_class & a_base_name), side_known | has_class
+    base_right = has_class & base & (places == answers[0])
+    new_right = has_class & ~base & (places == base_count + answers[1])
+    return StreamLabels(is_known, base, has_class, places, base_right, new_right) if is_known.any() else None
 
 
 def _numbered_places(label: np.ndarray, names: StreamNames, path: Path, order: np.ndarray | None) -> np.ndarray:

@@ -148,9 +148,9 @@ class TypedTable:
         return columns
 
 
-def open_table(given: Any, schema: Schema, *, classnames: Sequence[str] | None = None, title: str = "") -> TypedTable:
+def open_table(source: Any, schema: Schema, *, classnames: Sequence[str] | None = None, title: str = "") -> TypedTable:
     """Return a table, or several that follow each other; `classnames` in column order where the caller knows them."""
-    several = list(given) if isinstance(given, list | tuple) else [given]
+    several = list(source) if isinstance(source, list | tuple) else [source]
     if not several:
         raise OpenworldError("no table came; give a file, or columns.")
     files = [open_scores(one) for one in several]
@@ -160,8 +160,8 @@ def open_table(given: Any, schema: Schema, *, classnames: Sequence[str] | None =
         layout = _layout(file, schema, first.classes.in_file)
         if set(layout.columns) != set(first.columns):
             raise OpenworldError(f"{file.path} has other columns than {files[0].path}; give files that are alike.")
-        own = layout.classes.ordered(first.classes.names, file.path.name, "those of the first file")
-        layouts.append(replace(layout, classes=own))
+        classes = layout.classes.ordered(first.classes.names, file.path.name, "those of the first file")
+        layouts.append(replace(layout, classes=classes))
     return TypedTable(tuple(layouts), schema, title)
 
 
@@ -169,7 +169,7 @@ def _layout(file: ScoreFile, schema: Schema, classnames: Sequence[str] | None) -
     """Find the columns of a schema in a file; refuse those that lack, come under two names, or exclude each other."""
     matrices = [column.name for column in schema.columns if column.kind == "matrix"]
     series = schema.series or ":"  # which begins no name of a matrix
-    columns_found, named = class_columns(file, lambda name: name in matrices or name.startswith(series))
+    columns_found, in_columns = class_columns(file, lambda name: name in matrices or name.startswith(series))
     columns = {matrix: TableColumn(matrix, "matrix") for matrix in columns_found}
     for column in schema.columns:
         there = [name for name in (column.name, *column.also) if name in file.columns and column.kind != "matrix"]
@@ -194,39 +194,39 @@ def _layout(file: ScoreFile, schema: Schema, classnames: Sequence[str] | None) -
     classes = FileClasses()
     if matrices and schema.alike:
         there = {name: columns_found[name] for name in columns_found if columns[name].kind == "matrix"}
-        classes, ordered = classes_of(file, there, named, classnames)
+        classes, ordered = classes_of(file, there, in_columns, classnames)
         columns_found |= ordered
     used = {name for names in columns_found.values() for name in names}
     unused = tuple(name for name in file.columns if name not in used and name != "classnames")
-    return FileLayout(file, columns, columns_found, replace(classes, named=named), unused)
+    return FileLayout(file, columns, columns_found, replace(classes, named=in_columns), unused)
 
 
 def _blocks(layout: FileLayout, names: Sequence[str], schema: Schema, numbers: int | None = None) -> Iterator[Rows]:
     """Yield the rows of a file as typed columns."""
     file, columns, row = layout.file, [layout.columns[name] for name in names], 0
     called = {column.name: layout.own[column.name] for column in columns}
-    scores = [own for column in columns if column.kind in FLOATS for own in called[column.name]]
+    scores = [in_file for column in columns if column.kind in FLOATS for in_file in called[column.name]]
     unchecked = (*FLOATS, "other")
     filled = [called[column.name][0] for column in columns if not (column.kind in unchecked or column.empty)]
-    wanted = [own for names in called.values() for own in names]
+    wanted = [in_file for names in called.values() for in_file in names]
     for block in file.blocks(wanted, numbers, scores=scores, filled=filled, absent=schema.absent):
         count = len(next(iter(block.values()), ()))
         place = f"{file.path.name}, row {row:,}"
         columns_found, classes = {}, LARGEST_LABEL
         for column in sorted(columns, key=lambda column: column.kind == "label"):
-            own = called[column.name]
-            what = f"column {own[0]} of {file.path}"
+            in_file = called[column.name]
+            what = f"column {in_file[0]} of {file.path}"
             if column.kind == "matrix":
                 columns_found[column.name] = _matrix(block, layout, column.name, what)
                 classes = columns_found[column.name].shape[1]
             elif column.kind == "label":
                 try:
-                    columns_found[column.name] = labels_as_numbers(block[own[0]], layout.classes, classes, what)
+                    columns_found[column.name] = labels_as_numbers(block[in_file[0]], layout.classes, classes, what)
                 except OpenworldError as error:
                     raise OpenworldError(f"{place} ({count:,} rows from there): {error}") from error
             else:
                 columns_found[column.name] = _typed(
-                    block[own[0]], column.kind, what, file.path.suffix.lower() == ".csv"
+                    block[in_file[0]], column.kind, what, file.path.suffix.lower() == ".csv"
                 )
             if column.choices:
                 entries, choices = columns_found[column.name], {**({"": ""} if column.empty else {}), **column.choices}
@@ -239,8 +239,8 @@ def _blocks(layout: FileLayout, names: Sequence[str], schema: Schema, numbers: i
 
 def _matrix(block: Columns, layout: FileLayout, name: str, what: str) -> np.ndarray:
     """Return float[n, C] of one wide column or of a column per class, its classes in the order that is wanted."""
-    own, order = layout.own[name], layout.classes.order
-    matrix = np.stack([block[column] for column in own], axis=1) if ":" in own[0] else block[own[0]]
+    in_file, order = layout.own[name], layout.classes.order
+    matrix = np.stack([block[column] for column in in_file], axis=1) if ":" in in_file[0] else block[in_file[0]]
     if matrix.ndim != 2:
         raise OpenworldError(f"{what} has shape {matrix.shape}, expected a row of numbers per image.")
     names = layout.classes.names if order is None else order

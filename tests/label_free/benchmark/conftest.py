@@ -40,6 +40,7 @@ METHODS = {
     "FRAP, random": ("FRAP", "dirichlet", {}, 0.65, 0.03),
     "RAP": ("RAP", "CLIP", {}, 0.8, 0.05),
 }
+METHOD = {"reference": None, "settings": {}}
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -104,7 +105,11 @@ def handmade():
 
     def handmade_run(*models):
         labels = dict.fromkeys(label for model in models for _, _, errors in model.values() for label in errors)
-        facts = {"model": "convnet", "epoch": 5, "estimators": [{"label": name, "estimator": name} for name in labels]}
+        facts = {
+            "model": "convnet",
+            "epoch": 5,
+            "estimators": [METHOD | {"label": name, "estimator": name} for name in labels],
+        }
         units = []
         for seed, model in enumerate(models):
             targets = []

@@ -66,7 +66,7 @@ def test_scores_of_all_models(folder, classifier, tmp_path, monkeypatch):
     assert np.abs(block.reference).max() <= 1
     table = table.with_vectors()
     (block,) = (block.outputs for block in table.scores())
-    assert table.appearance and np.array_equal(block.appearance, appearance(images))
+    assert table.vectors == ("appearance",) and np.array_equal(block.appearance, appearance(images))
 
 
 def test_a_call_that_was_stopped_goes_on_where_it_was(folder, classifier, tmp_path, monkeypatch):

@@ -5,7 +5,7 @@ method could not say, is NaN in the arrays, and never in results. Read without t
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -27,16 +27,6 @@ BASELINE = "AC"
 NO_ESTIMATE = "no estimate was given"
 EXAMPLES, THUMBNAILS = "examples", "images"
 """Folders of attachments: images by their ids, of which references are asked; others by the number of a condition."""
-
-
-@dataclass(frozen=True)
-class Method:
-    """An estimator with its settings; `label` names it in tables, `reference` the model that it consults."""
-
-    label: str
-    estimator: str
-    reference: str | None = None
-    settings: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -114,17 +104,16 @@ class RunArrays:
         return self.run.records[0].metrics
 
     @cached_property
-    def methods(self) -> tuple[Method, ...]:
-        """The estimators, in order of first appearance, as conditions, rows, shifts and references below."""
-        by_label: dict[str, Method] = {}
-        for record in self.run.records:
-            for method in record.metrics["estimators"]:
-                by_label.setdefault(method["label"], Method(**method))
-        return tuple(by_label.values())
+    def methods(self) -> dict[str, Mapping[str, Any]]:
+        """Label -> estimator, reference and settings; in order of first appearance, as conditions and rows below."""
+        by_label: dict[str, Mapping[str, Any]] = {}
+        for method in (method for record in self.run.records for method in record.metrics["estimators"]):
+            by_label.setdefault(method["label"], method)
+        return by_label
 
-    @cached_property
+    @property
     def labels(self) -> tuple[str, ...]:
-        return tuple(method.label for method in self.methods)
+        return tuple(self.methods)
 
     @cached_property
     def models(self) -> tuple[Model, ...]:
@@ -200,7 +189,7 @@ class RunArrays:
     @property
     def baseline(self) -> str:
         """The method that the others are tested against: the first AC, or the first of all."""
-        labels = (method.label for method in self.methods if method.estimator == BASELINE)
+        labels = (label for label, method in self.methods.items() if method["estimator"] == BASELINE)
         return next(labels, self.labels[0])
 
     @property

@@ -28,7 +28,7 @@ def rows(_: PaperTable, runs: Sequence[PaperRun]) -> Iterator[PaperRow]:
     for run in runs:
         results, arrays = run.read(_load)
         backbones = {model["name"]: model["backbone"] for model in arrays.facts["reference_models"]}
-        references = {method.label: method.reference for method in arrays.methods}
+        references = {label: method["reference"] for label, method in arrays.methods.items()}
         source = run.dataset(arrays.facts["sources"][0]["dataset"])
         lines = {frozenset(arrays.place(line).items()): line for line in arrays.rows}
         for row in results:

@@ -6,14 +6,14 @@ deviation is that of the absolute errors: it says how unequal they are, not how 
 by calibration on the targets (FRAP, Table 2 and Figure 3) and by the Semantic Alignment Score (section 5.3).
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields
 
 import numpy as np
 
 from openworld.estimators import FRAP
 from openworld.label_free.benchmark import cards
-from openworld.label_free.benchmark.arrays import NAME, NO_ESTIMATE, Method, RunArrays, finite, value_of
+from openworld.label_free.benchmark.arrays import NAME, NO_ESTIMATE, RunArrays, finite, value_of
 from openworld.label_free.benchmark.cards import (
     ALIGNMENT,
     CALIBRATION,
@@ -254,17 +254,17 @@ def _alignment(bootstrap: CrossedBootstrap) -> Iterator[Result]:
                 yield Result(entity, cards.GAINS, share, arrays.place(line) | {"baseline": other})
 
 
-def threshold_pairs(methods: Sequence[Method]) -> tuple[tuple[str, str], ...]:
+def threshold_pairs(methods: Mapping[str, Mapping]) -> tuple[tuple[str, str], ...]:
     """Return labels of methods that differ in having a threshold alone: with it, and without (FRAP, Tables 3 and 6)."""
     # Methods are known by their settings, whatever their labels are.
 
-    def but_for_rule(method: Method) -> tuple:
-        return method.estimator, method.reference, DEFAULTS | method.settings | {"rule": None}
+    def but_for_rule(method: Mapping) -> tuple:
+        return method["estimator"], method["reference"], DEFAULTS | method["settings"] | {"rule": None}
 
-    without = [method for method in methods if method.settings.get("rule", "") is None]
+    without = [label for label, method in methods.items() if method["settings"].get("rule", "") is None]
     return tuple(
-        (twin.label, bare.label)
+        (twin, bare)
         for bare in without
         for twin in methods
-        if twin not in without and but_for_rule(twin) == but_for_rule(bare)
+        if twin not in without and but_for_rule(methods[twin]) == but_for_rule(methods[bare])
     )

@@ -256,8 +256,8 @@ def published_corrupted(clean: DatasetSpec, files: str, condition: str) -> Datas
     return DatasetSpec(clean.dataset, domain) if domain in domains else DatasetSpec(files, condition)
 
 
-def _known_corruptions(given) -> tuple[str, ...]:
-    names = tuple(CORRUPTIONS) if given == "all" else tuple(given)
+def _known_corruptions(wanted) -> tuple[str, ...]:
+    names = tuple(CORRUPTIONS) if wanted == "all" else tuple(wanted)
     for name in names:
         if name not in CORRUPTIONS:
             raise unknown_name("corruption", name, CORRUPTIONS)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import replace
+from dataclasses import fields, replace
 from functools import partial
 from inspect import signature
 from pathlib import Path
@@ -94,16 +94,18 @@ def estimate(
 def _options_of(answer: Callable, cut: str, options: Mapping[str, Any]) -> dict[str, Any]:
     """Return the options that a question takes; refuse others that are not as they are by default."""
     questions = {"--levels": estimate_levels, "--open-world": estimate_stream, "": estimate_whole}
-    takes = {option: signature(question).parameters for option, question in questions.items()}
+    parameters = {option: signature(question).parameters.items() for option, question in questions.items()}
+    takes = {option: {name: each.default for name, each in every} for option, every in parameters.items()}
+    takes[""] = {field.name: field.default for field in fields(Settings)} | takes[""]
     for name, value in options.items():
-        default = next((parameters[name].default for parameters in takes.values() if name in parameters), None)
+        default = next((defaults[name] for defaults in takes.values() if name in defaults), None)
         same = (len(value) == 0) if isinstance(value, list | tuple) else value is default or value == default
         if name in takes[cut] or name == "device" or same:
             continue
         option = "--" + name.replace("_", "-")
         if cut:
             raise OpenworldError(f"{option} does not go with {cut}; leave one of the two out.")
-        (other,) = (other for other, parameters in takes.items() if name in parameters)
+        (other,) = (other for other, defaults in takes.items() if name in defaults)
         raise OpenworldError(f"{option} came without {other}; give both, or neither.")
     return {name: value for name, value in options.items() if name in takes[cut]}
 
@@ -122,13 +124,8 @@ def estimate_whole(
     target_partner: Sequence[Any] = (),
     labelled_shift: Sequence[str] = (),
     estimator: Sequence[str] = (),
-    chunks: int = 0,
-    chunk_rows: int = 0,
-    timestamps: str = "",
-    period: str = "",
     same_shares: bool = False,
     other_shares: bool = False,
-    alert: float | None = None,
     false_alarms: float | None = None,
     by_class: bool = False,
     labels: Any = None,
@@ -138,8 +135,12 @@ def estimate_whole(
     out: Path | None = None,
     observer: Observer = SILENT,
     made: Mapping[str, str],
+    **further: Any,
 ) -> Report:
-    """Estimate a target as a whole, and its periods; name images to label where that is wanted or nothing is told."""
+    """Estimate a target as a whole, and its periods; name images to label where that is wanted or nothing is told.
+
+    `further` are fields of `Settings`.
+    """
     if propose and out is None:
         raise OpenworldError("--propose writes a worksheet; say where with --out FOLDER.")
     if propose and out is not None and (out / SHEET).exists():
@@ -150,16 +151,12 @@ def estimate_whole(
         raise OpenworldError("--source-partner and --target-partner go in pairs; GDE can do without the first.")
     settings = Settings(
         estimators=tuple(estimator),
-        chunks=chunks,
-        chunk_rows=chunk_rows,
-        timestamps=timestamps,
-        period=period,
-        alert=alert,
         false_alarms=RATE if false_alarms is None else false_alarms,
         shares="same" if same_shares else "other" if other_shares else "unknown",
         seed=seed,
+        **further,
     )
-    if false_alarms is not None and alert is None and not settings.cuts:
+    if false_alarms is not None and settings.alert is None and not settings.cuts:
         raise OpenworldError("--false-alarms is the rate of false alarms of --alert, or over time; add --alert.")
     models = {"model": model, "reference": reference, "partners": tuple(partner)}
     models |= {"template": template, "device": device, "architectures": tuple(architecture)}
@@ -174,7 +171,7 @@ def estimate_whole(
             targets,
             classnames=classnames or source_table.classnames,
             partners=target_partner,
-            times=timestamps,
+            times=settings.timestamps,
             title=_title(target),
         )
         late = None if labels is None else read_late_labels(labels)
@@ -308,8 +305,8 @@ def _refuse_models(models: Mapping[str, Any]) -> None:
             )
 
 
-def _title(given: Sequence[Any]) -> str:
+def _title(places: Sequence[Any]) -> str:
     """Return what an image set is called: as it was named, without the folders above it."""
-    first = given[0].path.name if isinstance(given[0], ScoreFile) else getattr(given[0], "name", given[0])
+    first = places[0].path.name if isinstance(places[0], ScoreFile) else getattr(places[0], "name", places[0])
     first = Path(first).name if Path(first).exists() else str(first)
-    return first if len(given) == 1 else f"{first} and {len(given) - 1} more"
+    return first if len(places) == 1 else f"{first} and {len(places) - 1} more"

@@ -62,8 +62,8 @@ def estimate_accuracy(
     # `labelled` are shifts to learn from, five of three families at least; `late` are labels of some target images.
     target = target.ordered(source.classnames, f"those of {source.name}")
     source = source.with_vectors()
-    target = target.with_vectors(features=source.features, appearance=source.appearance)
-    source = source.with_vectors(features=target.features, appearance=target.appearance)
+    target = target.with_vectors(source.vectors)
+    source = source.with_vectors(target.vectors)
     source_reading = Pass(source, "reading the source", progress)
     source_reading.require_labels(
         "the source must say what its images are: add `labels`, or give as --source the set whose labels are known."

@@ -89,7 +89,7 @@ def read_late_labels(path: Path | str | ScoreFile) -> LateLabels:
         )
     require_filled(columns[keys[0]], f"column {keys[0]} of {file.path}")
     ids, label_column = np.array([str(entry) for entry in columns[keys[0]]]), columns[label]
-    known = ~empty_entries(label_column)
+    there = ~empty_entries(label_column)
     if len(np.unique(ids)) < len(ids):
         names, counts = np.unique(ids, return_counts=True)
         raise OpenworldError(f"{file.path} labels {names[counts.argmax()]} more than once; give each image once.")
@@ -98,15 +98,15 @@ def read_late_labels(path: Path | str | ScoreFile) -> LateLabels:
         inclusion = finite_numbers(inclusion, f"column {INCLUSION} of {file.path}").astype(float)
         if not ((inclusion > 0) & (inclusion <= 1)).all():
             raise OpenworldError(f"{INCLUSION} of {file.path} must lie in (0, 1], the probability of being drawn.")
-        if not known.all():
+        if not there.all():
             raise OpenworldError(
-                f"{int((~known).sum())} of {len(ids)} images of {file.path} that were drawn have no label: those that "
+                f"{int((~there).sum())} of {len(ids)} images of {file.path} that were drawn have no label: those that "
                 "are easy to label are no draw. Label them all, or leave the column `inclusion` out."
             )
-    if not known.any():
+    if not there.any():
         raise OpenworldError(f"{file.path} holds no label.")
     return LateLabels(
-        file.path.name, keys[0], ids[known], label_column[known], None if inclusion is None else inclusion[known]
+        file.path.name, keys[0], ids[there], label_column[there], None if inclusion is None else inclusion[there]
     )
 
 
@@ -198,7 +198,7 @@ def labels_by_period(
     answers = (images.predicted[places] == numbers).tolist()
     right = {row: (answer, q) for row, answer, q in zip(places.tolist(), answers, inclusion, strict=True)}
     by_period = {number: period_labels(images, late, right, *spot) for number, spot in spots.items()}
-    return {number: own for number, own in by_period.items() if own is not None}
+    return {number: said for number, said in by_period.items() if said is not None}
 
 
 def period_labels(

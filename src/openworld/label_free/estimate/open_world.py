@@ -130,13 +130,13 @@ def require_same_names(source: OpenWorldStream, target: OpenWorldStream) -> None
     if source.base_logits is None:  # names that occur: scores alone are compared
         return
     for side in ("base", "new"):
-        own, other = (getattr(stream, f"{side}_names") for stream in (source, target))
-        ours, theirs = (list(map(normalise_class_name, names)) for names in (own, other))
+        here, other = (getattr(stream, f"{side}_names") for stream in (source, target))
+        ours, theirs = (list(map(normalise_class_name, names)) for names in (here, other))
         if ours != theirs:
             odd = sorted(set(ours) ^ set(theirs))
             what = f"{odd[0]!r} is in one of the two alone" if odd else "they come in another order"
             raise OpenworldError(
-                f"{source.name} has {len(own)} {side} names and {target.name} {len(other)}, not the same: {what}; "
+                f"{source.name} has {len(here)} {side} names and {target.name} {len(other)}, not the same: {what}; "
                 "write both with one learner and the same names in the same order."
             )
 
@@ -247,20 +247,20 @@ def sentences(quality: StreamQuality) -> list[str]:
         taken = "" if share_given is None else f" The bound takes {percent(share_given)} % of them to be new."
         said.append(f"Without labels no estimate can be given.{taken}")
     if bounds.new_share is not None:
-        (low, high), told = bounds.new_share, present(bounds.shares, "the two shares")
+        (low, high), two = bounds.new_share, present(bounds.shares, "the two shares")
         shares = (
-            f"Between {percent(low)} and {percent(high)} % of the images are new: {percent(told.by_posterior)}"
-            f" % by the probabilities of zero-shot, {percent(told.by_best_bin)} % by the learner's scores "
+            f"Between {percent(low)} and {percent(high)} % of the images are new: {percent(two.by_posterior)}"
+            f" % by the probabilities of zero-shot, {percent(two.by_best_bin)} % by the learner's scores "
             f"beside the source's, and {100 * SHARE_MARGIN:.0f} points either way."
         )
         if share_given is not None and not low <= share_given <= high:
             shares += f" The share that was given, {percent(share_given)} %, lies outside."
         said.append(shares)
         parts = []
-        if "shares" in told.signs:
-            parts.append(f"the two shares lie {100 * told.gap:.0f} points apart")
-        if "confidence" in told.signs:
-            moved = present(told.confidence_moved, "by how much zero-shot moved")
+        if "shares" in two.signs:
+            parts.append(f"the two shares lie {100 * two.gap:.0f} points apart")
+        if "confidence" in two.signs:
+            moved = present(two.confidence_moved, "by how much zero-shot moved")
             parts.append(f"zero-shot is {100 * abs(moved):.0f} points {'surer' if moved > 0 else 'less sure'}")
         if parts:  # what a sign comes from no image says
             said.append(

@@ -98,14 +98,14 @@ class Measured:
         """Return what `about` and `arrays` hold."""
         quotes = {
             int(size): {
-                name: Null(n, *arrays[f"quotes.{size}.{place}"]) for place, (name, n) in enumerate(sorted(own.items()))
+                name: Null(n, *arrays[f"quotes.{size}.{place}"]) for place, (name, n) in enumerate(sorted(part.items()))
             }
-            for size, own in about["quotes"].items()
+            for size, part in about["quotes"].items()
         }
         alarms = {int(size): Null(n, *arrays[f"alarms.{size}"]) for size, n in about["alarms"].items()}
         limits = {int(size): read_spec(limit, AlarmLimit) for size, limit in about["limits"].items()}
         return cls(
-            quotes, alarms, limits, {int(size): read_spec(own, ShiftTest) for size, own in about["shifts"].items()}
+            quotes, alarms, limits, {int(size): read_spec(part, ShiftTest) for size, part in about["shifts"].items()}
         )
 
 

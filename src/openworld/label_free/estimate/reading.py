@@ -3,7 +3,7 @@
 What the columns mean stands in `tables.judged`.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple, Self
@@ -48,13 +48,11 @@ class ScoreTable(tables.TypedTable):
     partners: "tuple[ScoreTable, ...]" = ()  # further models on the same images, whose logits alone are read
     times: str = ""  # the column of time stamps, or ""
     images: bool = False  # whether to read what the images are called, from the first of `IMAGE_COLUMNS`
-    features: bool = False  # whether embeddings are read, which all files must have
-    appearance: bool = False  # whether it is read how images look
+    vectors: tuple[str, ...] = ()  # columns of vectors of images that are read, which all files must have
 
-    def with_vectors(self, *, features: bool = True, appearance: bool = True) -> "ScoreTable":
-        """Return it so that embeddings are read, and how images look, where that is wanted and all files have them."""
-        features, appearance = features and FEATURES in self.present, appearance and APPEARANCE in self.present
-        return replace(self, features=features, appearance=appearance)
+    def with_vectors(self, wanted: Collection[str] = (FEATURES, APPEARANCE)) -> "ScoreTable":
+        """Return it so that vectors of images are read, of those that are wanted and that all files have."""
+        return replace(self, vectors=tuple(name for name in wanted if name in self.present))
 
     def ordered(self, classnames: Sequence[str] | None, other: str) -> Self:
         """Return it with the classes in the order of those names, where both sides have some; refuse other names."""
@@ -78,10 +76,9 @@ class ScoreTable(tables.TypedTable):
         done = 0
         partners = [_Partner(table) for table in self.partners]
         images = next((name for name in IMAGE_COLUMNS if self.images and name in self.present), "")
-        vectors = [FEATURES] * self.features + [APPEARANCE] * self.appearance
         matrices = self.layouts[0].matrices
         beside = sorted(name for name in matrices if name.startswith(PARTNER))
-        for columns, place, count in self.blocks([*matrices, *vectors, "labels", SEEN, self.times, images]):
+        for columns, place, count in self.blocks([*matrices, *self.vectors, "labels", SEEN, self.times, images]):
             logits = tuple(partner.take(count, place) for partner in partners)
             try:
                 rounded = rounded_rows(columns["probabilities"]) if "probabilities" in columns else 0
@@ -118,8 +115,8 @@ def open_table(
     for file in table.files:
         if times and times not in file.columns:
             raise unknown_name(f"column of {file.path}:", times, file.columns)
-    own, first = f"those of {table.files[0].path.name}", table.layouts[0].classes
-    others = (open_table([path], classnames=first.in_file).ordered(first.names, own) for path in partners)
+    whose, first = f"those of {table.files[0].path.name}", table.layouts[0].classes
+    others = (open_table([path], classnames=first.in_file).ordered(first.names, whose) for path in partners)
     return ScoreTable(table.layouts, schema, title, tuple(others), times)
 
 
@@ -152,13 +149,13 @@ class NamedShift:
     title: str = ""
 
 
-def named_shift(given: str) -> NamedShift:
+def named_shift(text: str) -> NamedShift:
     """Return a labelled shift that was given as FAMILY=PLACE, or as PLACE, whose family is its name without ending."""
-    family, equals, place = given.partition("=")
-    if not equals or Path(given).exists():
-        return NamedShift(Path(given).stem, given)
+    family, equals, place = text.partition("=")
+    if not equals or Path(text).exists():
+        return NamedShift(Path(text).stem, text)
     if not family or not place:
-        raise OpenworldError(f"--labelled-shift {given}: expected FILE or FAMILY=FILE, such as fog=fog-3.npz.")
+        raise OpenworldError(f"--labelled-shift {text}: expected FILE or FAMILY=FILE, such as fog=fog-3.npz.")
     return NamedShift(family, place)
 
 

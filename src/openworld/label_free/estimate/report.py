@@ -18,7 +18,7 @@ from openworld.report.layout import ENTITY, METRIC, Brief, Layout, Own, Pivot
 from openworld.report.page import chart_files
 from openworld.report.report import Report
 from openworld.report.sentences import percent
-from openworld.report.series_style import SeriesStyle, series_styles
+from openworld.report.series_style import series_styles
 
 EPISODES = 12  # whose images a page shows
 CHARTS = ("methods", "over-time")
@@ -64,19 +64,15 @@ def _methods_chart(brief: Brief) -> Iterator[Figure | None]:
     yield Figure("methods", "What every method says", caption, (chart,), brief.styles, names=("panel", "method"))
 
 
-def _over_time_chart(brief: Brief) -> Iterator[Figure | None]:
+def _over_time_chart(brief: Brief) -> Iterator[Figure]:
+    """Yield what is quoted, chunk by chunk, before the methods, with the source's accuracy; nothing without chunks."""
     estimate, _ = brief.source
-    yield over_time_figure(estimate.chunks, estimate.source.accuracy, estimate.alert, brief.styles)
-
-
-def over_time_figure(
-    chunks: Sequence[Period], source: float, alert: float | None, styles: Mapping[str, SeriesStyle]
-) -> Figure | None:
-    """Return what is quoted, chunk by chunk, before the methods, with the source's accuracy; None without chunks."""
+    chunks, alert = estimate.chunks, estimate.alert
     if not chunks:
-        return None
+        return
     places = range(len(chunks))
-    lines = {name: Line(places, [chunk.methods.get(name) for chunk in chunks]) for name in styles}
+    names = [name for name in brief.styles if any(name in chunk.methods for chunk in chunks)]
+    lines = {name: Line(places, [chunk.methods.get(name) for chunk in chunks]) for name in names}
     quotes, rows = [], []
     for chunk in chunks:
         quote = chunk.quote
@@ -98,7 +94,7 @@ def over_time_figure(
     if any(chunk.accuracy is not None for chunk in chunks):
         points["true accuracy"] = Line(places, [chunk.accuracy for chunk in chunks], mark="dash")
 
-    references = [Reference(source), *([] if alert is None else [Reference(alert, kind="alert")])]
+    references = [Reference(estimate.source.right), *([] if alert is None else [Reference(alert, kind="alert")])]
     time = Quantity("chunk", "", labels=tuple(chunk.label.removeprefix("from ") for chunk in chunks))
     caption = (
         "What is quoted, with its interval; the methods are paler. A bar without a mark: the accuracy cannot be "
@@ -108,7 +104,8 @@ def over_time_figure(
         else "Red: the alert. A ring: an alarm stands, for which what came before counts too.",
     )
     chart = LineChart("", time, ACCURACY, lines, points=points, references=tuple(references))
-    return Figure("over-time", "Over time", caption, (chart,), styles, shared=tuple(rows))
+    styles = {name: brief.styles[name] for name in names}
+    yield Figure("over-time", "Over time", caption, (chart,), styles, shared=tuple(rows))
 
 
 def _images_that_moved(brief: Brief) -> Iterator[Album]:
@@ -154,10 +151,11 @@ def _thumbnails(chunks: Collection[Period], beside: Path) -> Mapping[str, str]:
     return addresses
 
 
-def over_time_parts(key: str, *, alarms: bool = False) -> tuple[Pivot, ...]:
-    """Return the tables of periods, whose place is `key`; `alarms`: whether a terminal shows these, too."""
+def over_time_parts(key: str, *, alarms: bool = False) -> tuple[Own | Pivot, ...]:
+    """Return chart and tables of periods, whose place is `key`; `alarms`: whether a terminal shows these, too."""
     shared: Any = {"rows": (key,), "columns": (METRIC, ENTITY), "beside": ("images",)}
     return (
+        Own(name="over-time", title="Over time", draw=_over_time_chart),
         Pivot(
             name="over-time-table",
             title="Over time",
@@ -228,7 +226,6 @@ LAYOUT = Layout(
             note=SIGNS,
             terminal=True,
         ),
-        Own(name="over-time", title="Over time", draw=_over_time_chart),
         *over_time_parts("chunk"),
         Own(name="images-that-moved", title="What moved", draw=_images_that_moved),
         Pivot(
@@ -304,14 +301,16 @@ def _words(estimate: AccuracyEstimate) -> dict[str, dict[str, dict[str, str]]]:
     quote = estimate.quote
     summaries = {QUOTED: f"by {quote.method}" if quote.method else "cannot be estimated"}
     summaries |= {method.name: method.summary for method in estimate.methods}
-    rather = {own.name: ", ".join(f"{name} ({count:.0f})" for name, count in own.taken_for) for own in estimate.classes}
+    rather = {
+        each.name: ", ".join(f"{name} ({count:.0f})" for name, count in each.taken_for) for each in estimate.classes
+    }
     words = {
         "methods-table": {"what it is": summaries},
         "signs": {"speaks of": {sign.name: "a shift" for sign in (quote.signs.speaking if quote.signs else ())}},
         "classes-table": {"may rather be": rather},
         **over_time_words(estimate.chunks),
     }
-    return {name: {title: own for title, own in columns.items() if own} for name, columns in words.items()}
+    return {name: {title: each for title, each in columns.items() if each} for name, columns in words.items()}
 
 
 def _notes(estimate: AccuracyEstimate) -> Iterator[tuple[str, str]]:

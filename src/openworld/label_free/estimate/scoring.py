@@ -105,7 +105,7 @@ def find_models(
 
 
 def scoring_model(
-    given: Any,
+    what: Any,
     classnames: Sequence[str] | None,
     template: str,
     device: str,
@@ -115,53 +115,53 @@ def scoring_model(
     otherwise: Sequence[str] | None = None,
 ) -> ScoringModel:
     """Return a model of what `find_model` takes; a backbone is given names, or has those `otherwise`."""
-    found = find_model(given, classnames, device=device, architectures=architectures)
-    if isinstance(found, Classifier | FittedLearner):
-        return _with_own_classes(found, given, classnames, device)
+    model = find_model(what, classnames, device=device, architectures=architectures)
+    if isinstance(model, Classifier | FittedLearner):
+        return _with_own_classes(model, what, classnames, device)
     classnames = classnames or otherwise
     if classnames is None:
-        raise OpenworldError(f"{found.name} knows no classes of its own: name them, by folders or --classnames FILE.")
+        raise OpenworldError(f"{model.name} knows no classes of its own: name them, by folders or --classnames FILE.")
     require_distinct(classnames)
-    text = encode_names(found, classnames, (template,)).cpu()
-    scale = found.logit_scale.detach().cpu() if scaled else torch.ones(())
+    text = encode_names(model, classnames, (template,)).cpu()
+    scale = model.logit_scale.detach().cpu() if scaled else torch.ones(())
 
     def scores(images: ImageSet) -> np.ndarray:
-        embeddings = torch.from_numpy(np.array(_encoded(found, images).embeddings))
+        embeddings = torch.from_numpy(np.array(_encoded(model, images).embeddings))
         return cosine_logits(embeddings, text, scale).float().numpy()
 
-    parts = found.preprocess_fingerprint, found.dtype, float(scale), torch.device(device).type, code_of(found)
-    about: dict[str, Any] = {"tokenizer": found.tokenizer, "text": text, "settings": " ".join(map(str, parts))}
-    return ScoringModel(found.name, found.fingerprint, tuple(classnames), scores, **about)
+    parts = model.preprocess_fingerprint, model.dtype, float(scale), torch.device(device).type, code_of(model)
+    about: dict[str, Any] = {"tokenizer": model.tokenizer, "text": text, "settings": " ".join(map(str, parts))}
+    return ScoringModel(model.name, model.fingerprint, tuple(classnames), scores, **about)
 
 
 def _with_own_classes(
-    found: Classifier | FittedLearner, given: Any, classnames: Sequence[str] | None, device: str
+    model: Classifier | FittedLearner, what: Any, classnames: Sequence[str] | None, device: str
 ) -> ScoringModel:
     """Return a classifier, or a learner with the names that it was tuned on, in the order of `classnames` if given."""
     about: dict[str, Any]
-    if isinstance(found, Classifier):
-        where = str(given) if isinstance(given, str | Path) else found.architecture
-        found, name = named_classes(found, classnames, where), Path(where).name
-        about = {"settings": f"{torch.device(device).type} {code_of(found.module)}"}
-        about["find_seen"] = None if found.seen is None else found.find_seen
-        logits = partial(found.logits, device=device)
+    if isinstance(model, Classifier):
+        where = str(what) if isinstance(what, str | Path) else model.architecture
+        model, name = named_classes(model, classnames, where), Path(where).name
+        about = {"settings": f"{torch.device(device).type} {code_of(model.module)}"}
+        about["find_seen"] = None if model.seen is None else model.find_seen
+        logits = partial(model.logits, device=device)
     else:
-        clip, bank = found.clip, found.text_bank(found.classnames)
-        name = where = f"{found.learner.name} on {clip.name}"
+        clip, bank = model.clip, model.text_bank(model.classnames)
+        name = where = f"{model.learner.name} on {clip.name}"
         parts = clip.preprocess_fingerprint, clip.dtype, clip.device.type, code_of(clip)
         about = {"tokenizer": clip.tokenizer, "settings": " ".join(map(str, parts))}
 
         def logits(images: ImageSet) -> np.ndarray:
-            return found.logits(_encoded(clip, images, encoding_for(found.learner)), bank)
+            return model.logits(_encoded(clip, images, encoding_for(model.learner)), bank)
 
-    names = tuple(map(readable_class_name, found.classnames))
+    names = tuple(map(readable_class_name, model.classnames))
     wanted = names if classnames is None else tuple(classnames)
     order = order_of(names, wanted, where, "those expected")
 
     def scores(images: ImageSet) -> np.ndarray:
         return logits(images) if order is None else logits(images)[:, order]
 
-    return ScoringModel(name, found.fingerprint, wanted, scores, order is not None, **about)
+    return ScoringModel(name, model.fingerprint, wanted, scores, order is not None, **about)
 
 
 def _encoded(clip: Any, images: ImageSet, encoding: Encoding = PLAIN_IMAGES) -> Features:

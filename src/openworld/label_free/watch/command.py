@@ -130,8 +130,8 @@ def _followed(
     done = []
     for place, file in enumerate(new):
         table = open_table([file], classnames=source.classnames, times=source.settings.timestamps)
-        vectors = {name: getattr(source.outputs, name) is not None for name in VECTORS}
-        table = replace(table.ordered(source.classnames, "those of the source").with_vectors(**vectors), images=True)
+        vectors = [column for name, column in VECTORS.items() if getattr(source.outputs, name) is not None]
+        table = replace(table.ordered(source.classnames, "those of the source").with_vectors(vectors), images=True)
         file, again = follower.follow(table)
         if close and place == len(new) - 1 and file == follower.state.files[-1]:
             follower.close()

@@ -106,8 +106,8 @@ class Follower:
 
     def _finish(self, state: WatchState, period: OpenPeriod, file: str) -> WatchState:
         record = self._judged(state, period, file, ends=True)
-        kept = (*state.kept, KeptPeriod.of(self.watch, record.number, period))[-KEPT:]
-        return replace(state, records=(*state.records, record), closed=period.span.key, kept=kept)
+        last_periods = (*state.kept, KeptPeriod.of(self.watch, record.number, period))[-KEPT:]
+        return replace(state, records=(*state.records, record), closed=period.span.key, kept=last_periods)
 
     def _judged(self, state: WatchState, period: OpenPeriod, file: str, *, ends: bool) -> Period:
         before, quoting = state.records[-1] if state.records else None, self.quoting
@@ -230,7 +230,7 @@ def read_labels(watch: Watch, state: WatchState, late: LateLabels) -> tuple[Watc
             "`row` counts all images of the watch from 0."
         )
     names = ("ids", "predicted", "expected")
-    images = ImagesAtHand(*(np.concatenate([getattr(own, name) for own in images_of.values()]) for name in names))
+    images = ImagesAtHand(*(np.concatenate([getattr(each, name) for each in images_of.values()]) for name in names))
     places = places_of(late, images.ids)
     there = np.flatnonzero(places >= 0)
     _require_kept(state, late, there, [period.number for period in images_of])
@@ -250,13 +250,13 @@ def read_labels(watch: Watch, state: WatchState, late: LateLabels) -> tuple[Watc
     return replace(state, records=tuple(records), sheets=(*state.sheets, sheet)), sheet
 
 
-def _require_kept(state: WatchState, late: LateLabels, there: np.ndarray, kept: Sequence[int]) -> None:
+def _require_kept(state: WatchState, late: LateLabels, there: np.ndarray, numbers: Sequence[int]) -> None:
     """Refuse labels of images that were never counted; those of a period that is no longer kept are left out."""
-    everything = len(kept) == len(state.records) and all(record.sampled is None for record in state.records)
+    everything = len(numbers) == len(state.records) and all(record.sampled is None for record in state.records)
     if len(there) == len(late.ids) or (len(there) and not everything):
         return
     unknown = str(np.delete(late.ids, there)[0])
-    first, last = (state.records[number].label for number in (kept[0], kept[-1]))
+    first, last = (state.records[number].label for number in (numbers[0], numbers[-1]))
     opened, way = state.opened, "labels are read before new files."
     if opened is not None:
         names = opened.span.first + opened.span.sample.rows if late.key == ROW else opened.images

@@ -7,14 +7,13 @@ from pathlib import Path
 from openworld.estimators.engine.checks import check_confidence
 from openworld.estimators.quote.decision import Quote
 from openworld.label_free.estimate.accuracy_estimate import AccuracyEstimate, Period, ScoredSet
-from openworld.label_free.estimate.report import over_time_figure, over_time_parts, over_time_words
+from openworld.label_free.estimate.report import over_time_parts, over_time_words
 from openworld.label_free.estimate.results import ALARM, ALARM_RATIO, SHIFT_ALARM, SHIFTS, period_rows
 from openworld.label_free.estimate.verdict import alert, answer, late_labels, shift_alert
 from openworld.label_free.watch.exports import label_lines, line_of
 from openworld.label_free.watch.state import FileRecord, SheetRecord, Watch, WatchState
 from openworld.report.data_files import json_text
-from openworld.report.figure import Figure
-from openworld.report.layout import METRIC, Brief, Layout, Lines, Own, Pivot
+from openworld.report.layout import METRIC, Brief, Layout, Lines, Pivot
 from openworld.report.page import chart_files
 from openworld.report.report import Report
 from openworld.report.sentences import bracketed, counted, listed, percent
@@ -54,18 +53,11 @@ class WatchView:
         return tuple(period.label for period in self.new if period.quote.accuracy is None)
 
 
-def _over_time_chart(brief: Brief) -> Iterator[Figure | None]:
-    watch, periods = brief.source.watch, brief.source.state.records
-    styles = {name: brief.styles[name] for name in watch.names}
-    yield over_time_figure(periods, watch.source.accuracy, watch.settings.alert, styles)
-
-
 ALARMS = (SHIFT_ALARM, ALARM_RATIO)
 LAYOUT = Layout(
     "Accuracy over time, without labels",
     "",
     (
-        Own(name="over-time", title="Over time", draw=_over_time_chart),
         *over_time_parts("period", alarms=True),
         Lines(
             name="alarm",
@@ -102,11 +94,11 @@ def watch_report(view: WatchView) -> Report:
             f"{view.name}: {counted(view.state.n, 'image')}, {counted(len(records), 'finished period')}",
             f"source {view.watch.source.name}",
         ),
-        words={name: {title: own for title, own in columns.items() if own} for name, columns in words.items()},
+        words={name: {title: each for title, each in columns.items() if each} for name, columns in words.items()},
         sentences=tuple(_sentences(view)),
         warnings=tuple(f"Note: {warning}." for warning in view.watch.warnings),
         styles=series_styles([*view.watch.names, *(metric.title for metric in (*ALARMS, *SHIFTS))]),
-        source=view,
+        source=(_estimate(view, records), Path()),
     )
     made = LAYOUT.report(brief, found=view, json=json_text(json_of(view)))
     charts = chart_files(made.page, ("over-time", "shift", "alarm"))
@@ -206,7 +198,8 @@ def _accuracy(quote: Quote) -> str:
 def _estimate(view: WatchView, periods: Sequence[Period]) -> AccuracyEstimate:
     """Return periods as an estimate over time, of which the same sentences speak."""
     settings, source = view.watch.settings, view.watch.source
-    target, quote = ScoredSet(view.name, view.state.n, source.classes), periods[-1].quote
+    target = ScoredSet(view.name, view.state.n, source.classes)
+    quote = periods[-1].quote if periods else Quote(None, None, 0.0, 1.0, "no period is finished")
     return AccuracyEstimate(
         source, target, quote, (), tuple(periods), alert=settings.alert, false_alarms=settings.false_alarms
     )

@@ -28,12 +28,12 @@ from openworld.label_free.estimate.reading import Pass, Progress, ScoreTable, re
 from openworld.label_free.settings import Settings
 from openworld.runs import read_spec, to_json
 from openworld.runs.sealed import read_arrays, write_arrays
-from openworld.tables.judged import IMAGE_COLUMNS
+from openworld.tables.judged import APPEARANCE, FEATURES, IMAGE_COLUMNS
 
 FITTED, STATE = "what `openworld estimate fit` writes", "the state of `openworld estimate watch`"
 USUAL_IMAGES = 1_000  # of a period
-VECTORS = ("features", "appearance")
-"""What a watch keeps of images beside what models say of them."""
+VECTORS = {"features": FEATURES, "appearance": APPEARANCE}
+"""What a watch keeps of images beside what models say of them -> its column in a file."""
 
 PLAIN = ("watch", "last", "n", "closed")  # fields that are JSON as they are
 ARRAYS = ("rows", "predicted", "expected", "packed")  # of a kept period
@@ -88,8 +88,8 @@ def read_watch(path: Path) -> Watch:
 
 def _watch_of(about: Mapping[str, Any], arrays: Mapping[str, np.ndarray], fingerprint: str) -> Watch:
     outputs = outputs_of(arrays, arrays["labels"])
-    known = about["temperature"]
-    temperature = Temperature(known["value"], arrays["pulls"], known["warning"])
+    of_logits = about["temperature"]
+    temperature = Temperature(of_logits["value"], arrays["pulls"], of_logits["warning"])
     outputs.once("temperature", lambda: temperature)
     settings = read_spec(about["settings"], Settings)
     return Watch(
