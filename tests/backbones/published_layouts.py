@@ -202,7 +202,7 @@ def laion_both(folder: Path) -> Reference:
     write_json(folder, "preprocessor_config.json", OLD_IMAGES)
     write_clip_tokenizer(folder, "tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "vocab.json")
     torch.save(state_of(model), folder / "pytorch_model.bin")
-    torch.save(PlainClip(quick=False).state_dict(), folder / "open_clip_pytorch_model.bin")
+    torch.save(plain_clip(False).state_dict(), folder / "open_clip_pytorch_model.bin")
     return clip_reference(model)
 
 
@@ -290,6 +290,12 @@ def _siglip_reference(
 # open_clip's layout and OpenAI's archive
 
 
+@cache
+def plain_clip(quick: bool) -> PlainClip:
+    """It is the same each time, and not changed."""
+    return PlainClip(quick=quick).eval()
+
+
 def open_clip_config(quick: bool, *, prepared: bool = True, **model) -> dict:
     image = {"image_size": 16, "layers": 2, "width": 128, "patch_size": 4}
     text = {"context_length": 77, "vocab_size": 49408, "width": 128, "heads": 2, "layers": 2}
@@ -308,7 +314,7 @@ def plain_reference(model: PlainClip, tokens: torch.Tensor | None = None) -> Ref
 
 def laion_open_clip(folder: Path) -> Reference:
     """laion/CLIP-ViT-B-16-laion2B-s34B-b88K: open_clip's files alone, GELU, interpolation not said."""
-    model = PlainClip(quick=False).eval()
+    model = plain_clip(False)
     write_json(folder, "open_clip_config.json", open_clip_config(quick=False))
     write_clip_tokenizer(
         folder, "tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "vocab.json", "merges.txt"
@@ -321,13 +327,13 @@ def laion_large(folder: Path) -> Reference:
     """laion/CLIP-ViT-L-14-laion2B-s32B-b82K: what the conversion calls open_clip_pytorch_model.safetensors."""
     reference = laion_open_clip(folder)
     (folder / "open_clip_model.safetensors").rename(folder / "open_clip_pytorch_model.safetensors")
-    torch.save(PlainClip(quick=False).state_dict(), folder / "open_clip_pytorch_model.bin")
+    torch.save(plain_clip(False).state_dict(), folder / "open_clip_pytorch_model.bin")
     return reference
 
 
 def dfn(folder: Path) -> Reference:
     """apple/DFN2B-CLIP-ViT-B-16: open_clip_pytorch_model.bin alone, and no word of QuickGELU."""
-    model = PlainClip(quick=False).eval()
+    model = plain_clip(False)
     write_json(folder, "open_clip_config.json", open_clip_config(quick=False))
     write_clip_tokenizer(folder, *ALL_TOKENS)
     (folder / "LICENSE").write_text("of the model")
@@ -337,7 +343,7 @@ def dfn(folder: Path) -> Reference:
 
 def timm_conversion(folder: Path) -> Reference:
     """timm/vit_base_patch16_clip_224.openai: a config.json and weights of timm's own beside open_clip's files."""
-    model = PlainClip(quick=True).eval()
+    model = plain_clip(True)
     timms = {"architecture": "vit_base_patch16_clip_224", "num_classes": 512, "pretrained_cfg": {"tag": "openai"}}
     write_json(folder, "config.json", timms)
     write_json(folder, "open_clip_config.json", open_clip_config(quick=True))
@@ -351,7 +357,7 @@ def timm_conversion(folder: Path) -> Reference:
 
 def custom_text(folder: Path) -> Reference:
     """A model that open_clip keeps as CustomTextCLIP: the text tower's names behind "text."."""
-    model = PlainClip(quick=False).eval()
+    model = plain_clip(False)
     state = model.state_dict()
     names = {name: name if name.startswith("visual.") or name == "logit_scale" else f"text.{name}" for name in state}
     write_json(folder, "open_clip_config.json", open_clip_config(quick=False, custom_text=True))
@@ -382,7 +388,7 @@ def write_openai_vocabulary(folder: Path) -> None:
 
 def training_checkpoint(folder: Path) -> Reference:
     """What open_clip's training writes: weights of several GPUs beside the optimiser's state, in one .pt."""
-    model = PlainClip(quick=False).eval()
+    model = plain_clip(False)
     write_json(folder, "open_clip_config.json", open_clip_config(quick=False))
     write_clip_tokenizer(folder, "tokenizer.json")
     wrapped = {f"module.{name}": tensor for name, tensor in model.state_dict().items()}

@@ -64,8 +64,8 @@ def pack_sentences(
     tokens: list[list[int]] = [[] for _ in lists]
     for packed, sentences, sentence_at in zip(tokens, lists, order, strict=True):
         for place, length in zip(sentence_at, packing.lengths, strict=True):
-            own = list(sentences[place][1 + shared :])
-            packed += own + own[-1:] * (length - len(own))
+            sentence_tokens = list(sentences[place][1 + shared :])
+            packed += sentence_tokens + sentence_tokens[-1:] * (length - len(sentence_tokens))
     first_own = 1 + shared  # the position of a sentence's first own row, behind start token and shared rows
     positions = torch.cat([torch.arange(first_own, first_own + length, device=device) for length in packing.lengths])
 

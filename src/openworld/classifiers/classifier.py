@@ -190,10 +190,10 @@ class Classifier:
         answers = [np.empty((0, len(self.classnames)), np.float32)]
         with _cores() as spread:
             if device.type == "cpu":
-                found = spread(lambda rows: self._forward(pixels(rows), device), batches)
+                answers_of = spread(lambda rows: self._forward(pixels(rows), device), batches)
             else:
-                found = (self._forward(pixels(rows, spread), device) for rows in batches)
-            for rows, answer in zip(batches, found, strict=True):
+                answers_of = (self._forward(pixels(rows, spread), device) for rows in batches)
+            for rows, answer in zip(batches, answers_of, strict=True):
                 answers.append(answer)
                 if progress:
                     progress(rows.stop, count)

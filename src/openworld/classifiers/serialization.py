@@ -58,10 +58,10 @@ def files(classifier: Classifier) -> dict[str, bytes]:
         "preprocess": asdict(classifier.preprocess),
         "history": classifier.history,
     }
-    found = {WEIGHTS: to_bytes(state), DESCRIPTION: json.dumps(description, indent=1).encode()}
+    contents = {WEIGHTS: to_bytes(state), DESCRIPTION: json.dumps(description, indent=1).encode()}
     if classifier.seen is not None:
-        found[SEEN] = arrays_to_bytes(vars(classifier.seen))
-    return found
+        contents[SEEN] = arrays_to_bytes(vars(classifier.seen))
+    return contents
 
 
 @checked

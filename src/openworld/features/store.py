@@ -157,7 +157,7 @@ class FeatureStore:
         except (FileNotFoundError, ValueError):
             return None
         shards = manifest.get("shards") if isinstance(manifest, dict) else None
-        whole = shards and isinstance(shards, list) and all(isinstance(own, str | None) for own in shards)
+        whole = shards and isinstance(shards, list) and all(isinstance(each, str | None) for each in shards)
         return manifest if whole else None
 
     def shard_path(self, index: int) -> Path:

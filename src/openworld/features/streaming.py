@@ -86,9 +86,9 @@ class _Streamed:
             [batches[place] for place in missing],
             torch.get_num_threads(),
         )
-        known = self._known | {place: arrays["patches"] for place, (arrays,) in zip(missing, computed, strict=True)}
-        self._known = {place: known[place] for place in wanted}
-        patches = np.stack([known[row // size][row % size] for row in indices.tolist()])
+        ready = self._known | {place: arrays["patches"] for place, (arrays,) in zip(missing, computed, strict=True)}
+        self._known = {place: ready[place] for place in wanted}
+        patches = np.stack([ready[row // size][row % size] for row in indices.tolist()])
         for row in indices[np.isnan(patches[:, 0, 0])]:
             self.images.image(self.rows[row])  # says why it cannot be read
             raise OpenworldError(f"image {self.rows[row]} of {self.images.name!r} could not be read a moment ago.")

@@ -84,9 +84,9 @@ class GalLoP(PromptLearner):
         """The global and the local cross-entropy and their sum; labels int64[B]."""
         of_image, of_patches = self._texts(clip, parameters, prepared)
         cosines = normalize(images.embeddings, dim=-1) @ of_image.mT
-        kept = images.draw[: len(labels)].to(labels.device)
+        chosen = images.draw[: len(labels)].to(labels.device)
         rows = torch.arange(len(labels), device=labels.device)[:, None]
-        whole = cross_entropy(clip.logit_scale * cosines[kept, rows].mean(dim=1), labels)
+        whole = cross_entropy(clip.logit_scale * cosines[chosen, rows].mean(dim=1), labels)
         patches = images.patches @ joint_projection(clip, parameters["projection"])
         closest = closest_patch_cosines(patches, of_patches, self.top)
         parts = cross_entropy(clip.logit_scale * closest.flatten(0, 1), labels.repeat(len(closest)))

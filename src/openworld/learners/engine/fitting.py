@@ -136,19 +136,19 @@ def fit_together(
     learned, history = minimise(start, loss, batches, learner.schedule, loop)
     fitted = []
     for place in range(len(seeds)):
-        own = {name: tensor[place].clone() for name, tensor in learned.items()}
+        parameters = {name: tensor[place].clone() for name, tensor in learned.items()}
         mark = f"{place} "
         terms = tuple({key.removeprefix(mark): value for key, value in epoch.items() if key.startswith(mark)}
                       for epoch in history)  # fmt: skip
-        fitted.append(FittedLearner(learner, clip, tuple(names), own, terms))
+        fitted.append(FittedLearner(learner, clip, tuple(names), parameters, terms))
     return fitted
 
 
 def _map_over_seeds(learner: TrainedLearner, clip: DualEncoder, prepared):
     """Return the loss of all seeds: every term of every seed under its place, and the sum of the totals."""
 
-    def of_one(values: Tensors, given: Tensors, labels: Tensor) -> Tensors:
-        return learner.loss(clip, values, Images(**given), labels, prepared)
+    def of_one(values: Tensors, tensors: Tensors, labels: Tensor) -> Tensors:
+        return learner.loss(clip, values, Images(**tensors), labels, prepared)
 
     def loss(parameters: Tensors, images: Images, labels: Tensor) -> Tensors:
         tensors = {name: tensor for name, tensor in vars(images).items() if tensor is not None}
