@@ -237,7 +237,7 @@ def test_the_gallery_shows_every_kind_of_chart():
 
 
 def test_the_page_on_pipelines_has_the_exit_codes_of_the_command():
-    from openworld.report.checked_run import EXIT_CODES
+    from openworld.report.finished_runs import EXIT_CODES
 
     lines = (DOCS / "pipelines.md").read_text(encoding="utf-8").splitlines()
     assert {f"| {code} |" for code in EXIT_CODES.values()} <= {line[:5] for line in lines}

@@ -381,9 +381,9 @@ def of_shards(folder: Path) -> Kept:
 def of_audit(folder: Path) -> Kept:
     """What was found among the class names of a run."""
     from openworld.datasets.names.audit import audit
-    from openworld.report.class_names import keep_audits, read_audits
+    from openworld.report.class_names import read_audits, tell_audits
 
-    keep_audits([audit(("owl", "owls", "crane"), "mine")], folder)
+    tell_audits([audit(("owl", "owls", "crane"), "mine")], folder, print)
     return Kept("audit.json", folder / "audit.json", lambda: read_audits(folder))
 
 

@@ -5,7 +5,7 @@ import pytest
 from openworld.core.errors import OpenworldError
 from openworld.datasets.names.audit import Audit, Finding
 from openworld.evaluations.finished_runs import read_report
-from openworld.report.class_names import FILE, keep_audits, read_audits
+from openworld.report.class_names import FILE, read_audits, tell_audits
 
 SLIP = Finding("synonym", "note", ("cat", "cab"), "'cat' and 'cab' are one thing.")
 TWICE = Finding("same tokens", "error", ("<b>", "b"), "'<b>' and 'b' are the same tokens.")
@@ -17,7 +17,7 @@ def test_what_is_written_is_read_again_and_stands_on_the_page(make_run):
     learners = {"zero-shot": (0.5, 0.5, 1.0, 0)}
     run_folder = make_run(learners=learners, seeds=(1,), per_class=4, names=["cat", "dog", "hen", "cow"])
     assert read_audits(run_folder) == () and "Class names" not in read_report(run_folder).html()
-    keep_audits([PETS, CARS], run_folder)
+    tell_audits([PETS, CARS], run_folder, print)
     assert read_audits(run_folder) == (PETS, CARS)
     page = read_report(run_folder).html()
     assert page.index("&lt;b&gt;&#39; and &#39;b&#39; are the same tokens.") < page.index("<summary>3 more</summary>")

@@ -8,7 +8,7 @@ from scipy.stats import norm
 
 from openworld.core.errors import OpenworldError
 from openworld.metrics import PairedTest, openworld_auc
-from openworld.report.checked_run import CheckedRun, check_report, junit_xml
+from openworld.report.finished_runs import CheckedRun, check_report, junit_xml
 from openworld.results import METRICS, Interval, Pair, Result, Results, Value, comparison_of
 from openworld.results.requirements import BROKEN, HOLDS, OPEN, Requirement, judge, judge_difference
 

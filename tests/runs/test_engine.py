@@ -1,10 +1,15 @@
+"""Units are done in order, by several workers, or fail by name; the longest first; one holder of a lock at a time."""
+
 import re
+from dataclasses import replace
 
 import pytest
 from example_units import draws
 
 from openworld.core.errors import OpenworldError
 from openworld.runs import Event, RunStore, Unit, execute
+from openworld.runs.board import Board
+from openworld.runs.lock import file_lock
 
 
 def failing(name="bad", pause=0.0):
@@ -79,3 +84,33 @@ def test_an_interrupt_leaves_a_clean_folder(tmp_path, contents):
     execute(units, RunStore(tmp_path / "whole"))
     whole = contents(tmp_path / "whole")
     assert {name: data for name, data in contents(tmp_path).items() if not name.startswith("whole")} == whole
+
+
+def test_every_busy_unit_is_tried_before_one_is_waited_for():
+    board = Board(draws(2), None, stop=True)
+    seen = []
+    for _ in range(3):
+        unit, wait = board.take()
+        seen.append((unit.name, wait))
+        board.put_back(unit)
+    assert seen == [("draw-0", False), ("draw-1", False), ("draw-0", True)]
+
+
+def test_units_of_most_effort_come_first_and_equals_in_their_order():
+    efforts = ((1,), (3, 1), (), (3, 2), (1,))
+    units = [replace(unit, effort=effort) for unit, effort in zip(draws(5), efforts, strict=True)]
+    board = Board(units, None, stop=True)
+    board.begin_with_the_longest()
+    assert [board.take()[0].name for _ in range(5)] == ["draw-3", "draw-1", "draw-0", "draw-4", "draw-2"]
+
+
+def test_one_holder_at_a_time(tmp_path):
+    path = tmp_path / "deep" / "a.lock"
+    with file_lock(path) as held:
+        assert held
+        with file_lock(path, wait=False) as second:
+            assert not second
+        with file_lock(tmp_path / "b.lock", wait=False) as other:
+            assert other
+    with file_lock(path, wait=False) as again:
+        assert again

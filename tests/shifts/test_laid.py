@@ -1,12 +1,25 @@
-"""LAID finds the halves of texts made of two; its matrix is orthogonal; seeds, saving, refusals."""
+"""LAID and PCA find the halves of texts made of two: triplets, orthogonal matrices, seeds, saving, refusals."""
+
+from itertools import islice
 
 import numpy as np
 import pytest
 import torch
 
 from openworld import OpenworldError
-from openworld.shifts import LAID, PCA, Decomposition, decomposed_zero_shot, load_decomposition
-from openworld.shifts.triplets import hold_out
+from openworld.shifts import (
+    LAID,
+    PCA,
+    Decomposition,
+    decomposed_zero_shot,
+    deviation,
+    load_decomposition,
+    nearest_orthogonal,
+    random_orthogonal,
+    write_texts,
+)
+from openworld.shifts.matrices import turned
+from openworld.shifts.triplets import draw_triplets, hold_out, triplets
 
 SHORT = {"steps": 300, "batch_size": 64, "learning_rate": 1e-2}
 
@@ -111,8 +124,82 @@ def test_a_half_can_be_measured_alone(fitted, texts):
         (lambda texts: Decomposition(torch.ones(3, 3), torch.ones(4, 2)), "expected"),
         (lambda texts: load_decomposition("nowhere.safetensors"), "there is no file"),
         (lambda texts: load_decomposition(__file__), "holds no decomposition"),
+        (lambda texts: PCA().fit(np.ones((3, 2, 4))), "labels do not differ"),
+        (lambda texts: PCA().fit(np.repeat(texts[:, :1], 3, axis=1)), "templates do not differ"),
+        (lambda texts: decomposed_zero_shot(PCA().fit(texts), texts[0], [12] * 8, texts[:, 0]), "up to 12"),
+        (lambda texts: decomposed_zero_shot(PCA().fit(texts), texts[0, :, :4], [1], texts[:, 0]), "expected 16"),
+        (lambda texts: write_texts(["sea_lion", "sea lion"], ["a {}."]), "'sea lion' comes 2 times"),
+        (lambda texts: write_texts(["cat"], ["a {}.", "a {}."]), "comes 2 times"),
+        (lambda texts: write_texts(["cat"], ["a cat."]), "once"),
     ],
 )
 def test_refusals(texts, call, message):
     with pytest.raises(OpenworldError, match=message):
         call(texts)
+
+
+@pytest.mark.parametrize("variance", [0.5, 0.9, 1.0])
+def test_equals_scikit_learn(texts, variance):
+    from sklearn.decomposition import PCA as Peer
+
+    units = texts / np.linalg.norm(texts, axis=2, keepdims=True)
+    found = PCA(variance=variance).fit(texts)
+    for basis, rows in ((found.semantic, units.mean(axis=1)), (found.covariate, units.mean(axis=0))):
+        peer = Peer(n_components=None if variance == 1 else variance).fit(rows.astype(np.float64))
+        held = peer.components_[: basis.shape[1]]
+        assert basis.shape[1] in (len(peer.components_), len(rows) - 1)
+        cosines = torch.linalg.svdvals(torch.from_numpy(held).float() @ basis)  # of the angles between the subspaces
+        torch.testing.assert_close(cosines, torch.ones(len(held)), atol=1e-6, rtol=0)
+
+
+@pytest.fixture
+def generator():
+    return torch.Generator().manual_seed(0)
+
+
+@pytest.mark.parametrize("width", [1, 2, 9])
+def test_random(generator, width):
+    drawn = [random_orthogonal(width, generator) for _ in range(20)]
+    assert max(float(deviation(one)) for one in drawn) < 1e-20
+    assert {round(float(torch.linalg.det(one))) for one in drawn} == {-1, 1}  # both orientations
+    torch.testing.assert_close(nearest_orthogonal(drawn[0]), drawn[0])
+
+
+def test_no_orthogonal_matrix_is_nearer(generator):
+    matrix = torch.randn(5, 5, generator=generator, dtype=torch.float64)
+    best = nearest_orthogonal(matrix)
+    assert float(deviation(best)) < 1e-20
+    others = [random_orthogonal(5, generator) for _ in range(50)]
+    others += [turned(best, 1e-3 * torch.randn(5, 5, generator=generator, dtype=torch.float64)) for _ in range(50)]
+    assert all((matrix - best).norm() <= (matrix - other).norm() for other in others)
+
+
+def test_turned_stays_orthogonal(generator):
+    start = random_orthogonal(6, generator)
+    free = torch.randn(6, 6, generator=generator, dtype=torch.float64)
+    assert float(deviation(turned(start, free))) < 1e-20
+    torch.testing.assert_close(turned(start, torch.zeros(6, 6, dtype=torch.float64)), start)
+
+
+@pytest.fixture
+def coded():
+    """float[5, 4, 2]: a text says its own label and template."""
+    labels, templates = torch.meshgrid(torch.arange(5.0), torch.arange(4.0), indexing="ij")
+    return torch.stack([labels, templates], dim=2)
+
+
+def test_every_pair_is_as_likely(coded):
+    """And each other text changes one thing."""
+    batch = draw_triplets(coded, torch.arange(5), torch.arange(4), 20_000, seed=1)
+    semantic, covariate = (batch.standard == other for other in (batch.semantic_shift, batch.covariate_shift))
+    assert not semantic[:, 0].any() and semantic[:, 1].all() and covariate[:, 0].all() and not covariate[:, 1].any()
+    pairs = torch.bincount((5 * batch.standard[:, 0] + batch.semantic_shift[:, 0]).long(), minlength=25).reshape(5, 5)
+    assert pairs.diagonal().sum() == 0
+    assert pairs[~torch.eye(5, dtype=bool)].float().div(1000).sub(1).abs().max() < 0.15
+
+
+def test_only_what_is_allowed_is_drawn(coded):
+    batches = triplets(coded, torch.tensor([1, 4]), torch.tensor([0, 2]), 50, torch.Generator().manual_seed(0))
+    for batch in islice(batches, 3):
+        for rows in (batch.standard, batch.semantic_shift, batch.covariate_shift):
+            assert set(rows[:, 0].tolist()) <= {1, 4} and set(rows[:, 1].tolist()) <= {0, 2}

@@ -83,7 +83,7 @@ def compare(first: Run, second: Run, metric: str = "") -> Report:
         OpenworldError: runs of two evaluations, on other data, without a number in common; an unknown metric.
     """
     from openworld.evaluations.finished_runs import compare_runs
-    from openworld.report.run_comparison import comparison_report
+    from openworld.report.finished_runs import comparison_report
 
     folders = [folder_of(run) for run in (first, second)]
     here, there = (
@@ -198,7 +198,7 @@ def check(
     'undecided'
     """
     from openworld.evaluations.finished_runs import compare_runs
-    from openworld.report.checked_run import CheckedRun, check_report, junit_xml
+    from openworld.report.finished_runs import CheckedRun, check_report, junit_xml
     from openworld.results.requirements import Requirement, judge, judge_difference
     from openworld.runs.atomic import write_file
 

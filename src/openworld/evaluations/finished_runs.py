@@ -19,9 +19,9 @@ from typing import Any
 
 from openworld.core.errors import OpenworldError, unknown_name
 from openworld.evaluations import read_protocol, report_of
+from openworld.report.finished_runs import RunComparison
 from openworld.report.layout import Bars, Brief, Layout, Pivot, Ranks, Tests
 from openworld.report.report import Report
-from openworld.report.run_comparison import RunComparison
 from openworld.report.sentences import listed
 from openworld.results import Result, Results, RunFolder, Value, pair_results, require_same_data
 from openworld.results.join import mean_of

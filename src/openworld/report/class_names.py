@@ -42,7 +42,9 @@ def names_sentences(audits: Sequence[Audit]) -> list[str]:
 def tell_audits(audits: Sequence[Audit], folder: Path | None, say: Callable[[str], None]) -> None:
     """Write the whole audit into a folder, and say the worst: nothing without error or warning."""
     if folder is not None:
-        keep_audits(audits, folder)
+        data, path = json_text({"audits": to_json(audits)}).encode(), folder / FILE
+        if not path.is_file() or path.read_bytes() != data:
+            write_file(path, data)
     findings = [finding for audit in audits for finding in audit.findings]
     grave = [finding for severity in ("error", "warning") for finding in findings if finding.severity == severity]
     if not grave:
@@ -52,10 +54,3 @@ def tell_audits(audits: Sequence[Audit], folder: Path | None, say: Callable[[str
     say(f"class names: {count_in_words(audits, ('error', 'warning'))}{worst}{where}")
     for finding in grave[:IN_WORDS]:
         say(f"  {finding.severity}: {finding.sentence}")
-
-
-def keep_audits(audits: Sequence[Audit], folder: Path) -> None:
-    data = json_text({"audits": to_json(audits)}).encode()
-    path = folder / FILE
-    if not path.is_file() or path.read_bytes() != data:
-        write_file(path, data)

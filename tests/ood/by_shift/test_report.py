@@ -7,7 +7,7 @@ from openworld import OpenworldError
 from openworld.evaluations.finished_runs import compare_runs
 from openworld.ood.by_shift import charts
 from openworld.ood.by_shift.results import DetectionRun
-from openworld.report.run_comparison import comparison_report
+from openworld.report.finished_runs import comparison_report
 from openworld.results import RunFolder
 from openworld.testing import check_report
 

@@ -22,7 +22,7 @@ from openworld.evaluations.recognition_metrics import LOSSES
 from openworld.metrics import QUANTITIES, SeedAverage, average, paired_test
 from openworld.metrics.estimate import NO_VARIANCE
 from openworld.metrics.thinning import kept_share
-from openworld.report.run_comparison import RunComparison
+from openworld.report.finished_runs import RunComparison
 from openworld.report.sentences import span
 from openworld.results import METRICS, Pair, Result
 from openworld.results.comparison import Comparison, comparison_of, correct_for_many

@@ -26,12 +26,12 @@ from openworld.evaluations.recognition.outcome import outcomes
 from openworld.evaluations.recognition.results import RecognitionResults, SettingResults, join
 from openworld.evaluations.recognition_metrics import LOSSES, prediction_parts
 from openworld.metrics import CLOSED_SET
+from openworld.report.finished_runs import RunComparison
 from openworld.report.layout import ENTITY, METRIC, Bars, Brief, Layout, Lines, Own, Pivot, Ranks, Scatter, Tests
 from openworld.report.layout.parts import Part
 from openworld.report.page import Page, Section
 from openworld.report.provenance import unit_facts
 from openworld.report.report import Report
-from openworld.report.run_comparison import RunComparison
 from openworld.report.sentences import listed, span
 from openworld.report.series_style import SeriesStyle, series_styles
 from openworld.report.table import Table

@@ -7,7 +7,7 @@ model was distilled for: 512 x 512, guidance 0 (which leaves negative prompts wi
 import hashlib
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -34,12 +34,12 @@ class DiffusionPainter:
     side: Annotated[int, Range(1, MOST["side"])] = 512  # pixels
     steps: Annotated[int, Range(1, MOST["steps"])] = 4  # of denoising
     guidance: Annotated[float, Range(0, LARGEST)] = 0.0  # above 1, negative prompts are used
-    about: Mapping[str, Any] = field(init=False)
 
-    def __post_init__(self):
-        settings = {"side": self.side, "steps": self.steps, "guidance": self.guidance}
-        about = {"name": type(self.pipeline).__name__, "weights": self.weights, **settings}
-        object.__setattr__(self, "about", about | {"dtype": str(getattr(self.pipeline, "dtype", "unknown"))})
+    @property
+    def about(self) -> Mapping[str, Any]:
+        """What it is, for the manifest."""
+        about = {"name": type(self.pipeline).__name__, "weights": self.weights, "side": self.side, "steps": self.steps}
+        return about | {"guidance": self.guidance, "dtype": str(getattr(self.pipeline, "dtype", "unknown"))}
 
     def paint(self, commissions: Sequence[Commission]) -> list[Image.Image]:
         """Return an image for each."""

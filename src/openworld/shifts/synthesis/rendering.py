@@ -5,7 +5,7 @@ With the drawings of the embedded world it makes a real small twin of Syn-IS: la
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -33,11 +33,11 @@ class RenderedPainter:
     """Takes one of a label's images, chosen by the seed, and redraws it in the style."""
 
     images: ImageSet  # whose class names are the labels that can be painted
-    about: Mapping[str, Any] = field(init=False)  # it redraws: images of a label show one original, whatever the style
 
-    def __post_init__(self):
-        about = {"name": "rendered", "version": VERSION, "images": self.images.fingerprint, "redraws": True}
-        object.__setattr__(self, "about", about)
+    @property
+    def about(self) -> Mapping[str, Any]:
+        """What it is; it redraws: images of a label show one original, whatever the style."""
+        return {"name": "rendered", "version": VERSION, "images": self.images.fingerprint, "redraws": True}
 
     def fitting(self) -> int:
         """Return 64: images are drawn one by one, so this is how often the journal is written."""
