@@ -20,13 +20,13 @@ LINES = {
     "detectors": 6_128,
     "datasets": 5_855,
     "ood": 5_576,
-    "report": 5_345,
+    "report": 5_337,
     "own_data": 4_275,
     "metrics": 4_014,
     "learners": 4_290,
     "backbones": 3_903,
     "reproduction": 3_941,
-    "api": 3_410,
+    "api": 3_412,
     "shifts": 3_097,
     "runs": 2_228,
     "core": 2_145,
@@ -42,9 +42,9 @@ LINES = {
 }
 """Room -> the most lines of Python that it may have."""
 MOST = {
-    "files": 603,
+    "files": 602,
     "classes": 674,
-    "small files of one user": 6,
+    "small files of one user": 5,
     "short functions called once": 136,
     "participles as names": 519,
     "names that say picture": 0,
