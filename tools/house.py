@@ -14,7 +14,7 @@ from pathlib import Path
 
 PACKAGE = Path(__file__).parent.parent / "src" / "openworld"
 LINES = {
-    "evaluations": 8_830,
+    "evaluations": 8_820,
     "label_free": 7_151,
     "estimators": 6_415,
     "detectors": 6_128,
@@ -43,10 +43,10 @@ LINES = {
 """Room -> the most lines of Python that it may have."""
 MOST = {
     "files": 602,
-    "classes": 674,
+    "classes": 673,
     "small files of one user": 5,
     "short functions called once": 136,
-    "participles as names": 519,
+    "participles as names": 518,
     "names that say picture": 0,
 }
 """What is counted in the whole house -> the most of it."""

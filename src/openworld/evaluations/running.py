@@ -44,7 +44,12 @@ class RunOptions:
     cache_limit: str = ""  # what the cache may take, such as "50GB"; "" for any size
     command: Sequence[str] = ()  # what a person typed, for the record of where the numbers come from
     remark: str = ""  # a line that is said at the beginning
-    series: "SeriesProgress | None" = None  # where the run stands in a series of runs
+    # Of a run in a series of runs: what its bars say, such as "[2/6] recognition-dtd: ", the units of the runs before
+    # it and of all, and the folders of the others, from which units that are the same are taken over.
+    title: str = ""
+    before: int = 0
+    units: int | None = None
+    siblings: tuple[Path, ...] | None = None
     beside: tuple[str, ...] = ()  # what the folder may hold beside the run, of `runs.outputs.MARKS`
 
     def __post_init__(self) -> None:
@@ -68,20 +73,6 @@ class RunOptions:
     def several_devices(self) -> tuple[str, ...]:
         """What is to be shared out among the workers; nothing where all of them have the same device."""
         return self.devices if len(self.devices) > 1 else ()
-
-    @property
-    def title(self) -> str:
-        return self.series.title if self.series else ""
-
-
-@dataclass(frozen=True)
-class SeriesProgress:
-    """Where a run stands in a series of runs."""
-
-    title: str  # what its bars say, such as "[2/6] recognition-dtd: "
-    before: int  # units of the runs before it
-    units: int  # of all runs
-    siblings: tuple[Path, ...] = ()  # folders of the other runs, from which units that are the same are taken over
 
 
 def carry_out(spec, given: Any, options: RunOptions, observer: Observer = SILENT) -> None:
@@ -254,9 +245,9 @@ def headline(spec, options: RunOptions) -> str:
 
 
 def _take_over(units, store: RunStore, options: RunOptions, spec) -> None:
-    folders = list(options.series.siblings) if options.series else []
+    folders = list(options.siblings or ())
     # Of a spec of several data sets, a run of one of them may lie beside its folder.
-    if not options.series and getattr(spec, "datasets", ()):
+    if options.siblings is None and getattr(spec, "datasets", ()):
         beside = (path.parent for path in sorted(options.folder.resolve().parent.glob("*/run.json")))
         folders = [folder for folder in beside if folder != options.folder.resolve()]
     others = [RunStore(folder) for folder in folders]
@@ -289,7 +280,7 @@ def _prepare(stage, options: RunOptions, observer: Observer) -> None:
 def _execute(units, store: RunStore, options: RunOptions, observer: Observer) -> None:
     from openworld.runs import execute
 
-    start, total = (options.series.before, options.series.units) if options.series else (0, len(units))
+    start, total = options.before, len(units) if options.units is None else options.units
     before = start
 
     def progress(event) -> None:

@@ -10,7 +10,7 @@ from openworld.core.progress import Observer
 from openworld.core.sizes import duration
 from openworld.datasets.checking import first_missing, require_places
 from openworld.evaluations.finished_runs import read_report
-from openworld.evaluations.running import RunOptions, SeriesProgress, carry_out
+from openworld.evaluations.running import RunOptions, carry_out
 from openworld.reproduction.plan import ReproductionPlan, in_words, plan
 from openworld.reproduction.planned_runs import placed
 from openworld.runs.outputs import require_folder
@@ -24,13 +24,13 @@ def carry_out_runs(plan, options: RunOptions, observer: Observer) -> dict[str, s
         title = f"[{place}/{len(plan.runs)}] {run.name}"
         folder, started = options.folder / run.name, time.perf_counter()
         others = tuple(path.parent for path in sorted(options.folder.glob("*/run.json")) if path.parent != folder)
-        series = SeriesProgress(f"{title}: ", before, plan.units, others)  # of whichever plan
         try:
             spec = run.spec
             if run.twin is not None:  # the images that it reads are made first
                 run.twin.make(options.folder, options.device, within)
                 spec = placed(spec, options.folder)
-            carry_out(spec, spec, replace(options, folder=folder, series=series), within)
+            series = replace(options, title=f"{title}: ", before=before, units=plan.units, siblings=others)
+            carry_out(spec, spec, replace(series, folder=folder), within)
             read_report(folder).write()
         except OpenworldError as error:
             failures[run.name] = str(error)

@@ -52,7 +52,7 @@ def evaluate(task: DynamicSpec, machine: Machine) -> UnitResult:
                 rows += measured
                 facts.append(held)
                 course = {"course": np.full(view.size, number, np.int16)}
-                columns.append({name: course | own for name, own in table.items()})
+                columns.append({name: course | rest for name, rest in table.items()})
             classes = {"n_base_classes": len(run.base), "n_new_classes": len(run.new)}
             courses.append(place | {"views": facts, "classnames": pooled.pool.names} | classes)
             images.append(_images(task, pooled, number))
