@@ -21,7 +21,7 @@ from scipy.optimize import brentq
 from openworld import backbones, labels
 from openworld.estimators import ESTIMATORS, Outputs
 from openworld.estimators.engine.temperature import confidences, source_temperature
-from openworld.estimators.quote.recalibration import recalibrate
+from openworld.estimators.quote.recalibration import accuracy_with, recalibrate
 
 N, LABELLED, DAYS, EVERY = 300, 50, 30, 3
 METHODS = ("DoC", "ATC-MC")
@@ -138,11 +138,11 @@ def errors(scene: Scene, shift: str, seed: int, found: dict) -> None:
             for name in METHODS:
                 estimates, shares, spread = ([entry[key] for entry in past] for key in (name, "labelled", "error"))
                 offset = np.mean([logit(share) - logit(est) for est, share in zip(estimates, shares, strict=True)])
-                learned = recalibrate(source, estimates, shares, spread)
+                power = recalibrate(source, estimates, shares, spread)
                 answers = {
                     "as it is": said[name],
                     "offset": 1 / (1 + np.exp(-logit(said[name]) - offset)),
-                    "power": learned.correct(said[name]),
+                    "power": accuracy_with(power, said[name], source),
                     "mean of labels": float(np.mean(shares)),
                 }
                 if name == "DoC":
