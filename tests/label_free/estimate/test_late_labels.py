@@ -84,6 +84,7 @@ def test_periods_with_labels_are_told_by_them_and_correct_later_ones(folder):
     first, second, third = report.found.chunks
     assert first.quote.method == "labels" and first.quote.low <= RIGHT[:200].mean() <= first.quote.high
     assert second.quote.method == "DoC" and "needed" in second.labelled.reason
+    assert first.on_source is None and second.on_source == second.source_like is not None
     assert third.labelled is None and "corrected by labels of 1 period" in third.quote.why
     assert abs(third.quote.accuracy - RIGHT[400:].mean()) < abs(bare[2].quote.accuracy - RIGHT[400:].mean())
     assert "65 labels of images that were drawn in 2 chunks. In 1 chunk they give an interval" in told(report)

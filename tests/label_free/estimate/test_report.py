@@ -176,6 +176,8 @@ def test_every_number_stands_once_in_tables_that_say_the_same_in_every_form(full
         _shows_every_number_once(answer)
         for table in answer.terminal_tables:
             check_table(table)
+    numbered = results_of(replace(full, learned=learned)).where(images="labelled shift")
+    assert {(row.where["shift"], row.where["shift_name"]) for row in numbered} == {(1, "fog-1")}
     speaking = report(replace(full, quote=quote)).tables["signs"]
     assert [row.cells[-1] for row in speaking.rows] == ["a shift", None]
     assert "a fall of less than 6 points would not be seen" in speaking.caption

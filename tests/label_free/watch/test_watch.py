@@ -72,6 +72,7 @@ def test_however_a_year_is_cut_into_files_the_numbers_are_the_same(fitted, year,
     assert any(record.alarming for record in year.records)
     assert {record.shifted for record in year.records} == {True, False}
     assert any(record.quote.accuracy is None for record in year.records)
+    assert all(record.on_source for record in year.records if record.quote.accuracy is not None)
 
 
 def test_periods_are_estimated_as_an_estimate_of_everything_at_once_does(year):
@@ -292,7 +293,7 @@ def test_rows_lines_and_what_a_collector_reads_are_the_same_and_stand_once_on_th
     ends = report.results.value("quoted", "estimated_accuracy", **last).over()
     assert (collected("accuracy_low_ratio"), collected("accuracy_high_ratio")) == (ends.low, ends.high)
     assert (lines[-1]["low"], lines[-1]["high"], lines[-1]["shift_alarm"]) == (ends.low, ends.high, True)
-    assert json.loads(report.json)["state"]["last"] == str(day_columns(2)["time"][-1])
+    assert json.loads(report.json)["state"]["last"] == lines[-1]["ended"] == str(day_columns(2)["time"][-1])
     first, why, alarms, *_ = report.verdict
     assert lines[-1]["accuracy"] is None and "2024-01-03 (150 images) cannot be estimated" in first and len(first) < 100
     assert f"between {100 * ends.low:.1f} % and {100 * ends.high:.1f} %" in first and lines[-1]["why"] in why
