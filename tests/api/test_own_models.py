@@ -148,8 +148,7 @@ def test_embeddings_without_a_model_or_with_another_are_refused(rows):
         ow.estimate(val | classes(), {"logits": points}, **FAST)
 
 
-def test_shift_refuses_names_in_one_sentence_and_embeddings_of_another_width(monkeypatch):
-    monkeypatch.setattr("openworld.own_data.shift.decomposition.STEPS", 5)
+def test_shift_refuses_names_in_one_sentence_and_embeddings_of_another_width():
     points, names = np.random.default_rng(0).normal(size=(60, 6)), [f"thing {number}" for number in range(20)]
     bare, one = {"embeddings": points}, {"classnames": names, "class_embeddings": points[:20]}
     with pytest.raises(ow.OpenworldError, match="one sentence"):

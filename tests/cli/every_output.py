@@ -111,20 +111,34 @@ def prepare(folder: Path) -> None:
 
 def keep_split_and_learner(folder: Path) -> None:
     """Keep a decomposition of the embedded CLIP's features in two halves, and a learner that needs no training."""
-    import torch
-
     from openworld import backbones, datasets
     from openworld.features import Encoding, encode
     from openworld.learners import ZeroShot
+
+    keep_halves(folder / "split.safetensors")
+    clip, images = backbones.load("embedded"), datasets.load("emoji-groups", part="train", shots=1)
+    features = encode(clip, images, Encoding(), cache=folder / "cache")
+    ZeroShot().fit(clip, features.of_classes(np.arange(3)), seed=1).save(folder / "learned")
+
+
+def keep_halves(path: Path) -> None:
+    """Keep a decomposition of the embedded CLIP's features in two halves, by hand."""
+    import torch
+
+    from openworld import backbones
     from openworld.shifts import Decomposition
 
     clip = backbones.load("embedded")
     about = {"method": "by hand", "backbone": clip.name, "weights": clip.fingerprint}
-    split = Decomposition.of_matrix(torch.eye(clip.config.joint_dimension), about=about)
-    split.save(folder / "split.safetensors")
-    images = datasets.load("emoji-groups", part="train", shots=1)
-    features = encode(clip, images, Encoding(), cache=folder / "cache")
-    ZeroShot().fit(clip, features.of_classes(np.arange(3)), seed=1).save(folder / "learned")
+    Decomposition.of_matrix(torch.eye(clip.config.joint_dimension), about=about).save(path)
+
+
+def save(folder: Path, images, change=lambda image: image) -> None:
+    """Save the images of a set in class folders."""
+    for row in range(len(images)):
+        place = folder / images.classnames[images.labels[row]].replace(" ", "_")
+        place.mkdir(parents=True, exist_ok=True)
+        change(images.image(row)).save(place / f"{row:03}.png")
 
 
 def paint(folder: Path, generator: np.random.Generator, shades: list[int]) -> None:

@@ -5,6 +5,7 @@ import shlex
 
 import numpy as np
 import pytest
+from every_output import save
 from in_process import openworld, refused, told
 
 import openworld as ow
@@ -97,10 +98,8 @@ def test_predict_flags_and_names_what_the_rates_counted(tmp_path, shared_cache):
     (tmp_path / "small.toml").write_text(SPEC)
     for part, count in {"train": 1, "validation": 3, "test": 5}.items():
         images = datasets.load("emoji-groups", part=part)
-        for label, name in enumerate(images.classnames):
-            (tmp_path / "images" / part / name).mkdir(parents=True)
-            for number in np.flatnonzero(images.labels == label)[:count]:
-                images.image(int(number)).save(tmp_path / "images" / part / name / f"{number:04}.png")
+        rows = [np.flatnonzero(images.labels == label)[:count] for label in range(len(images.classnames))]
+        save(tmp_path / "images" / part, images.subset(np.concatenate(rows)))
     asked = ("run", "small.toml", "--out", "run", "--workers", 1, "--quiet")
     assert openworld(*asked, cwd=tmp_path, cache=shared_cache).exit_code == 0
     rule = ("decide", tmp_path / "run", "--hit-rate", "0.1", "--learner", "DePT")

@@ -7,6 +7,7 @@ import sys
 import numpy as np
 import pytest
 import torch
+from every_output import save
 from in_process import openworld, refused
 from PIL import Image
 from safetensors.torch import load_file, save_file
@@ -192,10 +193,8 @@ def test_a_stream_keeps_what_the_learner_says_and_the_class_folders(coop, tmp_pa
     (fitted, folder), images, out = coop, tmp_path / "images", tmp_path / "stream.csv"
     test = datasets.load("emoji-groups")
     new = tuple(name for name in test.classnames if name not in fitted.classnames)[:2]
-    for name in (*fitted.classnames, *new):
-        place = images / name.replace(" ", "_")
-        place.mkdir(parents=True)
-        test.image(int(np.flatnonzero(test.labels == test.classnames.index(name))[0])).save(place / "image.png")
+    first = np.unique(test.labels, return_index=True)[1]  # an image of each class
+    save(images, test.subset([first[test.classnames.index(name)] for name in (*fitted.classnames, *new)]))
     done = predict(folder, images, "--new", new[0], "--new", new[1], "--labelled", "--out", out)
     assert done.exit_code == 0 and done.output.splitlines()[-1].endswith(out.name), done.output
     stream = read_stream(out)

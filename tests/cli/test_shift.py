@@ -8,13 +8,14 @@ import numpy as np
 import pyarrow.parquet
 import pytest
 import torch
+from every_output import keep_halves, save
 from in_process import openworld, refused
 from PIL import Image
 
 from openworld import backbones, datasets
 from openworld.own_data.shift import decomposition
 from openworld.results import Results
-from openworld.shifts import Decomposition, load_decomposition
+from openworld.shifts import load_decomposition
 
 THINGS = [f"{kind} {thing}" for kind in ("red", "old") for thing in "abcdefghijkl"]
 
@@ -36,15 +37,6 @@ def degrees(folder):
     return pyarrow.parquet.read_table(folder / "degrees.parquet").to_pydict()
 
 
-def save(folder, images, *, change=None):
-    """The images of a set in class folders."""
-    for row in range(len(images)):
-        place = folder / images.classnames[images.labels[row]].replace(" ", "_")
-        place.mkdir(parents=True, exist_ok=True)
-        image = images.image(row)
-        (change(image) if change else image).save(place / f"{row}.png")
-
-
 @pytest.fixture(scope="module")
 def folders(tmp_path_factory):
     """A reference, other images of it, the same in grey, and a decomposition in two halves by hand."""
@@ -53,9 +45,7 @@ def folders(tmp_path_factory):
     save(top / "reference", images.subset(range(24)))
     save(top / "new", images.subset(range(24, 40)))
     save(top / "grey", images.subset(range(24, 40)), change=lambda image: image.convert("L"))
-    clip = backbones.load("embedded")
-    about = {"method": "by hand", "backbone": clip.name, "weights": clip.fingerprint}
-    Decomposition.of_matrix(torch.eye(clip.config.joint_dimension), about=about).save(top / "halves.safetensors")
+    keep_halves(top / "halves.safetensors")
     return top
 
 

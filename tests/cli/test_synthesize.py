@@ -8,11 +8,12 @@ import numpy as np
 import pyarrow.parquet
 import pytest
 import torch
+from every_output import keep_halves, save
 from in_process import openworld
 from PIL import Image
 
 from openworld import backbones, datasets
-from openworld.shifts import Decomposition, load_decomposition
+from openworld.shifts import load_decomposition
 from openworld.shifts.synthesis import read_generated
 
 
@@ -32,14 +33,8 @@ def files(folder):
 def given(tmp_path_factory):
     """Reference images in class folders, a decomposition in two halves by hand, names and styles."""
     top = tmp_path_factory.mktemp("given")
-    images = datasets.load("emoji-concepts", part="test")
-    for row in range(24):
-        place = top / "images" / images.classnames[images.labels[row]].replace(" ", "_")
-        place.mkdir(parents=True, exist_ok=True)
-        images.image(row).save(place / f"{row}.png")
-    clip = backbones.load("embedded")
-    about = {"method": "by hand", "backbone": clip.name, "weights": clip.fingerprint}
-    Decomposition.of_matrix(torch.eye(clip.config.joint_dimension), about=about).save(top / "halves.safetensors")
+    save(top / "images", datasets.load("emoji-concepts", part="test").subset(range(24)))
+    keep_halves(top / "halves.safetensors")
     (top / "names.txt").write_text("cat\nsea_lion\nkettle\nowl\ntrain\n")
     prompts = ("a photo of a {}", "a mosaic of a {}", "a drawing of a {}", "{} in the dark", "a tiny {}")
     styles = (f'[[style]]\nname = "style {place}"\nprompt = "{text}"\n' for place, text in enumerate(prompts))

@@ -11,6 +11,7 @@ from openworld.core.console import Ending
 from openworld.core.errors import OpenworldError, failing
 from openworld.core.progress import SILENT, Observer
 from openworld.datasets import ImageSet
+from openworld.features import encode
 from openworld.own_data.models import find_encoder
 from openworld.own_data.shift.decomposition import EMBEDDED, DecompositionSource, fit_or_read
 from openworld.own_data.shift.images import ImageCollection, Reader, gather
@@ -147,6 +148,9 @@ def shift(
         backbone = reference  # embeddings of class names that came with those of the reference stand for a backbone
     references, collections = gather(reference, "reference"), _gather_all(test)
     clip = find_encoder(backbone, device)
+    for collection in (references, *collections):
+        if collection.images.embeddings is not None:
+            encode(clip, collection.images)  # those of another model are refused before anything is learned
     clip, decomposition = fit_or_read(source, clip, [references, *collections], seed, observer.progress)
     reader = Reader(clip, allow_corrupt, observer.progress)
     about = decomposition.about
