@@ -43,7 +43,7 @@ LINES = {
 """Room -> the most lines of Python that it may have."""
 MOST = {
     "files": 602,
-    "classes": 673,
+    "classes": 675,
     "small files of one user": 5,
     "short functions called once": 136,
     "participles as names": 518,

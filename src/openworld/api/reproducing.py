@@ -187,8 +187,7 @@ def reproduce(
     else:
         table, figure = needed(paper) if claims else (table, figure)
         planned = plan_what_is_there(paper, tuple(map(str, table)), setup, figures=tuple(map(str, figure)))
-    name = f"{planned.folder_name}-accepted" if accept else planned.folder_name
-    folder = Path(out or Path("runs", name))
+    folder = Path(out or Path("runs", f"{planned.folder_name}{'-accepted' if accept else ''}"))
     cache = None if cache is None else Path(cache)
     options = RunOptions(folder, device, workers, cache, allow_corrupt, engine, cache_limit, made_by("reproduce"))
     (use_data if plan else require_data)(planned)

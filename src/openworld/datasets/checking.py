@@ -7,7 +7,6 @@ import re
 import shlex
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import partial
 from itertools import product
 from pathlib import Path
 
@@ -16,7 +15,7 @@ import numpy as np
 from openworld.core.errors import OpenworldError
 from openworld.core.plain_files import is_text
 from openworld.core.types import checked
-from openworld.datasets.formats.files import MISSING, Split, first, read_listed, sizes_of
+from openworld.datasets.formats.files import MISSING, FileReader, Split, first, sizes_of
 from openworld.datasets.published.catalogue import (
     BENCHMARKS,
     PUBLISHED,
@@ -216,7 +215,7 @@ def _faults(card: DatasetCard, root: Path, split: Split, decoded: bool) -> Itera
             yield f"{part}: {len(empty):,} image(s) are empty files, such as {first(empty)}; extract them again."
         if decoded:
             paths = tuple(rows.paths[index] for index in np.flatnonzero(sizes > 0).tolist())
-            yield from (f"{part}: {fault}" for fault in _unreadable(partial(read_listed, images, paths), len(paths)))
+            yield from (f"{part}: {fault}" for fault in _unreadable(FileReader(images, paths), len(paths)))
 
     # Counts that are not the published ones.
     again = "get the lists again" if card.layout is None else "extract the archive again"

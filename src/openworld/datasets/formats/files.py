@@ -11,7 +11,6 @@ import os
 import stat
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path, PurePosixPath
 
 import numpy as np
@@ -172,15 +171,21 @@ def image_set(name: str, folder: Path, classnames: Sequence[str], rows: ImageRow
         labels=rows.labels[chosen],
         groups=np.arange(len(paths)) if rows.groups is None else rows.groups[chosen],
         content=content_of(zip(paths, sizes, strict=True)),
-        read=partial(read_listed, folder, paths),
+        read=FileReader(folder, paths),
         columns=path_column(paths),
     )
 
 
-def read_listed(folder: Path, paths: Sequence[str], index: int) -> Image.Image:
-    """Read image `index` of a list of files; any known format, since the names are the publisher's."""
-    path = folder / paths[index]
-    return decode(path, str(path))
+@dataclass(frozen=True)
+class FileReader:
+    """Reads image i of a list of files; any known format, since the names are the publisher's."""
+
+    folder: Path  # who is told about images looks at the folder and the paths of what reads them
+    paths: tuple[str, ...]
+
+    def __call__(self, index: int) -> Image.Image:
+        path = self.folder / self.paths[index]
+        return decode(path, str(path))
 
 
 def sizes_of(folder: Path, paths: Iterable[str]) -> list[int]:

@@ -9,7 +9,7 @@ list, so a class may have no image in a part.
 import hashlib
 import os
 from collections.abc import Sequence
-from functools import partial
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -93,7 +93,7 @@ def images_of_paths(
         labels=np.zeros(count, np.int64) if labels is None else np.array(labels),
         groups=np.arange(count),
         content=content,
-        read=partial(read_path, tuple(paths)),
+        read=PathReader(tuple(paths), root or Path()),
         columns=path_column(listed),
     )
 
@@ -124,9 +124,15 @@ def read_image(path: Path) -> Image.Image:
     return decode(path, str(path), FORMATS.get(path.suffix.lower(), ()))
 
 
-def read_path(paths: tuple[Path, ...], index: int) -> Image.Image:
-    """Read image `index` of a list of files, whose endings say their formats."""
-    return read_image(paths[index])
+@dataclass(frozen=True)
+class PathReader:
+    """Reads image i of a list of files, whose endings say their formats."""
+
+    paths: tuple[Path, ...]
+    folder: Path = Path()  # below which their paths are told
+
+    def __call__(self, index: int) -> Image.Image:
+        return read_image(self.paths[index])
 
 
 def _enter(root: Path, domain: str | None, part: str | None) -> Path:

@@ -64,12 +64,11 @@ PLAN_LAYOUT = Layout(
 
 @wraps(make_plan)
 def plan_labels(*sources: Any, **options: Any) -> Report:
-    """Plan which images to label, as `make_plan` does, and report it; `found` is a `Planned`."""
-    return plan_report(make_plan(*sources, **options))
+    """Plan which images to label, as `make_plan` does, and say how many are needed, what was drawn and what comes next.
 
-
-def plan_report(planned: Planned) -> Report:
-    """Return what a plan says: how many labels are needed, what was drawn, and what to do next."""
+    `found` is a `Planned`.
+    """
+    planned = make_plan(*sources, **options)
     plan, batch, choice = planned.kept, planned.batch, planned.choice
     first = f"{counted(len(batch), 'image')} of {plan.size:,} to label {DRAWN[choice.design]}: {planned.file(PAGE)}"
     rows = []

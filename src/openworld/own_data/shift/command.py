@@ -46,7 +46,6 @@ from openworld.tables.parquet import table_bytes
 
 JSON, TABLE, LAID = "shift.json", "degrees", "laid.safetensors"
 
-
 KINDS = {
     "semantic": "Farthest in meaning",
     "covariate": "Farthest in appearance",
