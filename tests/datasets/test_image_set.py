@@ -10,8 +10,8 @@ from PIL import Image
 from openworld.core.errors import OpenworldError
 from openworld.datasets import ImageSet
 from openworld.datasets.corruptions import corrupted
-from openworld.datasets.pooling import pooled
-from openworld.datasets.styles import restyled
+from openworld.datasets.pooling import pooled, remembered
+from openworld.datasets.styles import restyled, styled
 
 
 def grey(number: int) -> Image.Image:
@@ -53,6 +53,9 @@ def test_columns_are_chosen_pooled_and_repeated_with_their_images():
     assert both.image(5).getpixel((0, 0))[0] == 1 and both.path_of(4) == "d"
     for changed in (corrupted(known, "fog", 1), restyled(known, ("neon", "sketch"))):
         assert changed.embeddings is None and changed.path_of(0) == "a"
+    for same in (remembered(known, 2), styled(known, "sketch"), restyled(known, ("sketch",))):
+        assert [same.path_of(place) for place in range(4)] == ["a", "1", "c", "d"]
+    assert [restyled(known, ("neon", "sketch")).path_of(place) for place in (0, 1, 6)] == ["a", "a", "d"]
     with pytest.raises(OpenworldError, match="column 'path'"):
         make(columns={"path": np.array(["a"], object)})
 

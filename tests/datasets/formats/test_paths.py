@@ -4,11 +4,7 @@ import pytest
 from PIL import Image
 
 from openworld import datasets
-from openworld.datasets.corruptions import corrupted
 from openworld.datasets.formats.folder import find_images, images_of_paths
-from openworld.datasets.pooling import pooled, remembered
-from openworld.datasets.styles import styled
-from openworld.datasets.styles.styled import restyled
 
 NAMES = ["cat/0.png", "cat/deep blue.png", "dog/1.png"]
 
@@ -24,15 +20,6 @@ def image_folder(tmp_path):
 
 def paths(images):
     return [images.path_of(number) for number in range(len(images))]
-
-
-def test_every_choice_and_change_keeps_the_paths(image_folder):
-    images = datasets.load(str(image_folder), part="test")
-    whole = paths(images)
-    assert paths(images.subset([2, 0])) == [whole[2], whole[0]]
-    assert paths(pooled([images.subset([1]), images])) == [whole[1], *whole]
-    assert paths(remembered(images, 2)) == paths(corrupted(images, "fog", 1)) == whole
-    assert paths(styled(images, "sketch")) == paths(restyled(images, ("sketch", "neon")))[::2] == whole
 
 
 def test_lists_and_loose_images(image_folder):
