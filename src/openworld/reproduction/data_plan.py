@@ -45,12 +45,12 @@ def data_plan(
             instead[name] = why and instead.get(name, why)  # what one run cannot do without is needed
 
     rows: list[dict[str, Any]] = [
-        _row(cards()[name], folder)
+        _facts(cards()[name])
         | {
             kind: [number for number in getattr(made, kind) if any(number in getattr(run, kind) for run in runs)]
             for kind in ("tables", "figures")
         }
-        | {"needed": not instead[name], "instead_of": instead[name] or None}
+        | {"state": _state(cards()[name], folder), "needed": not instead[name], "instead_of": instead[name] or None}
         for name, runs in runs_of.items()
     ]
     needed = [row for row in rows if row["needed"]]
@@ -89,18 +89,21 @@ def sentences(plan: Mapping[str, Any]) -> tuple[str, ...]:
     return (*lines, "Sizes are those of the archives; what is unpacked from them takes room beside them.")
 
 
-def _row(card: DatasetCard, root: Path | None) -> dict[str, Any]:
-    """Return what is known of a data set, and whether it is there."""
-    state = None
-    if root is not None:
-        places = CLASSIFIERS if card.place in CLASSIFIERS else (card.place,)
-        there = any((root / place).exists() for place in places) if card.place else not first_missing(card.name, root)
-        state = THERE if there else MISSING
+def _facts(card: DatasetCard) -> dict[str, Any]:
+    """Return what is known of a data set."""
     files = [
         {"what": file.what, "address": file.address, "bytes": file.size, "exact": file.exact} for file in card.files
     ]
-    facts = {"name": card.name, "title": card.title, "into": card.into, "licence": card.licence}
-    return facts | {"files": files, "state": state}
+    return {"name": card.name, "title": card.title, "into": card.into, "licence": card.licence, "files": files}
+
+
+def _state(card: DatasetCard, root: Path | None) -> str | None:
+    """Return whether a data set is in the folder of all; None without one."""
+    if root is None:
+        return None
+    places = CLASSIFIERS if card.place in CLASSIFIERS else (card.place,)
+    there = any((root / place).exists() for place in places) if card.place else not first_missing(card.name, root)
+    return THERE if there else MISSING
 
 
 def _bytes(rows: Iterable[Mapping[str, Any]]) -> int:
