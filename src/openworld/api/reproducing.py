@@ -27,7 +27,7 @@ class Reproduction:
     figures: tuple[Any, ...] = ()
     failures: Mapping[str, str] = field(default_factory=dict)  # {run that failed: why}
     names: tuple[str, ...] = ()
-    claims: tuple[Any, ...] = ()  # each with `.claim`, `.state` and `.tests`
+    claims: tuple[Any, ...] = ()  # each with `.says`, `.state` and `.tests`
 
     @cached_property
     def runs(self) -> "dict[str, Report]":

@@ -114,34 +114,28 @@ class Claim:
     parts: tuple[ClaimPart, ...] = ()
     untold: str = ""  # why nothing here tells
 
-    def judge(self, numbers: Callable[[str, str], Sequence[PaperResult]]) -> "ClaimVerdict":
-        """Hold it against our numbers; see `ClaimPart.differences`."""
+    tests: tuple[tuple[Comparison, ...], ...] = ()  # of each part, once the claim is judged
+    state: str = ""
+
+    def judge(self, numbers: Callable[[str, str], Sequence[PaperResult]]) -> "Claim":
+        """Return it with its state, and the tests of its parts against our numbers (see `ClaimPart.differences`)."""
         families = [list(part.differences(numbers)) for part in self.parts]
         corrected = iter(correct_for_many(chain(*families)))
         tests = tuple(tuple(next(corrected) for _ in family) for family in families)
         states = {part.judge(of_part) for part, of_part in zip(self.parts, tests, strict=True)} or {UNDECIDED}
         mixed = PART if states & {SHOWN, PART} else CONTRADICTED  # of contradicted and undecided ones nothing is shown
-        return ClaimVerdict(self, tests, mixed if len(states) > 1 else states.pop())
-
-
-@dataclass(frozen=True)
-class ClaimVerdict:
-    """A claim, the tests of its parts, and what they say of it."""
-
-    claim: Claim
-    tests: tuple[tuple[Comparison, ...], ...]
-    state: str
+        return replace(self, tests=tests, state=mixed if len(states) > 1 else states.pop())
 
     @property
     def counted(self) -> tuple[int, int]:
         """How many differences show what it says, and of how many."""
-        parts = zip(self.claim.parts, self.tests, strict=True)
+        parts = zip(self.parts, self.tests, strict=True)
         return sum(part.holds(test) is True for part, tests in parts for test in tests), sum(map(len, self.tests))
 
     @property
     def nearest(self) -> Comparison | None:
         """The difference that speaks least for it, of the part that holds least; None where nothing was compared."""
-        parts = [(part, tests) for part, tests in zip(self.claim.parts, self.tests, strict=True) if tests]
+        parts = [(part, tests) for part, tests in zip(self.parts, self.tests, strict=True) if tests]
         if not parts:
             return None
         worth = {True: 1, None: 0, False: -1}
@@ -150,12 +144,12 @@ class ClaimVerdict:
 
     @property
     def place(self) -> str:
-        return listed(tuple(dict.fromkeys(part.place for part in self.claim.parts)))
+        return listed(tuple(dict.fromkeys(part.place for part in self.parts)))
 
     def record(self) -> dict[str, Any]:
         """Return it as a row of a file."""
         test, (holding, count) = self.nearest, self.counted
-        row: dict[str, Any] = {"paper": self.claim.paper, "claim": self.claim.says, "place": self.place}
+        row: dict[str, Any] = {"paper": self.paper, "claim": self.says, "place": self.place}
         row |= {"state": self.state, "differences_shown": holding, "differences": count}
         interval = test.interval if test else None
         row |= {"entity": test.entity, "other": test.other, "metric": test.metric.key} if test else {}
@@ -187,7 +181,7 @@ def needed(paper: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     return tuple(tables), tuple(dict.fromkeys(part.figure for part in parts if part.figure))
 
 
-def judge_claims(plan: ReproductionPlan, folder: Path, failed: Collection[str] = ()) -> tuple[ClaimVerdict, ...]:
+def judge_claims(plan: ReproductionPlan, folder: Path, failed: Collection[str] = ()) -> tuple[Claim, ...]:
     """Hold every claim of a paper against the finished runs of a plan."""
     runs: dict[str, tuple[PaperRun, ...]] = {}
     for kind in ("tables", "figures"):
@@ -216,16 +210,16 @@ def judge_claims(plan: ReproductionPlan, folder: Path, failed: Collection[str] =
     return tuple(claim.judge(numbers) for claim in CLAIMS[plan.paper])
 
 
-def claims_table(verdicts: Sequence[ClaimVerdict]) -> Table:
+def claims_table(verdicts: Sequence[Claim]) -> Table:
     """Return every claim with what was compared, the difference that speaks least for it, and its state."""
     rows = []
     for number, each in enumerate(verdicts, 1):
-        (holding, count), cells = each.counted, ["", "", each.claim.untold or "none of its runs is there"]
+        (holding, count), cells = each.counted, ["", "", each.untold or "none of its runs is there"]
         if test := each.nearest:
             metric = replace(test.metric, unit=SIGNED.get(test.metric.unit, test.metric.unit))
             difference = f"{metric.write(test.difference)} {metric.write_interval(test.interval)}"
             cells = [f"{holding} of {count}", difference.strip(), f"{test.entity} minus {test.other}: {metric.title}"]
-        rows.append(Row(str(number), (each.claim.says, each.state, *cells, each.place)))
+        rows.append(Row(str(number), (each.says, each.state, *cells, each.place)))
     caption = (
         "How many differences show a claim, of means over the seeds, tested over the seeds and corrected within the "
         "claim (Holm); and the one that speaks least for it, with its 95 % interval over the seeds, not corrected."
@@ -235,7 +229,7 @@ def claims_table(verdicts: Sequence[ClaimVerdict]) -> Table:
     return Table("claims", "Every claim", caption, "", columns, tuple(rows))
 
 
-def claims_report(plan: ReproductionPlan, verdicts: Sequence[ClaimVerdict]) -> Report:
+def claims_report(plan: ReproductionPlan, verdicts: Sequence[Claim]) -> Report:
     """Return how many claims are in each state, and every claim with the difference that speaks least for it."""
     counts = [f"{sum(each.state == state for each in verdicts)} {state}" for state in STATES]
     verdict = (f"Of {len(verdicts)} claims of {PAPERS[plan.paper]}, {listed(tuple(counts))}.",)
@@ -253,7 +247,7 @@ def claims_report(plan: ReproductionPlan, verdicts: Sequence[ClaimVerdict]) -> R
     return Report(Results("reproduction", (), tuple(tests)), (table,), page, text=verdict[1:])
 
 
-def write_claims(report: Report, verdicts: Sequence[ClaimVerdict], folder: Path) -> Path:
+def write_claims(report: Report, verdicts: Sequence[Claim], folder: Path) -> Path:
     """Write the page, and the claims as a table of CSV and of Markdown; return the page."""
     records = [claim.record() for claim in verdicts]
     columns = tuple(dict.fromkeys(name for record in records for name in record))

@@ -11,7 +11,7 @@ from typing import Any
 
 from openworld.core.sizes import size_in_words
 from openworld.datasets.checking import first_missing
-from openworld.datasets.published.catalogue import DatasetCard, cards, with_needs
+from openworld.datasets.published.catalogue import cards, with_needs
 from openworld.evaluations import evaluation_of
 from openworld.papers import published_tables
 from openworld.reproduction.figures import ALL, FIGURES
@@ -44,15 +44,26 @@ def data_plan(
             runs_of.setdefault(name, []).append(run)
             instead[name] = why and instead.get(name, why)  # what one run cannot do without is needed
 
-    rows: list[dict[str, Any]] = [
-        _facts(cards()[name])
-        | {
+    rows: list[dict[str, Any]] = []
+    for name, runs in runs_of.items():
+        card = cards()[name]
+        facts = {"name": name, "title": card.title, "into": card.into, "licence": card.licence}
+        files = [
+            {"what": file.what, "address": file.address, "bytes": file.size, "exact": file.exact} for file in card.files
+        ]
+        used_for = {
             kind: [number for number in getattr(made, kind) if any(number in getattr(run, kind) for run in runs)]
             for kind in ("tables", "figures")
         }
-        | {"state": _state(cards()[name], folder), "needed": not instead[name], "instead_of": instead[name] or None}
-        for name, runs in runs_of.items()
-    ]
+        places = CLASSIFIERS if card.place in CLASSIFIERS else (card.place,)
+        state = None
+        if folder is not None:
+            there = (
+                any((folder / place).exists() for place in places) if card.place else not first_missing(name, folder)
+            )
+            state = THERE if there else MISSING
+        use = {"state": state, "needed": not instead[name], "instead_of": instead[name] or None}
+        rows.append(facts | {"files": files} | used_for | use)
     needed = [row for row in rows if row["needed"]]
     backbones = (name for run in made.runs for name in evaluation_of(run.spec).backbones(run.spec))
     models = (model for run in made.runs for model in getattr(run.spec, "models", ()))
@@ -87,23 +98,6 @@ def sentences(plan: Mapping[str, Any]) -> tuple[str, ...]:
     if weights := ", ".join((*plan["backbones"], *plan["pretrained"])):
         lines.append(f"Weights of {weights} are fetched when they are first needed.")
     return (*lines, "Sizes are those of the archives; what is unpacked from them takes room beside them.")
-
-
-def _facts(card: DatasetCard) -> dict[str, Any]:
-    """Return what is known of a data set."""
-    files = [
-        {"what": file.what, "address": file.address, "bytes": file.size, "exact": file.exact} for file in card.files
-    ]
-    return {"name": card.name, "title": card.title, "into": card.into, "licence": card.licence, "files": files}
-
-
-def _state(card: DatasetCard, root: Path | None) -> str | None:
-    """Return whether a data set is in the folder of all; None without one."""
-    if root is None:
-        return None
-    places = CLASSIFIERS if card.place in CLASSIFIERS else (card.place,)
-    there = any((root / place).exists() for place in places) if card.place else not first_missing(card.name, root)
-    return THERE if there else MISSING
 
 
 def _bytes(rows: Iterable[Mapping[str, Any]]) -> int:

@@ -132,12 +132,12 @@ class PaperFigure:
 
 def by_number(figures: Iterable[PaperFigure]) -> Mapping[str, PaperFigure]:
     """Return figures by number, in the order of the numbers; those without one last."""
-    return {figure.number: figure for figure in sorted(figures, key=lambda figure: _place(figure.number))}
 
+    def place(figure: PaperFigure) -> tuple[float, str]:
+        digits = figure.number.rstrip("abcdefgh")
+        return float(digits) if digits.isdigit() else float("inf"), figure.number
 
-def _place(number: str) -> tuple[float, str]:
-    digits = number.rstrip("abcdefgh")
-    return float(digits) if digits.isdigit() else float("inf"), number
+    return {figure.number: figure for figure in sorted(figures, key=place)}
 
 
 def fewer_targets(chosen: Mapping[str, tuple[Iterable[str], Iterable[str]]]) -> tuple[str, ...]:
