@@ -18,14 +18,14 @@ LINES = {
     "label_free": 7_151,
     "estimators": 6_415,
     "detectors": 6_128,
-    "datasets": 5_855,
+    "datasets": 5_865,
     "ood": 5_576,
     "report": 5_337,
     "own_data": 4_275,
     "metrics": 4_014,
     "learners": 4_290,
     "backbones": 3_903,
-    "reproduction": 3_941,
+    "reproduction": 3_932,
     "api": 3_412,
     "shifts": 3_097,
     "runs": 2_228,
@@ -43,9 +43,9 @@ LINES = {
 """Room -> the most lines of Python that it may have."""
 MOST = {
     "files": 602,
-    "classes": 675,
+    "classes": 674,
     "small files of one user": 5,
-    "short functions called once": 136,
+    "short functions called once": 135,
     "participles as names": 518,
     "names that say picture": 0,
 }
