@@ -169,7 +169,6 @@ CALLS = {
 RESULTS = frozenset(
     {
         "DecomposedAccuracy",
-        "EqualSubsets",
         "Far",
         "Nearest",
         "ShiftDegrees",

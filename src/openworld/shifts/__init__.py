@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from openworld.shifts.degrees import Far, ShiftDegrees, farthest, merge_degrees, shift_degrees, shift_grid
     from openworld.shifts.grid import (
         PUBLISHED_QUANTILES,
-        EqualSubsets,
         Levels,
         ShiftGrid,
         equal_subsets,
@@ -58,7 +57,6 @@ __all__ = [
     "PUBLISHED_QUANTILES",
     "DecomposedAccuracy",
     "Decomposition",
-    "EqualSubsets",
     "Far",
     "Levels",
     "Nearest",

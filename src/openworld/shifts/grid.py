@@ -7,8 +7,7 @@ Shift levels are degrees cut into intervals [start, end), the first and the last
 where it cuts each axis into 8. The counts it publishes have the shape of intervals of equal width between two cuts with
 few images beyond them, so that is offered: two quantiles are the outer cuts, the others at equal distances between.
 
-Subsets of equal size are as Syn-IS takes prompts of its images, whose sparse cells repeat prompts: how many are unique
-is part of the result.
+Subsets of equal size are as Syn-IS takes prompts of its images, whose sparse cells repeat prompts.
 """
 
 from collections.abc import Mapping, Sequence
@@ -179,40 +178,26 @@ class ShiftGrid:
         return np.flatnonzero((self.covariate == covariate) & (self.semantic == semantic))
 
 
-@dataclass(frozen=True, eq=False)
-class EqualSubsets:
-    """A subset of every cell that is present.
-
-    members: (covariate level, semantic level) -> int64[count], which images or prompts, ascending; repeats stand
-    beside each other. unique: int64[R, C], how many different ones. repeats: int64[R, C], how often the commonest is
-    in; both 0 in cells that are N/A.
-    """
-
-    members: dict[tuple[int, int], np.ndarray]
-    unique: np.ndarray
-    repeats: np.ndarray
-
-    __repr__ = short_repr
-
-
 @checked
-def equal_subsets(grid: ShiftGrid, count: Annotated[int, Range(1, MANY)], *, seed: int = 0) -> EqualSubsets:
+def equal_subsets(
+    grid: ShiftGrid, count: Annotated[int, Range(1, MANY)], *, seed: int = 0
+) -> dict[tuple[int, int], np.ndarray]:
     """Draw `count` of every present cell, without replacement while there are enough, else all about equally often.
 
     Args:
         grid: of images or prompts. count: size of each subset, at least 1. seed: of the draws, one per cell.
+    Returns:
+        (covariate level, semantic level) -> int64[count], which of them, ascending; repeats stand beside each other.
 
     >>> cell = ShiftGrid([0, 0, 0], [0, 0, 0], shape=(1, 1), least=1)
-    >>> drawn = equal_subsets(cell, 7)
-    >>> drawn.unique.tolist(), drawn.repeats.tolist(), len(drawn.members[0, 0])
-    ([[3]], [[3]], 7)
+    >>> np.bincount(equal_subsets(cell, 7)[0, 0]).tolist()
+    [2, 2, 3]
     """
-    members, unique, repeats = {}, np.zeros(grid.shape, np.int64), np.zeros(grid.shape, np.int64)
+    members = {}
     for row, column in np.argwhere(grid.present).tolist():
         there = grid.cell(row, column)
         times, more = divmod(count, len(there))
         generator = np.random.default_rng((seed, row, column))  # so that no cell's draw depends on the other cells
         extra = generator.choice(there, more, replace=False)
         members[row, column] = np.sort(np.concatenate([np.repeat(there, times), extra]))
-        unique[row, column], repeats[row, column] = min(count, len(there)), times + bool(more)
-    return EqualSubsets(members, unique, repeats)
+    return members

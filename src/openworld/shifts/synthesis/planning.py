@@ -7,6 +7,7 @@ Syn-IS has 64 cells of 5,000 images from 1.03 million prompts; sparse cells repe
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -42,13 +43,25 @@ class SynthesisPlan:
     semantic: np.ndarray  # int64[M], their columns
     repeat: np.ndarray  # int64[M], which repeat of its prompt in the plan, from 0
     candidates: np.ndarray  # int64[R, C], prompts that lie in a cell
-    unique: np.ndarray  # int64[R, C], different ones drawn
-    repeats: np.ndarray  # int64[R, C], how often the commonest is drawn
     seed: int  # of the draw and of all images
     origin: Mapping[str, Any] = field(default_factory=dict)  # of the levels, as JSON; for the manifest, decides nothing
 
     def __len__(self) -> int:
         return len(self.prompt)
+
+    @cached_property
+    def unique(self) -> np.ndarray:
+        """int64[R, C], how many different prompts a cell gave."""
+        drawn = np.zeros(self.shape, np.int64)
+        np.add.at(drawn, (self.covariate, self.semantic), self.repeat == 0)
+        return drawn
+
+    @property
+    def repeats(self) -> np.ndarray:
+        """int64[R, C], how often the commonest prompt of a cell is drawn."""
+        drawn = np.zeros(self.shape, np.int64)
+        np.maximum.at(drawn, (self.covariate, self.semantic), self.repeat + 1)
+        return drawn
 
     def commission(self, number: int, attempt: int = 0) -> Commission:
         """Return image `number`; another `attempt` has another seed."""
@@ -100,14 +113,12 @@ def plan_synthesis(prompts: Prompts, grid: ShiftGrid, count: int, *, seed: int =
     if seed < 0:
         raise OpenworldError(f"seed is {seed}, expected 0 or more.")
     drawn = equal_subsets(grid, count, seed=seed)
-    if not drawn.members:
+    if not drawn:
         raise OpenworldError(f"no cell has {grid.least} prompts or more; give more prompts, or cut fewer levels.")
-    cells = np.array(list(drawn.members), np.int64)
-    prompt = np.concatenate(list(drawn.members.values()))
+    cells = np.array(list(drawn), np.int64)
+    prompt = np.concatenate(list(drawn.values()))
     covariate, semantic = (np.repeat(cells[:, axis], count) for axis in (0, 1))
     # how often each entry came before; equal entries stand beside each other, for a prompt lies in one cell
     starts = np.flatnonzero(np.diff(prompt, prepend=-1))
     repeat = np.arange(len(prompt)) - np.repeat(starts, np.diff(np.append(starts, len(prompt))))
-    return SynthesisPlan(
-        prompts, grid.shape, prompt, covariate, semantic, repeat, grid.counts, drawn.unique, drawn.repeats, seed
-    )
+    return SynthesisPlan(prompts, grid.shape, prompt, covariate, semantic, repeat, grid.counts, seed)
