@@ -27,7 +27,7 @@ LINES = {
     "backbones": 3_903,
     "reproduction": 3_932,
     "api": 3_412,
-    "shifts": 3_097,
+    "shifts": 3_091,
     "runs": 2_228,
     "core": 2_145,
     "tables": 2_021,
@@ -43,7 +43,7 @@ LINES = {
 """Room -> the most lines of Python that it may have."""
 MOST = {
     "files": 602,
-    "classes": 674,
+    "classes": 673,
     "small files of one user": 5,
     "short functions called once": 135,
     "participles as names": 518,
