@@ -14,7 +14,7 @@ from pathlib import Path
 
 PACKAGE = Path(__file__).parent.parent / "src" / "openworld"
 LINES = {
-    "evaluations": 8_820,
+    "evaluations": 8_815,
     "label_free": 7_151,
     "estimators": 6_415,
     "detectors": 6_128,
@@ -43,7 +43,7 @@ LINES = {
 """Room -> the most lines of Python that it may have."""
 MOST = {
     "files": 602,
-    "classes": 673,
+    "classes": 672,
     "small files of one user": 5,
     "short functions called once": 135,
     "participles as names": 518,

@@ -100,13 +100,8 @@ def meeting(other: DatasetSpec, names: tuple[str, ...], against: Mapping[str, tu
         yield ClassList(str(other), other.dataset, names, 0, met)
 
 
-@dataclass(frozen=True)
-class Tuning:
-    """What all learners of a run are tuned on, its base classes or all, and what they are tested on."""
-
-    data: DatasetSpec
-    tested: tuple[DatasetSpec, ...]
-    base_only: bool = True
+Tuning = tuple[DatasetSpec, tuple[DatasetSpec, ...], bool]
+"""What all learners of a run are tuned on, what they are tested on, and whether base classes alone are tuned on."""
 
 
 def nothing(*_: Any) -> tuple:

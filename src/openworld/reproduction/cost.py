@@ -101,16 +101,16 @@ def learning_units(spec) -> Iterator[tuple[Any, tuple[EncodedSet, ...]]]:
     """Yield (learner, settings resolved; what it reads, training images first) of every unit of a run of learners."""
     every_shots = spec.shots if isinstance(spec.shots, tuple) else (spec.shots,)
     tunings = evaluation_of(spec).tunings
-    for tuning in tunings(spec) if tunings else ():
+    for data, tested, base_only in tunings(spec) if tunings else ():
         for entry in spec.compared:
-            learner = configure(find_learner(entry.learner), entry.settings, tuning.data.dataset, spec.published)
+            learner = configure(find_learner(entry.learner), entry.settings, data.dataset, spec.published)
             plain = encoding_for(learner)
-            tests = tuple((data.images(), spec.backbone, plain) for data in dict.fromkeys(tuning.tested))
+            tests = tuple((each.images(), spec.backbone, plain) for each in dict.fromkeys(tested))
             for shots in every_shots:
                 for seed in spec.seeds:
-                    how = {"seed": seed, "shots": shots, "draw": spec.draw, "base_only": tuning.base_only}
+                    how = {"seed": seed, "shots": shots, "draw": spec.draw, "base_only": base_only}
                     views = encoding_for(learner, Encoding(count_views(spec.views, learner), seed=seed))
-                    yield learner, ((tuning.data.images("train", **how), spec.backbone, views), *tests)
+                    yield learner, ((data.images("train", **how), spec.backbone, views), *tests)
 
 
 def _count_models(run: PlannedRun) -> tuple[int, int, int]:

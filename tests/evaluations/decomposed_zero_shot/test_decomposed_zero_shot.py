@@ -45,15 +45,11 @@ def ran(shapes, tmp_path_factory):
 
 
 def test_stages_do_what_is_missing_and_no_more(ran):
-    spec, machine, folder, made, records = ran
+    spec, machine, folder, made, _ = ran
     names = len(spec.teaching)
     assert made == [3 * len(next(iter(spec.image_sets.values())).load()), 3 * names * len(SENTENCES)]
-    assert [stage.work(RunOptions(folder, workers=1), None) for stage in EVALUATION.artifacts(spec, machine)] == [
-        0,
-        0,
-    ]
-    again = execute(EVALUATION.units(spec, machine), RunStore(folder))
-    assert [one.metrics for one in again] == [one.metrics for one in records]
+    again = [stage.work(RunOptions(folder, workers=1), None) for stage in EVALUATION.artifacts(spec, machine)]
+    assert again == [0, 0]
 
 
 def test_a_method_that_draws_nothing_runs_once(ran):

@@ -82,11 +82,11 @@ def columns(record, name):
 
 
 def test_stages_do_what_is_missing_and_no_more(ran):
-    spec, folder, made, records = ran
+    spec, folder, made, _ = ran
     # Shots, 20 base, 8 validation and 80 pool images; shots once more, without views; 8 names in 4 sentences.
     assert made == [16 + 20 + 8 + 80, 16, 8 * 4, 20 + 80]
-    again, same = run(spec, folder, folder / "cache")
-    assert again == [0, 0, 0, 0] and [one.metrics for one in same] == [one.metrics for one in records]
+    again, _ = run(spec, folder, folder / "cache")
+    assert again == [0, 0, 0, 0]
 
 
 def held(base, pool, own, new):

@@ -198,7 +198,7 @@ class DynamicSpec(Learning):
 
     def tunings(self) -> Iterator[Tuning]:
         if set(self.scenarios) & set(OF_CLASSES):
-            yield from (Tuning(data, (data,)) for data in self.datasets)
+            yield from ((data, (data,), True) for data in self.datasets)
         if set(self.scenarios) - set(OF_CLASSES):
             used = self.used
-            yield Tuning(self.source, (self.source, *used["variants"], *used["others"]), base_only=False)
+            yield self.source, (self.source, *used["variants"], *used["others"]), False

@@ -148,7 +148,7 @@ class GeneralisationSpec(Learning):
                 yield from meeting(target.data, left, {str(self.source): self.source.split.base_names})
 
     def tunings(self) -> list[Tuning]:
-        return [Tuning(self.source, (self.source, *self.variants, *self.others))]
+        return [(self.source, (self.source, *self.variants, *self.others), True)]
 
 
 def split_as(source: ClassSplit, names: Sequence[str], left_out: Sequence[str] = ()) -> ClassSplit:

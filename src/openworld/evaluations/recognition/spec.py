@@ -216,7 +216,7 @@ class RecognitionSpec(OwnData, Learning):
         return [ClassList.of(each.tested) for each in self.each]
 
     def tunings(self) -> list[Tuning]:
-        return [Tuning(each.trained, (each.tested,)) for each in self.each]
+        return [(each.trained, (each.tested,), True) for each in self.each]
 
 
 def preset(name: str) -> RecognitionSpec:
