@@ -23,7 +23,7 @@ LINES = {
     "report": 5_337,
     "own_data": 4_275,
     "metrics": 4_014,
-    "learners": 4_290,
+    "learners": 4_256,
     "backbones": 3_903,
     "reproduction": 3_932,
     "api": 3_412,

@@ -14,11 +14,10 @@ from torch.nn.functional import cross_entropy, normalize
 
 from openworld.backbones import TwoTower
 from openworld.core.types import NotNegative, Share, checked
-from openworld.datasets.templates import KGCOOP, PHOTO
+from openworld.datasets.templates import KGCOOP
 from openworld.learners.engine.images import Answer, Images, Tensors
 from openworld.learners.engine.prompt_learner import NamesAndTeacher, PromptLearner
 from openworld.learners.engine.prompts import apply_linear, start_linear
-from openworld.learners.engine.settings import PublishedSetting
 from openworld.learners.engine.text_bank import NameSets, TextBank, answer_by_cosine, cosine_logits
 from openworld.learners.engine.text_features import Length, Sentence, Words, encode_behind, encode_names, start_context
 from openworld.learners.engine.training import Loop, Schedule
@@ -56,11 +55,8 @@ class DePT(PromptLearner):
     tunes = "N context tokens, channel affines, a linear head over base classes"
     cost = "text tower"
     consumes = "views"
-
-    @classmethod
-    def published(cls, dataset: str, task: PublishedSetting = "base-to-new") -> "DePT":
-        """Return them with the teacher's sentence; the same for every task, for only base-to-new was published."""
-        return cls(template=KGCOOP.get(dataset, PHOTO))
+    of_dataset = {"template": KGCOOP}
+    openpl = None  # only base-to-new was published
 
     def start(self, clip: TwoTower, classnames: Sequence[str], generator: Generator) -> Tensors:
         """A fresh context float[N, W], affines that change nothing float[D], a random head float[C, D] and float[C]."""

@@ -1,7 +1,7 @@
 """GalLoP (Lafon et al., 2024): contexts that look at the image, and contexts that look at its closest patches."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Annotated
 
 import torch
@@ -13,7 +13,6 @@ from openworld.core.arrays import require_at_least
 from openworld.core.types import Range, checked
 from openworld.learners.engine.images import Answer, Images, Tensors
 from openworld.learners.engine.prompt_learner import PromptLearner
-from openworld.learners.engine.settings import PublishedSetting, unified
 from openworld.learners.engine.text_bank import NameSets, TextBank, answer_of, whole_and_surest_patch
 from openworld.learners.engine.text_features import Length, Words, context_tokens, encode_behind, start_context
 from openworld.learners.engine.training import Loop, Schedule
@@ -51,19 +50,17 @@ class GalLoP(PromptLearner):
     tunes = "global and local contexts, a projection of patches"
     cost = "text tower, 8 contexts; patch logits"
     consumes = "patches"
+    of_dataset = {
+        "schedule": {
+            "imagenet": Schedule(epochs=50, batch_size=128, weight_decay=1e-2, warmup=False),
+            "sun397": Schedule(epochs=200, batch_size=128, weight_decay=1e-2, warmup=False),
+            "eurosat": Schedule(epochs=200, batch_size=10, weight_decay=1e-2, warmup=False),
+        }
+    }
+    openpl = {"words": None}  # which did not run it
 
     def __post_init__(self):
         require_at_least(1, top=min(self.top, default=0))
-
-    @classmethod
-    def published(cls, dataset: str, task: PublishedSetting = "base-to-new") -> "GalLoP":
-        """Return them with batches and epochs of the script; in OpenPL, which did not run it, a random start."""
-        batch_size, epochs = {"imagenet": (128, 50), "sun397": (128, 200), "eurosat": (10, 200)}.get(dataset, (32, 200))
-        default = cls()
-        schedule = replace(default.schedule, batch_size=batch_size, epochs=epochs)
-        if task == "openpl":
-            return replace(default, words=None, schedule=unified(schedule, dataset))
-        return replace(default, schedule=schedule)
 
     def start(self, clip: TwoTower, classnames: Sequence[str], generator: Generator) -> Tensors:
         """Contexts float[G, N, W] and float[L, N, W], and the identity float[V, V], V the image tower's width."""

@@ -1,17 +1,16 @@
 """KgCoOp (Yao et al., 2023): CoOp held close to the zero-shot text features of the same names."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from torch import Tensor
 from torch.nn.functional import cross_entropy, normalize
 
 from openworld.backbones import TwoTower
 from openworld.core.types import NotNegative, checked
-from openworld.datasets.templates import KGCOOP, PHOTO
+from openworld.datasets.templates import KGCOOP
 from openworld.learners.engine.images import Images, Tensors
 from openworld.learners.engine.prompt_learner import NamesAndTeacher, PromptLearner
-from openworld.learners.engine.settings import PublishedSetting, unified
 from openworld.learners.engine.text_bank import cosine_logits
 from openworld.learners.engine.text_features import Length, Sentence, Words, encode_behind, encode_names
 from openworld.learners.engine.training import Schedule
@@ -41,14 +40,8 @@ class KgCoOp(PromptLearner):
     tunes = "N context tokens, shared by all classes"
     cost = "text tower"
     consumes = "views"
-
-    @classmethod
-    def published(cls, dataset: str, task: PublishedSetting = "base-to-new") -> "KgCoOp":
-        """Return them with the sentence of the teacher; OpenPL starts from random numbers, here with batches of 32."""
-        default = cls(template=KGCOOP.get(dataset, PHOTO))
-        if task == "openpl":
-            return replace(default, words=None, schedule=unified(Schedule(batch_size=32), dataset))
-        return default
+    of_dataset = {"template": KGCOOP}
+    openpl = {"words": None, "schedule": Schedule(batch_size=32)}  # from random numbers; it does not say the batch size
 
     def prepare(self, clip: TwoTower, classnames: Sequence[str]) -> NamesAndTeacher:
         """The tokenised names, and the teacher's unit text features float[C, D]."""

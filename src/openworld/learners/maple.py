@@ -1,7 +1,7 @@
 """MaPLe (Khattak et al., 2023a): deep text prompts, and image prompts that are linear functions of them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import torch
 from torch import Generator, Tensor
@@ -17,7 +17,6 @@ from openworld.learners.engine.prompts import (
     start_linear,
     start_text_prompts,
 )
-from openworld.learners.engine.settings import PublishedSetting, unified
 from openworld.learners.engine.text_features import Length, Words
 from openworld.learners.engine.training import Schedule
 
@@ -45,19 +44,9 @@ class MaPLe(PromptLearner):
     tunes = "N text tokens and a linear map to N image tokens in each of 9 blocks"
     cost = "both towers, with gradient"
     consumes = "pixels"
-
-    @classmethod
-    def published(cls, dataset: str, task: PublishedSetting = "base-to-new") -> "MaPLe":
-        """Return settings for every data set; for OOD, where nothing was published, as for transfer from ImageNet.
-
-        OpenPL has 4 prompts from random numbers, and says neither depth nor batch size: 9 and 4 here, as elsewhere.
-        """
-        default = cls()
-        if task == "ood":
-            return replace(default, depth=3, schedule=replace(default.schedule, epochs=2, learning_rate=2.6e-3))
-        if task == "openpl":
-            return replace(default, context_length=4, words=None, schedule=unified(default.schedule, dataset))
-        return default
+    # For OOD nothing was published: as for transfer from ImageNet. OpenPL says neither depth nor batch size: 9 and 4.
+    ood = {"depth": 3, "schedule": Schedule(epochs=2, batch_size=4, learning_rate=2.6e-3)}
+    openpl = {"context_length": 4, "words": None}
 
     def start(self, clip: TwoTower, classnames: Sequence[str], generator: Generator) -> Tensors:
         """Fresh text prompts float[D, N, W], and for each block a linear map: weight [D, V, W], bias [D, V].

@@ -24,7 +24,7 @@ from openworld.learners.engine.prompts import (
     start_image_prompts,
     start_text_prompts,
 )
-from openworld.learners.engine.settings import PublishedSetting, unified
+from openworld.learners.engine.settings import PublishedSetting
 from openworld.learners.engine.text_bank import cosine_logits
 from openworld.learners.engine.text_features import Length, Words, widen
 from openworld.learners.engine.training import Loop, Schedule
@@ -65,22 +65,21 @@ class PromptSRC(PromptLearner):
     tunes = "N text and N image tokens in each of 9 blocks"
     cost = "both towers, with gradient"
     consumes = "pixels"
+    # For OOD nothing was published: as for transfer from ImageNet. OpenPL says neither depth nor batch size: 9 and 4.
+    ood = {"depth": 3, "mean": 6.0, "deviation": 10.0}
+    openpl = {"words": None}
 
     @classmethod
     def published(cls, dataset: str, task: PublishedSetting = "base-to-new") -> "PromptSRC":
-        """Return settings for every data set; for OOD, where nothing was published, as for transfer from ImageNet.
+        """Return settings for every data set, with a Gaussian that depends on it in OpenPL, which says none.
 
-        OpenPL starts from random numbers, and says neither depth nor batch size nor Gaussian: 9 and 4 here, and for its
-        50 epochs the released few-shot setting, which depends on the data set; for ImageNet's 10 a fifth of it.
+        That is the released few-shot setting for its 50 epochs, and for ImageNet's 10 a fifth of it.
         """
-        default = cls()
-        if task == "ood":
-            return replace(default, depth=3, mean=6, deviation=10)
-        if task == "openpl":
-            mean, deviation = (6, 6) if dataset == "imagenet" else (45, 5) if dataset in LATE else (30, 30)
-            schedule = unified(default.schedule, dataset)
-            return replace(default, words=None, mean=mean, deviation=deviation, schedule=schedule)
-        return default
+        settings = super().published(dataset, task)
+        if task != "openpl":
+            return settings
+        mean, deviation = (6, 6) if dataset == "imagenet" else (45, 5) if dataset in LATE else (30, 30)
+        return replace(settings, mean=mean, deviation=deviation)
 
     def start(self, clip: TwoTower, classnames: Sequence[str], generator: Generator) -> Tensors:
         """Fresh text prompts and image prompts, each float[D, N, W]."""

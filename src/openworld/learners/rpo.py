@@ -1,7 +1,7 @@
 """RPO (Lee et al., 2023): learned rows in both towers that read the frozen rows and are never read by them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import torch
@@ -14,7 +14,6 @@ from openworld.core.types import NotNegative, checked
 from openworld.datasets.templates import PHOTO, fill
 from openworld.learners.engine.images import Images, Tensors
 from openworld.learners.engine.prompt_learner import PromptLearner
-from openworld.learners.engine.settings import PublishedSetting, unified
 from openworld.learners.engine.text_bank import NameSets, TextBank
 from openworld.learners.engine.text_features import STANDARD_DEVIATION, Length, Sentence, widen
 from openworld.learners.engine.training import Schedule
@@ -51,19 +50,10 @@ class RPO(PromptLearner):
     tunes = "K text tokens and K image tokens that nothing reads"
     cost = "image tower; K tokens of both towers, with gradient"
     consumes = "pixels"
-
-    @classmethod
-    def published(cls, dataset: str, task: PublishedSetting = "base-to-new") -> "RPO":
-        """Return settings for every data set; for OOD, not published, as for transfer from ImageNet (0.005).
-
-        OpenPL has 4 pairs, and does not say how they start or the batch size: from frozen rows and 4 here.
-        """
-        default = cls()
-        if task == "openpl":
-            return replace(default, prompts=4, schedule=unified(default.schedule, dataset))
-        if task == "ood":
-            return replace(default, schedule=replace(default.schedule, learning_rate=5e-3))
-        return default
+    # For OOD nothing was published: as for transfer from ImageNet. OpenPL says neither how its pairs start nor the
+    # batch size: from frozen rows and 4 here.
+    ood = {"schedule": Schedule(epochs=15, batch_size=4, learning_rate=5e-3)}
+    openpl = {"prompts": 4}
 
     def start(self, clip: TwoTower, classnames: Sequence[str], generator: Generator) -> Tensors:
         """Fresh text prompts float[K, W] and image prompts float[K, Wv]."""

@@ -14,11 +14,11 @@ from openworld.backbones import TwoTower
 from openworld.backbones.blocks import quick_gelu
 from openworld.core.errors import OpenworldError
 from openworld.core.types import NotNegative, checked
-from openworld.datasets.templates import PHOTO, TCP_BEHIND, TCP_TEACHER
+from openworld.datasets.templates import TCP_BEHIND, TCP_TEACHER
 from openworld.learners.engine.images import Images, Tensors
 from openworld.learners.engine.prompt_learner import NamesAndTeacher, PromptLearner
 from openworld.learners.engine.prompts import apply_linear, start_linear
-from openworld.learners.engine.settings import PublishedSetting, unified
+from openworld.learners.engine.settings import PublishedSetting
 from openworld.learners.engine.text_bank import NameSets, TextBank, cosine_logits
 from openworld.learners.engine.text_features import (
     Length,
@@ -68,15 +68,16 @@ class TCP(PromptLearner):
     tunes = "N context tokens and a network that makes N tokens for every class"
     cost = "text tower"
     consumes = "views"
+    of_dataset = {"behind": TCP_BEHIND, "template": TCP_TEACHER}
 
     @classmethod
     def published(cls, dataset: str, task: PublishedSetting = "base-to-new") -> "TCP":
         """Return them with the data set's two sentences and epochs; OpenPL's epochs are its own."""
-        default = cls(behind=TCP_BEHIND.get(dataset, "{}."), template=TCP_TEACHER.get(dataset, PHOTO))
+        settings = super().published(dataset, task)
         if task == "openpl":
-            return replace(default, schedule=unified(default.schedule, dataset))
-        epochs = PUBLISHED_EPOCHS.get(dataset, default.schedule.epochs)
-        return replace(default, schedule=replace(default.schedule, epochs=epochs))
+            return settings
+        epochs = PUBLISHED_EPOCHS.get(dataset, settings.schedule.epochs)
+        return replace(settings, schedule=replace(settings.schedule, epochs=epochs))
 
     def start(self, clip: TwoTower, classnames: Sequence[str], generator: Generator) -> Tensors:
         """A fresh context float[N, W], and the two layers of the network: joint dimension to hidden, hidden to N W."""

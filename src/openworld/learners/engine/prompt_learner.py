@@ -1,6 +1,6 @@
 """What most prompt learners share: one context in front of every class name, learned from views of training images."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, Self
 
@@ -28,15 +28,20 @@ class PromptLearner(Learner):
     """
 
     depends_on_other_names = False
-    openpl: ClassVar[dict[str, Any]] = {}  # settings of OpenPL, beside the schedule that it unifies
+    # Published settings other than the defaults: setting -> data set -> value; for OOD; and of OpenPL, beside the
+    # schedule that it unifies, or None where OpenPL has none of its own.
+    of_dataset: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
+    ood: ClassVar[Mapping[str, Any]] = {}
+    openpl: ClassVar[Mapping[str, Any] | None] = {}
 
     @classmethod
     def published(cls, dataset: str, task: PublishedSetting = "base-to-new") -> Self:
-        """Return the defaults, the same for every data set, and for OOD, where nothing else was published."""
-        default: Any = cls()
-        if task == "openpl":
-            return replace(default, **cls.openpl, schedule=unified(default.schedule, dataset))
-        return default
+        """Return the defaults with what was published for the data set and for the task."""
+        default: Any = cls(**{name: values[dataset] for name, values in cls.of_dataset.items() if dataset in values})
+        if task == "openpl" and cls.openpl is not None:
+            default = replace(default, **cls.openpl)
+            return replace(default, schedule=unified(default.schedule, dataset))
+        return replace(default, **cls.ood) if task == "ood" else default
 
     def start(self, clip: TwoTower, classnames: Sequence[str], generator: Generator) -> Tensors:
         """Make a fresh context float[N, W]."""
