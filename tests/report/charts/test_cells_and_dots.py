@@ -89,11 +89,12 @@ def test_dots_of_a_crowd_lie_on_whole_units_and_equal_ones_are_drawn_once():
 
 
 def test_a_small_chart_draws_few_dots_so_too_and_paper_has_them_all():
-    chart = replace(crowd([(0.5, 0.25)]), series={"b": Cloud([(0.5, 0.25)])}, small=True)
+    chart = replace(crowd([]), series={"b": Cloud([(0.5, 0.25), (1.0, 0.75)])}, small=True)
     assert ElementTree.fromstring(chart.svg(COLOURS)).get("width") == "220" and "<use" not in chart.svg(COLOURS)
     assert "<use" in replace(chart, small=False).svg(COLOURS)
-    assert list(chart.rows()) == [{"series": "b", "x": 0.5, "y": 0.25}]
+    assert list(chart.rows())[0] == {"series": "b", "x": 0.5, "y": 0.25}
     axes = Sheet().subplots()
     chart.draw(axes, COLOURS)
-    assert axes.lines[0].get_xydata().tolist() == [[50.0, 25.0]]
+    (line,) = axes.lines  # none to their mean
+    assert line.get_xydata().tolist() == [[50.0, 25.0], [100.0, 75.0]]
     assert axes.get_legend_handles_labels()[1] == ["b"]

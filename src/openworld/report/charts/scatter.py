@@ -155,7 +155,7 @@ class ScatterChart:
             style = paper.mark_style(styles[name])
             if self.is_crowded:
                 style |= {"markersize": 2.5, "markeredgewidth": 0, "alpha": 0.6, "rasterized": len(dots) > IMAGE}
-            for line in cloud.lines(dots, spread):
+            for line in () if self.is_crowded else cloud.lines(dots, spread):
                 paper.line(axes, line, color=style["color"], alpha=0.6, linewidth=0.7, zorder=2)
             paper.line(axes, dots, linestyle="", label=paper.text(name), zorder=3, **style)
         if self.note:
