@@ -21,6 +21,8 @@ shots = 2
 views = 1
 [[learners]]
 learner = "zero-shot"
+"""
+COOP = """
 [[learners]]
 learner = "CoOp"
 settings = { context_length = 2, schedule = { epochs = 1 } }
@@ -51,7 +53,7 @@ def place(tmp_path_factory):
     for name in ("imagenet", "imagenetv2", "imagenet-r", "dtd", "caltech101"):
         plant(folder / "data", name)
     for name, text in SPECS.items():
-        (folder / f"{name}.toml").write_text(text + TAIL)
+        (folder / f"{name}.toml").write_text(text + TAIL + (COOP if name == "generalisation" else ""))
     return folder
 
 
@@ -95,7 +97,7 @@ def test_a_clean_audit_is_silent_and_the_place_of_the_data_is_in_no_record(run, 
     first = records(place / "runs" / "dtd")
     shutil.copytree(place / "data" / "dtd", place / "moved" / "dtd")
     run("dtd", "--out", "runs/again", data="moved")
-    assert records(place / "runs" / "again") == first and len(first) == 2
+    assert records(place / "runs" / "again") == first and len(first) == 1
     assert not any(b"data" + os.sep.encode() in record for record in first.values())
 
 
