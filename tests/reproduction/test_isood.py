@@ -1,13 +1,21 @@
 """IS-OOD's plan: the published division on downloaded data, one made here on embedded ones; halves; and its cost."""
 
+import numpy as np
+import pytest
 from paper_runs import plan_of
 
+from openworld import OpenworldError
+from openworld.core.progress import SILENT
 from openworld.detectors import PROFILES
 from openworld.evaluations import read_protocol
+from openworld.evaluations.entries import PoolSpec
+from openworld.evaluations.image_selection import is_generated_set
+from openworld.evaluations.shift_images import ShiftGround
 from openworld.papers import TABLES, published_numbers
 from openworld.reproduction.cost import cost, seen_images
 from openworld.reproduction.isood import DETECTORS, METHODS
-from openworld.reproduction.planned_runs import TWIN_SHOWN, RenderedTwin, placed
+from openworld.reproduction.planned_runs import TWIN_FOLDER, TWIN_SHOWN, RenderedTwin, placed
+from openworld.shifts.synthesis import read_generated
 
 EMBEDDED = plan_of("is-ood", data="embedded")
 
@@ -102,3 +110,31 @@ def test_what_it_comes_to_is_counted_without_data():
 def test_every_table_but_the_third_is_of_ood_detection():
     kinds = {number: table.kinds for number, table in TABLES["is-ood"].items()}
     assert kinds.pop("3") == ("decomposed-zero-shot",) and set(kinds.values()) == {("ood-detection",)}
+
+
+# The rendered twin, made
+
+
+def images_of(folder):
+    """When each image of a set was written."""
+    return {path.name: path.stat().st_mtime_ns for path in folder.rglob("*.png")}
+
+
+@pytest.mark.slow
+def test_a_small_twin_is_made_once_and_lies_in_a_pool(tmp_path):
+    twin = RenderedTwin(levels=3, each=2)
+    twin.make(tmp_path, "cpu", SILENT)
+    folder = tmp_path / TWIN_FOLDER
+    made, painted = read_generated(folder), images_of(folder)
+    assert 0 < len(made) == len(painted) <= twin.most_images == 18 and set(made.grid.counts.ravel()) <= {0, 2}
+    twin.make(tmp_path, "cpu", SILENT)
+    assert images_of(folder) == painted, "what is there is not painted again"
+    assert is_generated_set(str(folder)) and not is_generated_set("emoji-concepts")
+    real = PoolSpec("emoji-concepts", "twemoji")
+    sources = (PoolSpec("emoji-concepts", "noto").data,)
+    pool = ShiftGround(sources=sources, classes="all", pool=(real, PoolSpec(str(folder), style="made"))).load_pool()
+    assert pool.generated == ("made",) and np.count_nonzero(pool.style == 1) == len(made)
+    names = np.array(pool.images.classnames, dtype=object)[pool.images.labels[pool.style == 1]]
+    assert names.tolist() == [made.images.classnames[label] for label in made.images.labels]
+    with pytest.raises(OpenworldError, match="whose only part is 'test'"):
+        PoolSpec(str(folder), part="train").images("train").load()

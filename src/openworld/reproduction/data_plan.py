@@ -16,7 +16,7 @@ from openworld.evaluations import evaluation_of
 from openworld.papers import published_tables
 from openworld.reproduction.figures import ALL, FIGURES
 from openworld.reproduction.isood import CLASSIFIERS
-from openworld.reproduction.plan import PAPERS, plan
+from openworld.reproduction.plan import PAPERS, ReproductionPlan, plan
 from openworld.reproduction.settings import ReproductionSetup
 
 THERE, MISSING = "there", "missing"
@@ -35,35 +35,7 @@ def data_plan(
         tables, figures = tuple(published_tables(paper)), (ALL,) if FIGURES[paper] else ()
     folder = None if root is None else Path(root).expanduser()
     made = plan(paper, tuple(tables), ReproductionSetup(str(folder or "")), figures=tuple(figures))
-    further = getattr(PAPERS[paper], "further_downloads", lambda run: {})
-    runs_of: dict[str, list] = {}
-    instead: dict[str, str] = {}
-    for run in made.runs:
-        read = dict.fromkeys(with_needs(entry.dataset for entry in run.data if entry.dataset in cards()), "")
-        for name, why in (further(run) | read).items():
-            runs_of.setdefault(name, []).append(run)
-            instead[name] = why and instead.get(name, why)  # what one run cannot do without is needed
-
-    rows: list[dict[str, Any]] = []
-    for name, runs in runs_of.items():
-        card = cards()[name]
-        facts = {"name": name, "title": card.title, "into": card.into, "licence": card.licence}
-        files = [
-            {"what": file.what, "address": file.address, "bytes": file.size, "exact": file.exact} for file in card.files
-        ]
-        used_for = {
-            kind: [number for number in getattr(made, kind) if any(number in getattr(run, kind) for run in runs)]
-            for kind in ("tables", "figures")
-        }
-        places = CLASSIFIERS if card.place in CLASSIFIERS else (card.place,)
-        state = None
-        if folder is not None:
-            there = (
-                any((folder / place).exists() for place in places) if card.place else not first_missing(name, folder)
-            )
-            state = THERE if there else MISSING
-        use = {"state": state, "needed": not instead[name], "instead_of": instead[name] or None}
-        rows.append(facts | {"files": files} | used_for | use)
+    rows = _rows(made, folder)
     needed = [row for row in rows if row["needed"]]
     backbones = (name for run in made.runs for name in evaluation_of(run.spec).backbones(run.spec))
     models = (model for run in made.runs for model in getattr(run.spec, "models", ()))
@@ -98,6 +70,40 @@ def sentences(plan: Mapping[str, Any]) -> tuple[str, ...]:
     if weights := ", ".join((*plan["backbones"], *plan["pretrained"])):
         lines.append(f"Weights of {weights} are fetched when they are first needed.")
     return (*lines, "Sizes are those of the archives; what is unpacked from them takes room beside them.")
+
+
+def _rows(made: ReproductionPlan, folder: Path | None) -> list[dict[str, Any]]:
+    """Return every data set that the runs of a plan read: how to get it, what needs it, whether it is there."""
+    further = getattr(PAPERS[made.paper], "further_downloads", lambda run: {})
+    runs_of: dict[str, list] = {}
+    instead: dict[str, str] = {}
+    for run in made.runs:
+        read = dict.fromkeys(with_needs(entry.dataset for entry in run.data if entry.dataset in cards()), "")
+        for name, why in (further(run) | read).items():
+            runs_of.setdefault(name, []).append(run)
+            instead[name] = why and instead.get(name, why)  # what one run cannot do without is needed
+
+    rows: list[dict[str, Any]] = []
+    for name, runs in runs_of.items():
+        card = cards()[name]
+        facts = {"name": name, "title": card.title, "into": card.into, "licence": card.licence}
+        files = [
+            {"what": file.what, "address": file.address, "bytes": file.size, "exact": file.exact} for file in card.files
+        ]
+        used_for = {
+            kind: [number for number in getattr(made, kind) if any(number in getattr(run, kind) for run in runs)]
+            for kind in ("tables", "figures")
+        }
+        places = CLASSIFIERS if card.place in CLASSIFIERS else (card.place,)
+        state = None
+        if folder is not None:
+            there = (
+                any((folder / place).exists() for place in places) if card.place else not first_missing(name, folder)
+            )
+            state = THERE if there else MISSING
+        use = {"state": state, "needed": not instead[name], "instead_of": instead[name] or None}
+        rows.append(facts | {"files": files} | used_for | use)
+    return rows
 
 
 def _bytes(rows: Iterable[Mapping[str, Any]]) -> int:
