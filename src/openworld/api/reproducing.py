@@ -158,7 +158,7 @@ def reproduce(
     from openworld.reproduction.acceptance import acceptance_plan
     from openworld.reproduction.claims import needed
     from openworld.reproduction.cost import cost, plain_plan
-    from openworld.reproduction.series import carry_out_runs, failure, plan_what_is_there, require_data, use_data
+    from openworld.reproduction.series import carry_out_runs, failure, plan_what_is_there, use_data
     from openworld.reproduction.settings import ReproductionSetup, read_added, read_settings
 
     if accept and (table or figure):
@@ -190,7 +190,7 @@ def reproduce(
     folder = Path(out or Path("runs", f"{planned.folder_name}{'-accepted' if accept else ''}"))
     cache = None if cache is None else Path(cache)
     options = RunOptions(folder, device, workers, cache, allow_corrupt, engine, cache_limit, made_by("reproduce"))
-    (use_data if plan else require_data)(planned)
+    use_data(planned, whole=not plan)
     counted = cost(planned, options.cache_bytes)
     beginning = _beginning(planned, counted)
     if plan:

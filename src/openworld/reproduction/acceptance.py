@@ -220,8 +220,7 @@ LEAST_NAMED = 0.1  # weights that learned anything name embedded drawings better
 
 
 def departures(runs: Sequence[PlannedRun], folder: Path, name: str, device: str) -> tuple[dict[str, Any], ...]:
-    """Return every stage of finished runs of zero-shot CLIP that departs, in the order of STAGES: what was found."""
-    # Of which data sets, () for all.
+    """Return every stage of finished runs that departs, in the order of STAGES, with its data sets (none: all)."""
     clip = backbone(name, device)
     departing: list[tuple[str, tuple[str, ...], str]] = [
         ("weights", (), what) for what in wrong_weights(check_backbone(name, device=device))

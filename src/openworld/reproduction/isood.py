@@ -39,7 +39,6 @@ METHODS = DETECTORS | HALVES | {WHOLE: replace(HALVES["PCA"], label=WHOLE)}
 """What the paper calls a detector, a decomposition, or whole features -> what is run."""
 
 ABSENT: dict[str, str] = {}
-
 CLASSIFIER = "resnet50_imagenet1k_v1"
 CLASSIFIERS = (CLASSIFIER, "resnet50-0676ba61.pth", f"{CLASSIFIER}.pth", f"pretrained_weight/{CLASSIFIER}.pth")
 """Where the judged classifier is looked for below the folder of data: a folder as `openworld.classifiers` saves one, or

@@ -41,16 +41,12 @@ def carry_out_runs(plan, options: RunOptions, observer: Observer) -> dict[str, s
     return failures
 
 
-def require_data(plan) -> None:
-    """Refuse a plan whose data sets are not all in its folder, which is used from now on."""
-    use_data(plan)
-    require_places(plan.downloads, plan.setup.data)
-
-
-def use_data(plan) -> None:
-    """Read data sets from the folder of a plan from now on, where there is one."""
+def use_data(plan, *, whole: bool) -> None:
+    """Read data sets from the folder of a plan from now on; refuse one that lacks any if they must be `whole`."""
     if plan.downloads and Path(plan.setup.data).is_dir():
         datasets.use_root(plan.setup.data)
+    if whole:
+        require_places(plan.downloads, plan.setup.data)
 
 
 def plan_what_is_there(paper: str, tables, setup, *, figures=()) -> ReproductionPlan:
@@ -63,7 +59,7 @@ def plan_what_is_there(paper: str, tables, setup, *, figures=()) -> Reproduction
 def missing_data(plan) -> tuple[str, ...]:
     """Return the data sets of a plan that are not in its folder; none where there is no folder yet."""
     folder = Path(plan.setup.data)
-    return tuple(name for name in plan.downloads if first_missing(name, folder)) if folder.is_dir() else ()
+    return tuple(name for name in plan.downloads if folder.is_dir() and first_missing(name, folder))
 
 
 def failure(plan, failures: dict[str, str]) -> OpenworldError:
