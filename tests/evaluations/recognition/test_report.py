@@ -24,6 +24,7 @@ def test_runs_are_told_in_every_form(small_run, small_results, make_run):
     missing, worst = 1 - one.auc("GMoP"), max(one.value("GMoP", loss).value for loss in LOSSES)
     assert f"Of the {100 * missing:.1f} points that GMoP misses" in told and f"({100 * worst:.1f})" in told
     assert "images of one drawing count together (24)" in small.terminal_tables[0].caption
+    assert "shots" not in small.figures and "GMoP" in small.figures["miss-hit"].rows()[0]
 
 
 def test_a_run_without_new_images_is_described_and_not_guessed(make_run):
