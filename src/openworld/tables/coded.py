@@ -28,7 +28,10 @@ class Coded:
     def joined(cls, blocks: Iterable[Any]) -> "Coded":
         """Return the values of blocks, one after the other, as a column; only one block is looked at a time."""
         places: dict[Any, int] = {}
-        codes = [_codes(block.tolist() if hasattr(block, "tolist") else list(block), places) for block in blocks]
+        codes = []
+        for block in blocks:
+            values = block.tolist() if hasattr(block, "tolist") else list(block)
+            codes.append(np.fromiter((places.setdefault(each, len(places)) for each in values), np.int32, len(values)))
         return cls(narrow(np.concatenate(codes) if codes else np.zeros(0, np.int8), len(places)), list(places))
 
     @classmethod
@@ -89,7 +92,3 @@ def narrow(codes: np.ndarray, count: int) -> np.ndarray:
     """Return integers below `count`, and above -`count`, in the fewest bytes that hold them."""
     kind = next(kind for kind in (np.int8, np.int16, np.int32, np.int64) if count <= np.iinfo(kind).max)
     return codes.astype(kind, copy=False)
-
-
-def _codes(values: list, places: dict[Any, int]) -> np.ndarray:
-    return np.fromiter((places.setdefault(value, len(places)) for value in values), np.int32, len(values))

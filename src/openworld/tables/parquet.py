@@ -7,7 +7,7 @@ import io
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, overload
+from typing import Any
 
 import numpy as np
 
@@ -53,10 +53,6 @@ def encode_table(name: str, columns: Mapping[str, np.ndarray | list], about: Map
     return sink.getvalue()
 
 
-@overload
-def decode_table(data: bytes, *, coded: Literal[False] = False) -> dict[str, np.ndarray]: ...
-@overload
-def decode_table(data: bytes, *, coded: bool) -> dict[str, Any]: ...
 def decode_table(data: bytes, *, coded: bool = False) -> dict[str, Any]:
     """The columns of Parquet bytes as NumPy arrays [N] or [N, C]; text comes as an object array, or as `Coded`."""
     import pyarrow

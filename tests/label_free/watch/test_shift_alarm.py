@@ -37,7 +37,9 @@ def test_while_it_stands_periods_have_bounds_and_it_ends_soon_after_a_recovery(t
     path, fitted = fit(tmp_path, source_columns(600), timestamps="time", period="1d", false_alarms=0.1)
     assert "10 % of years" in " ".join(fitted.text) and "No accuracy alarm" in " ".join(fitted.text)
     days = [day_columns(day, 150, 0.4 if 2 <= day < 4 else 2.0) for day in range(8)]
-    opened = watch(path, tmp_path, *days[:4]).found  # the last of these has not ended
+    first = watch(path, tmp_path, *days[:4])  # the last of these has not ended
+    opened = first.found
+    assert "150 images so far, which cannot be estimated" in " ".join(first.text)
     assert opened.open.shift_alarm is None and opened.open.quote.accuracy is None and opened.new[-1].shifted
     assert read_state(tmp_path / "state", read_watch(path)).records == opened.state.records
     report = watch(path, tmp_path, *days[4:], close=True)

@@ -39,20 +39,20 @@ class LateLabels:
     name: str  # of the file
     key: str  # which column names the images
     ids: np.ndarray  # text [k]
-    given: np.ndarray  # labels [k], names or numbers
+    labels: np.ndarray  # [k], names or numbers
     inclusion: np.ndarray | None  # float64[k] in (0, 1]; None where they were not drawn
 
     @property
     def content(self) -> str:
         """SHA-256 of what it says, whatever kind of file said it."""
         inclusion = None if self.inclusion is None else self.inclusion.tolist()
-        said = [self.key, self.ids.tolist(), [str(label) for label in self.given.tolist()], inclusion]
+        said = [self.key, self.ids.tolist(), [str(label) for label in self.labels.tolist()], inclusion]
         return hashlib.sha256(canonical_json(said).encode()).hexdigest()
 
     def take(self, rows: np.ndarray) -> "LateLabels":
         """Return some of them."""
         inclusion = None if self.inclusion is None else self.inclusion[rows]
-        return replace(self, ids=self.ids[rows], given=self.given[rows], inclusion=inclusion)
+        return replace(self, ids=self.ids[rows], labels=self.labels[rows], inclusion=inclusion)
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,9 +180,9 @@ def labels_by_period(
     """Return what labels say, by the number of a period; without those that have none."""
     # `places` of labelled images among `images`; `spots` hold the first place of a period, how many it has, and whether
     # these are a sample of it.
-    numbers = np.full(len(late.given), -1)  # of no class, as `other`
-    of_class = np.array([str(label) != OTHER for label in late.given]) | (OTHER in (classnames or ()))
-    label_values = late.given[of_class]
+    numbers = np.full(len(late.labels), -1)  # of no class, as `other`
+    of_class = np.array([str(label) != OTHER for label in late.labels]) | (OTHER in (classnames or ()))
+    label_values = late.labels[of_class]
     if label_values.dtype.kind in "UO" and all(
         str(label).isdecimal() and label not in (classnames or ()) for label in label_values
     ):
