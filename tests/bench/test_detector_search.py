@@ -20,4 +20,4 @@ def test_both_searches_give_the_same(repository, monkeypatch):
     plain = bench.searched_one_by_one(given, grids, model, *images)
     for label, areas in plain.items():
         assert len(areas) == len(grids[label]["percent" if label == "ASH" else "k"])
-        assert [trial.auroc for trial in once[label].trials] == areas
+        assert [area.value for _, area in once[label].trials] == areas

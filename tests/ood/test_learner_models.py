@@ -111,13 +111,14 @@ def test_the_own_score_of_gallop_by_loops(world, fitted):
     made = fitted("GalLoP")
     features = world.shots
     bank = made.text_bank(made.classnames)
+    local, projection = bank.parts
     own = made.own_score(features, bank)
     for row in (0, len(features) - 1):
         image = normalize(torch.from_numpy(features.embeddings[row]).float(), dim=0)
         best = torch.softmax(bank.text @ image, dim=0).max().item()
         surest = 0.0
-        for patch in torch.from_numpy(features.patches[row]).float() @ bank.projection:
-            cosines = [[float(normalize(patch, dim=0) @ name) for name in context] for context in bank.local]
+        for patch in torch.from_numpy(features.patches[row]).float() @ projection:
+            cosines = [[float(normalize(patch, dim=0) @ name) for name in context] for context in local]
             surest = max(surest, torch.softmax(torch.tensor(cosines).mean(dim=0), dim=0).max().item())
         assert own[row] == pytest.approx(best + surest, abs=1e-4)
 
