@@ -6,8 +6,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from openworld.detectors.engine.statistics import TypicalProbabilities
-from openworld.detectors.plugin_api import Activations, ClassTotals, DetectorCard, Fittable, Head
+from openworld.detectors.plugin_api import Activations, ClassSums, ClassTotals, DetectorCard, Fittable, Head
 
 
 @dataclass(frozen=True)
@@ -24,7 +23,7 @@ class KLMatching(Fittable):
     """
 
     card = DetectorCard("KLM", "Hendrycks et al., 2022", "distance to a class's softmax", ("logits",))
-    gathers = (TypicalProbabilities(),)
+    gathers = (ClassSums(of="probabilities"),)
 
     def learn(self, head: Head | None, classes: ClassTotals) -> Tensor:
         """ln d, float[K, C], the typical softmax of every class that is named, of the smallest number where it is 0."""

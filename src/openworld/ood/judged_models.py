@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from openworld import classifiers, detectors
 from openworld.core.errors import OpenworldError
 from openworld.core.reading import Declared
 from openworld.datasets import ImageSet, templates
 from openworld.datasets.names.forms import are_numbered
-from openworld.detectors import origin
 from openworld.detectors.engine.texts import require_words
 from openworld.detectors.engine.two_towers import require_served
 from openworld.evaluations.artifacts import Stage, folder_of, has_whole, hash_of_files, keep
@@ -35,7 +35,7 @@ from openworld.learners.engine.fitted import is_saved, saved_folder
 from openworld.learners.engine.requirements import offers_everything, require_able
 from openworld.ood.classifier_shards import ClassifierDetectors
 from openworld.ood.model_entries import JudgedSpec
-from openworld.ood.models import ImagesToScore, JudgedModel, classifier_model
+from openworld.ood.models import ClassifierModel, ImagesToScore, JudgedModel, classifier_model
 from openworld.ood.tower_model import TowerModel
 from openworld.report.learner_facts import LearnerFacts
 from openworld.runs import digest, to_json
@@ -240,7 +240,7 @@ class ModelsSpec(Spec):
             hashes |= {f"classifier {classifier.folder}": classifier.key}
         if self.model.negatives:
             hashes[f"words of {self.model.negatives}"] = digest(asdict(self.model.words))
-        plug_ins = {entry.detector: origin(entry.detector) for entry in self.model.detectors}
+        plug_ins = {entry.detector: detectors.origin(entry.detector) for entry in self.model.detectors}
         return hashes | {f"plug-in {name}": package for name, package in plug_ins.items() if package}
 
     def require_model(self, machine: Machine) -> None:
@@ -257,6 +257,32 @@ class ModelsSpec(Spec):
             words = model.words.without(names)
             for detector in model.build().values():
                 require_words(detector, words, model.negatives)
+
+
+def require_models(tasks: Sequence[ModelsSpec], machine: Machine) -> None:
+    """Refuse images that a model cannot learn from, and detectors that a model, or so few images, cannot serve.
+
+    A classifier that is trained here is built, untrained, and looks at an image of zeros for that.
+    """
+    images, planned = len(tasks[0].ground.training.load()), set()
+    for task in tasks:
+        model = task.model
+        if model.own:  # whose detectors were chosen among those that it serves
+            continue
+        task.require_model(machine)
+        if model.kind == "classifier" and model.label not in planned:
+            planned.add(model.label)
+            if model.weights:
+                loaded = task.load_model(machine)
+                watched = loaded.watched if isinstance(loaded, ClassifierModel) else None
+            else:
+                side = model.trained_by(task.sources[0].dataset).side
+                with torch.random.fork_rng(devices=()):
+                    module = classifiers.build(model.architecture, len(task.ground.names), side).eval()
+                watched = detectors.watch(module, torch.zeros(1, 3, side, side), pixel_std=(1.0, 1.0, 1.0))
+            if watched is not None:  # as of an exported file, whose detectors need logits alone
+                detectors.plan(model.build(), watched)
+        model.candidates(search=bool(task.strange)).require_images(images)
 
 
 def class_lists(spec: ModelsSpec) -> tuple[ClassList, ...]:

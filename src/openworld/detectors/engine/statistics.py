@@ -8,7 +8,7 @@ all as long as the images come in the same order.
 """
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import torch
 from torch import Tensor
@@ -49,21 +49,33 @@ class ClassTotals:
 
 @dataclass(frozen=True)
 class ClassSums(Statistic):
-    """Features summed by class; `correct`: only of images that the model names right."""
+    """Features summed by class; `correct`: only of images that the model names right.
+
+    of: "features" by their labels; "probabilities", softmax by the class that the model names, at which no label is
+    looked.
+    """
 
     correct: bool = False
+    of: Literal["features", "probabilities"] = "features"
 
-    needs: ClassVar[tuple[str, ...]] = ("features", "labels")
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """What it looks at."""
+        return ("features", "labels") if self.of == "features" else ("logits",)
 
     def total_of(self, activations: Activations) -> ClassTotals:
-        features = activations.tensor("features")
-        labels = activations.tensor("labels").to(features.device)
+        if self.of == "features":
+            values, labels = activations.tensor("features"), activations.tensor("labels")
+            width = activations.head.classes if activations.head else int(labels.max()) + 1
+        else:
+            values, labels = activations.probabilities, activations.predictions
+            width = values.shape[1]
+        labels = labels.to(values.device)
         chosen = activations.predictions == labels if self.correct else slice(None)
-        rows, classes = features[chosen].double(), labels[chosen]
-        width = activations.head.classes if activations.head else int(labels.max()) + 1
+        rows, classes = values[chosen].double(), labels[chosen]
         counts = torch.bincount(classes, minlength=width)
         sums = rows.new_zeros(width, rows.shape[1]).index_add_(0, classes, rows)
-        return ClassTotals(counts, sums, features.dtype)
+        return ClassTotals(counts, sums, values.dtype)
 
     def merge(self, first: ClassTotals, second: ClassTotals) -> ClassTotals:
         few, many = sorted((first, second), key=lambda total: len(total.counts))
@@ -71,19 +83,6 @@ class ClassSums(Statistic):
         counts[: len(few.counts)] += few.counts.to(counts.device)
         sums[: len(few.sums)] += few.sums.to(sums.device)
         return ClassTotals(counts, sums, first.dtype)
-
-
-@dataclass(frozen=True)
-class TypicalProbabilities(ClassSums):
-    """Softmax probabilities summed by the class that the model names; no label is looked at."""
-
-    needs: ClassVar[tuple[str, ...]] = ("logits",)
-
-    def total_of(self, activations: Activations) -> ClassTotals:
-        p = activations.probabilities.double()
-        counts = torch.bincount(activations.predictions, minlength=p.shape[1])
-        sums = torch.zeros(p.shape[1], p.shape[1], dtype=p.dtype, device=p.device)
-        return ClassTotals(counts, sums.index_add_(0, activations.predictions, p), activations.probabilities.dtype)
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,7 +3,7 @@
 The detectors of a model score the test images and every set, which are then held apart.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from openworld.ood.benchmark.report import ranked
 from openworld.ood.benchmark.spec import OODBenchmarkSpec
 from openworld.ood.detection_results import detection_results
 from openworld.ood.feature_model import has_pixels
-from openworld.ood.judged_models import class_lists, trainings
+from openworld.ood.judged_models import class_lists, require_models, trainings
 from openworld.ood.models import ImageAnswers
 from openworld.ood.scored_sets import OTHER_CLASSES, ScoredSets, SetScores, score_columns
 from openworld.ood.scoring import ModelScores, Scores, score, stages_of
@@ -119,17 +119,6 @@ def fingerprints(spec: OODBenchmarkSpec) -> dict[str, str]:
     return {name: images.image_set.fingerprint for name, images in sets.items()}
 
 
-def require(planned: Sequence[OODBenchmarkSpec], machine: Machine) -> None:
-    """Refuse detectors that learn from more images than there are, and learners that cannot be served."""
-    ground = planned[0].ground
-    images = len(ground.training.load())
-    for task in planned:
-        model = task.model
-        task.require_model(machine)
-        if not model.own:
-            model.candidates(search=bool(task.validation_sets)).require_images(images)
-
-
 EVALUATION = Evaluation(
     "ood-benchmark",
     OODBenchmarkSpec,
@@ -138,7 +127,7 @@ EVALUATION = Evaluation(
     3,
     inputs,
     artifacts=preparations,
-    require=require,
+    require=require_models,
     summary=summary,
     fingerprints=fingerprints,
     class_lists=class_lists,

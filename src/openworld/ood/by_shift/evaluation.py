@@ -13,9 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
-import torch
 
-from openworld import classifiers, detectors
 from openworld.core.errors import OpenworldError, present
 from openworld.datasets import ImageSet
 from openworld.detectors import is_sequential
@@ -28,9 +26,8 @@ from openworld.ood.by_shift.errors import TABLE, errors_table
 from openworld.ood.by_shift.measurement import ScoredPool, measure
 from openworld.ood.by_shift.metrics import CONFIDENCE, MARGINAL, PASSED, SCORE, THUMBNAILS
 from openworld.ood.by_shift.spec import OODDetectionSpec, inputs, preparations
-from openworld.ood.judged_models import class_lists
+from openworld.ood.judged_models import class_lists, require_models
 from openworld.ood.model_entries import JudgedSpec
-from openworld.ood.models import ClassifierModel
 from openworld.ood.scored_sets import SCORE_COLUMN
 from openworld.ood.scoring import ModelScores, score
 from openworld.results import METRICS, Result, Value
@@ -41,7 +38,6 @@ SHOWN = 8  # marginal images
 CHOSEN_BY = "MSP"  # the detector that chooses them, where the model has it
 
 Columns = Mapping[str, np.ndarray]
-ANY_STD = (1.0, 1.0, 1.0)
 CLASSES = 2
 
 
@@ -158,7 +154,7 @@ def backbones(spec: OODDetectionSpec) -> tuple[str, ...]:
 
 
 def require(planned: Sequence[OODDetectionSpec], machine: Machine) -> None:
-    """Refuse too few images, a saved classifier of other classes, and detectors that model or images cannot serve."""
+    """Refuse too few classes or images, and what `require_models` refuses."""
     task = planned[0]
     if len(task.ground.names) < CLASSES:
         raise OpenworldError(
@@ -171,27 +167,7 @@ def require(planned: Sequence[OODDetectionSpec], machine: Machine) -> None:
             f"shift degrees are distances to training image number {task.k}, and there are {images}; give more shots, "
             "or a smaller k."
         )
-    for task in {task.model.label: task for task in reversed(planned)}.values():
-        _require_served(task, machine)
-        detectors.require_images(task.model.build(), images)
-
-
-def _require_served(task: OODDetectionSpec, machine: Machine) -> None:
-    """Plan its detectors on an image of zeros; what is trained here is built, untrained, for that."""
-    model = task.model
-    task.require_model(machine)
-    if model.kind != "classifier":
-        return
-    if model.weights:
-        loaded = task.load_model(machine)
-        watched = loaded.watched if isinstance(loaded, ClassifierModel) else None
-    else:
-        side = model.trained_by(task.ground.sources[0].dataset).side
-        with torch.random.fork_rng(devices=()):
-            module = classifiers.build(model.architecture, len(task.ground.names), side).eval()
-        watched = detectors.watch(module, torch.zeros(1, 3, side, side), pixel_std=ANY_STD)
-    if watched is not None:  # as of an exported file, whose detectors need logits alone
-        detectors.plan(model.build(), watched)
+    require_models(planned, machine)
 
 
 EVALUATION = Evaluation(
