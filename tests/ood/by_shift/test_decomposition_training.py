@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from openworld import OpenworldError
-from openworld.evaluations import evaluation_of, read_protocol
+from openworld.evaluations import evaluation_of, read_protocol, shift_cells
 from openworld.evaluations.entries import DecompositionSpec
 from openworld.evaluations.running import RunOptions
 from openworld.evaluations.runtime import Machine
@@ -14,10 +14,17 @@ from openworld.evaluations.shift_degrees import drawn
 from openworld.shifts import LOOKS
 
 SMALL = {"steps": 2, "whitened": 32, "semantic_width": 28}
+FEW = LOOKS[::6]
 
 
 @pytest.fixture(scope="module")
 def measured(few_shapes, tmp_path_factory):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(shift_cells, "LOOKS", FEW)
+        yield taught(few_shapes, tmp_path_factory.mktemp("taught"))
+
+
+def taught(few_shapes, folder):
     spec = read_protocol(
         {
             "protocol": "ood-detection",
@@ -30,7 +37,6 @@ def measured(few_shapes, tmp_path_factory):
             "k": 2,
         }
     )
-    folder = tmp_path_factory.mktemp("taught")
     machine = Machine(cache=str(folder / "cache"))
     made = [stage.work(RunOptions(folder, workers=1), None) for stage in evaluation_of(spec).artifacts(spec, machine)]
     return spec, machine, made
@@ -39,9 +45,9 @@ def measured(few_shapes, tmp_path_factory):
 def test_images_teach_and_are_measured_by_features_that_see_looks(measured):
     spec, machine, made = measured
     task = spec.tasks[0]
-    assert 4 * len(LOOKS) in made  # 4 classes, a shot each
+    assert 4 * len(FEW) in made  # 4 classes, a shot each
     fitted = task.split.load(machine)
-    assert fitted.width == 128 + 6 * 192 and fitted.about["labels"] == 4 and fitted.about["templates"] == len(LOOKS)
+    assert fitted.width == 128 + 6 * 192 and fitted.about["labels"] == 4 and fitted.about["templates"] == len(FEW)
     degrees = task.measures[1].load(machine)
     assert len(degrees["semantic"]) == 16 and np.all(degrees["covariate"] >= 0)
 

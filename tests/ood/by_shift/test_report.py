@@ -49,6 +49,10 @@ def test_differences_are_of_detectors_that_both_models_have(shifts, one_detector
             areas.setdefault(row.entity, []).append(row.value.value)
     (chart,) = figure.charts
     assert chart.title == "MSP: a CLIP \u2212 resnet-8" and "differences" not in one_detector.figures
+    removed = [row.value.value for row in shifts.results.where(metric="auroc", id_classes="removed")
+               if "covariate_level" in row.where and row.value.value is not None]  # fmt: skip
+    without = [row["auroc"] for row in shifts.figures["cells-otherwise"].rows() if row.get("auroc") is not None]
+    assert sorted(without) == pytest.approx(sorted(removed))
     expected = np.subtract(areas["MSP of a CLIP"], areas["MSP of resnet-8"])
     shown = [row["difference"] for row in figure.rows() if row.get("difference") is not None]
     assert shown == pytest.approx(expected)
