@@ -29,7 +29,7 @@ from openworld.learners import (
     override,
 )
 from openworld.learners.engine.fitted import schedules_of
-from openworld.learners.engine.requirements import offers_everything, require_able
+from openworld.learners.engine.requirements import require_able
 
 FRESH = "fresh"
 
@@ -116,9 +116,7 @@ class Learning(Spec):
             images.require_every_class()
         wanted = {(task.backbone, task.learner.learner): task.learner for task in tasks}
         for (name, learner), entry in wanted.items():
-            clip = machine.backbone(name)
-            if not offers_everything(clip):  # one whose towers take all that ours give needs no trial
-                require_able(clip, configure(find_learner(learner), entry.settings))
+            require_able(machine.backbone(name), configure(find_learner(learner), entry.settings))
 
     @classmethod
     def order(cls, tasks: Sequence[Self], machine: Machine) -> list[Self]:

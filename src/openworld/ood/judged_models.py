@@ -32,7 +32,7 @@ from openworld.features.encoding import usual_crop_scale
 from openworld.learners import FittedLearner, configure, encoding_for, find_learner, load
 from openworld.learners import origin as learner_origin
 from openworld.learners.engine.fitted import is_saved, saved_folder
-from openworld.learners.engine.requirements import offers_everything, require_able
+from openworld.learners.engine.requirements import require_able
 from openworld.ood.classifier_shards import ClassifierDetectors
 from openworld.ood.model_entries import JudgedSpec
 from openworld.ood.models import ClassifierModel, ImagesToScore, JudgedModel, classifier_model
@@ -250,9 +250,7 @@ class ModelsSpec(Spec):
             require_served(self.load_learner(machine), model.label, model.build())
         elif learner:
             learner.images.require_every_class()
-            clip = machine.backbone(model.backbone)
-            if not offers_everything(clip):
-                require_able(clip, configure(find_learner(model.learner), model.settings))
+            require_able(machine.backbone(model.backbone), configure(find_learner(model.learner), model.settings))
         if model.negatives:
             words = model.words.without(names)
             for detector in model.build().values():

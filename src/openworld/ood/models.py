@@ -57,14 +57,14 @@ class ImageAnswers:
         scores: float64[n] by label of the detector; without those that look at a whole stream.
         prediction: int64[n], places in the model's classes; None of a model without logits.
         confidence: float64[n], the largest softmax probability; None of a model without logits.
-        stream: what detectors of streams look at.
+        stream: float[n, D], features at which detectors of streams look; None where there is no such detector.
     """
 
     rows: np.ndarray
     scores: dict[str, np.ndarray]
     prediction: np.ndarray | None = None
     confidence: np.ndarray | None = None
-    stream: Activations | None = None
+    stream: torch.Tensor | None = None
 
 
 class JudgedModel:

@@ -4,7 +4,7 @@ Settings of detectors are searched where there are validation images out of dist
 score in shards, which are kept, unless settings are searched; all else is made here, in one pass over every set.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,7 +13,7 @@ import torch
 
 from openworld import detectors
 from openworld.core.errors import present
-from openworld.detectors import Activations, FittedDetector
+from openworld.detectors import Activations, DetectorCandidates, FittedDetector
 from openworld.detectors.engine.fitted import plain_scores
 from openworld.evaluations.artifacts import Stage
 from openworld.evaluations.runtime import Machine
@@ -95,21 +95,7 @@ def score(task: ModelsSpec, machine: Machine) -> ModelScores:
         fitted, refused = fitted_of(gathered, spec.detectors, tried)
         left_out = tried.unable(refused)
         if tried.trials:
-            every = tried.searched(fitted)
-            known = present(task.validation, "the validation images")
-            validation = _alone(fitted, answers_of(known, fitted))
-            strange = [_alone(every, answers_of(images, every)) for images in task.strange]
-            sides = zip((known, *task.strange), (validation, *strange), strict=True)
-            groups = [images.image_set.groups[answers.rows] for images, answers in sides]
-            # Groups of one set are no groups of another.
-            starts = np.cumsum([0, *(int(own.max(initial=-1)) + 1 for own in groups)])
-            first, *others = (start + own for start, own in zip(starts, groups, strict=False))
-            outside = [answers.scores for answers in strange]
-            searches = tried.choose(validation.scores, outside, refused=refused, groups=(first, others))
-            fitted = tried.chosen(fitted, searches)
-            places = {search.detector: tried.labels_of(search.detector)[search.chosen] for search in searches}
-            scores_of = {label: validation.scores[places.get(label, label)] for label in fitted}
-            validation = replace(validation, scores=scores_of)
+            fitted, validation, searches = _search(task, tried, fitted, refused, answers_of)
     warnings = [*model.notes, *model.weaknesses({label: each.detector for label, each in fitted.items()})]
     warnings += [text for each in fitted.values() for text in each.warnings]
     warnings += [f"{label} is left out: {reason}" for label, reason in left_out.items()]
@@ -122,19 +108,42 @@ def score(task: ModelsSpec, machine: Machine) -> ModelScores:
     return ModelScores(model, fitted, test, tuple(sets), tuple(inside), validation, unique, searches)
 
 
+def _search(
+    task: ModelsSpec,
+    tried: DetectorCandidates,
+    fitted: Mapping[str, FittedDetector],
+    refused: Mapping[str, str],
+    answers_of: Callable[[ImagesToScore, Mapping[str, FittedDetector]], ImageAnswers],
+) -> tuple[dict[str, FittedDetector], ImageAnswers, tuple[SettingsSearch, ...]]:
+    """Return the detectors with the settings that are worth most, their validation scores, and what each is worth."""
+    every, known = tried.searched(fitted), present(task.validation, "the validation images")
+    answers = [_alone(fitted, answers_of(known, fitted))]
+    answers += [_alone(every, answers_of(images, every)) for images in task.strange]
+    groups = [images.image_set.groups[each.rows] for images, each in zip((known, *task.strange), answers, strict=True)]
+    # Groups of one set are no groups of another.
+    starts = np.cumsum([0, *(int(each.max(initial=-1)) + 1 for each in groups)])
+    first, *others = (start + each for start, each in zip(starts, groups, strict=False))
+
+    inside, *outside = (each.scores for each in answers)
+    searches = tried.choose(inside, outside, refused=refused, groups=(first, others))
+    chosen = {search.detector: tried.labels_of(search.detector)[search.chosen] for search in searches}
+    fitted = tried.chosen(fitted, searches)
+    scores = {label: inside[chosen.get(label, label)] for label in fitted}
+    return fitted, replace(answers[0], scores=scores), searches
+
+
 def _joined(parts: Sequence[ImageAnswers], sizes: Sequence[int]) -> ImageAnswers:
     """Answers of several image sets of so many images, one behind the other, as of one set."""
     if len(parts) == 1:
         return parts[0]
     starts = np.cumsum([0, *sizes])
     first, streams = parts[0], [part.stream for part in parts if part.stream is not None]
-    features = [stream.features for stream in streams if stream.features is not None]
     both = [[getattr(part, name) for part in parts] for name in ("prediction", "confidence")]
     return ImageAnswers(
         np.concatenate([start + part.rows for start, part in zip(starts, parts, strict=False)]),
         {label: np.concatenate([part.scores[label] for part in parts]) for label in first.scores},
         *((None, None) if first.prediction is None else map(np.concatenate, both)),
-        Activations(torch.cat(features)) if len(features) == len(parts) else None,
+        torch.cat(streams) if streams else None,
     )
 
 
@@ -156,7 +165,7 @@ def _with_streams(
     """Answers of test images and sets with all scores, and beside every set those of test images in its stream."""
     sequential, of_sets, inside = _sequential(fitted), [{} for _ in sets], [{} for _ in sets[1:]]
     if sequential:
-        test, *others = (present(answers.stream, "the stream") for answers in sets)
+        test, *others = (Activations(present(answers.stream, "the stream")) for answers in sets)
         if one_stream:
             of_sets = detectors.score_stream(sequential, [test, *others])
         else:

@@ -141,7 +141,7 @@ class TowerModel(JudgedModel):
         wants_own = any("learner" in detector.needs for detector in read)
         rows, seen = self._see(images, read, machine, f"scoring {images.name}", own=wants_own)
         own = {label: each for label, each in fitted.items() if not detectors.is_sequential(each.detector)}
-        stream = Activations(seen.features) if len(own) < len(fitted) else None  # which reads no logits and no patches
+        stream = seen.features if len(own) < len(fitted) else None  # which reads no logits and no patches
         return ImageAnswers(rows, plain_scores(detectors.score_together(own, seen)), *named(seen.logits), stream)
 
     def _as_read(self, chosen: Detectors) -> dict[str, Any]:

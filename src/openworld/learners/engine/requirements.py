@@ -24,13 +24,11 @@ _INSTEAD = (
 _NAMES = numbered_names(8)  # enough for learners that cut the classes into parts
 
 
-def offers_everything(clip: DualEncoder) -> bool:
-    """Return whether no learner could miss anything: towers of ours, a causal text tower, a class token."""
-    return isinstance(clip, TwoTower) and clip.config.text.causal and clip.config.image.class_token
-
-
 def require_able(clip: DualEncoder, learner: Learner) -> None:
     """Refuse a learner that needs more than a backbone has: it is named, with what is missing and what runs."""
+    # Of towers of ours, a causal text tower and a class token no learner could miss anything: no trial is needed.
+    if isinstance(clip, TwoTower) and clip.config.text.causal and clip.config.image.class_token:
+        return
     missing = lacking(clip, learner)
     if missing:
         raise OpenworldError(f"{learner.name} cannot run on {clip.name!r}: {missing} {_INSTEAD}")

@@ -25,7 +25,7 @@ from openworld.detectors import published_grid
 from openworld.detectors.engine.texts import OF_NEGATIVE_NAMES, require_words
 from openworld.learners import FittedLearner, configure, find_learner
 from openworld.learners.engine.fitted import holds_learner
-from openworld.learners.engine.requirements import offers_everything, require_able
+from openworld.learners.engine.requirements import require_able
 from openworld.ood.detect.places import KnownImages
 from openworld.ood.feature_model import FeatureModel, columns_of
 from openworld.ood.judged_models import training_facts, tune
@@ -165,8 +165,7 @@ class GivenModel:
         """Return a learner trained on labelled in-distribution images, and how it came to be."""
         name, settings = name_and_settings(self.learner)
         learner = configure(find_learner(name), settings, getattr(images, "name", ""), "ood")
-        if not offers_everything(clip):
-            require_able(clip, learner)
+        require_able(clip, learner)
         if images is None or not are_labelled(images) or columns_of(images) is not None:
             raise OpenworldError(
                 f"{name} is trained on labelled images: give --train, or a part train of --id, in folders named after "
