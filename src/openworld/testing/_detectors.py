@@ -6,7 +6,7 @@ A check takes a detector, an instance with settings that suit 90 training images
 import tempfile
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -199,9 +199,14 @@ BLIND = {
 
 
 def _seen(detector, device: str, seed: int, *, known: bool = True) -> Activations:
-    """Training images are those of seed 1."""
+    """Training images are those of seed 1; a copy, since a detector may spoil it."""
     moved = (detector.perturbation,) if "gradient" in detector.needs else ()
     several = (detector.sampling,) if "samples" in detector.needs else ()
+    return _original(seed, known, moved, several, device).take(torch.arange(IMAGES))
+
+
+@cache
+def _original(seed: int, known: bool, moved: tuple, several: tuple, device: str) -> Activations:
     return small_seen(seed, IMAGES, known=known, perturbations=moved, samplings=several, device=device)
 
 
