@@ -15,7 +15,6 @@ from openworld.detectors import (
     Head,
     Layer,
     Maps,
-    MDSEnsemble,
     Perturbation,
     Sampling,
     Texts,
@@ -128,10 +127,6 @@ CALLS = {
     "Layer": Call(
         lambda **parts: detectors.NAC().fit(SEEN).score(Activations(layers={"stem.1": Layer(**parts), "last": LAST})),
         {"maps": SEEN.layers["stem.1"].maps, "gradient": SEEN.layers["stem.1"].gradient},
-    ),
-    "layer_weights": Call(
-        detectors.layer_weights,
-        {"fitted": MDSEnsemble().fit(SEEN), "known": SEEN, "strange": small_seen(0, 12, known=False), "penalty": 0.1},
     ),
     "Maps": Call(
         lambda **parts: detectors.RankFeat().fit(SEEN).score(replace(SEEN, maps=Maps(**parts))),

@@ -14,33 +14,15 @@ from openworld.detectors import (
     Gram,
     Layer,
     MDSEnsemble,
-    layer_weights,
     watch,
 )
 from openworld.detectors.engine.statistics import Mean, PerLayer
-from openworld.testing import small_seen
 
 LAYERS = ("stem.1", "last")
 
 
 def array(values):
     return values.double().numpy()
-
-
-def test_weights_of_layers_are_those_of_logistic_regression():
-    """The gradient of its loss is 0 there."""
-    fitted = MDSEnsemble().fit(whole())
-    known, strange = small_seen(5), small_seen(6, known=False)
-    weights = np.array(layer_weights(fitted, known, strange, penalty=0.1))
-    distances = np.concatenate([array(fitted.detector.distances(fitted.state, seen)) for seen in (known, strange)])
-    deviation = distances.std(0, ddof=1)
-    rows, side = (distances - distances.mean(0)) / deviation, np.repeat([0.0, 1.0], 90)
-    # Two rows of weights, each penalised, are one of half the penalty.
-    at, bias = weights * deviation, 0.0
-    for _ in range(200):
-        p = 1 / (1 + np.exp(-(rows @ at + bias)))
-        bias -= (p - side).mean() / (p * (1 - p)).mean()
-    np.testing.assert_allclose(rows.T @ (p - side) / 180 + 0.1 / 2 * at, 0, atol=1e-4)
 
 
 def test_weights_fit_the_layers():
@@ -51,8 +33,6 @@ def test_weights_fit_the_layers():
         MDSEnsemble((1, 1, 1)).fit(whole())
     with pytest.raises(OpenworldError, match="there are 1 weights for 2 layers; give one each"):
         MDSEnsemble((1,), layers=LAYERS)
-    with pytest.raises(OpenworldError, match="not of NAC"):
-        layer_weights(NAC().fit(whole()), whole(), whole())
 
 
 @pytest.mark.parametrize("powers", [(1,), (2, 3), (1, 10)])

@@ -75,7 +75,7 @@ if TYPE_CHECKING:
     from openworld.detectors.mc_dropout import MCDropout
     from openworld.detectors.mcm import MCM
     from openworld.detectors.mds import MDS
-    from openworld.detectors.mds_ensemble import MDSEnsemble, layer_weights
+    from openworld.detectors.mds_ensemble import MDSEnsemble
     from openworld.detectors.msp import MSP
     from openworld.detectors.nac import NAC
     from openworld.detectors.nci import NCI
@@ -178,7 +178,6 @@ __all__ = [
     "fit_together",
     "gather",
     "is_sequential",
-    "layer_weights",
     "linear_probe",
     "load_fitted",
     "load_gathered",

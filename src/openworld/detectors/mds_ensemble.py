@@ -11,10 +11,9 @@ from torch import Tensor
 
 from openworld.core.errors import OpenworldError
 from openworld.core.types import Share, checked
-from openworld.detectors.engine.linear_probe import linear_probe
 from openworld.detectors.engine.statistics import ByLayer, ClassSums, PerLayer, Products
 from openworld.detectors.mds import Gaussian, concerns, gaussian, within_classes
-from openworld.detectors.plugin_api import Activations, DetectorCard, Fittable, FittedDetector, Head
+from openworld.detectors.plugin_api import Activations, DetectorCard, Fittable, Head
 
 
 @checked
@@ -23,8 +22,8 @@ class MDSEnsemble(Fittable):
     """-sum over layers l of weight_l min_k (f_l - mu_lk)^T S_l^+ (f_l - mu_lk), f_l the layer's maps, averaged.
 
     Args:
-        weights: one number for each layer, or none for 1 each. The paper fits them on held-out images:
-            `layer_weights(fitted, known, strange)`.
+        weights: one number for each layer, or none for 1 each. The paper fits them on held-out images, by logistic
+            regression of `distances`.
         layers: names of modules; none for the stages that `watch` finds.
         shrinkage: share of every S_l that is replaced by its mean variance in all directions, in [0, 1].
 
@@ -75,27 +74,3 @@ class MDSEnsemble(Fittable):
         """Squared distance to the nearest class in every layer, float[N, layers]."""
         pairs = zip(state.parts, activations.layers_of(state.names, self.name).values(), strict=True)
         return torch.stack([gaussian.nearest(layer.pooled) for gaussian, layer in pairs], dim=1)
-
-
-@checked
-def layer_weights(
-    fitted: FittedDetector, known: Activations, strange: Activations, *, penalty: float = 1e-2
-) -> tuple[float, ...]:
-    """The weights of layers by which logistic regression tells held-out images from strange ones.
-
-    Args:
-        fitted: an `MDSEnsemble`. known: held-out images, with layers. strange: images out of distribution, other than
-            those to be judged later. penalty: as for `linear_probe`, of distances divided by their deviation.
-    Returns:
-        one for each layer, for `MDSEnsemble(weights=...)`.
-    Raises:
-        OpenworldError: another detector, no image.
-    """
-    if not isinstance(fitted.detector, MDSEnsemble):
-        raise OpenworldError(f"weights of layers are those of MDSEnsemble, not of {fitted.detector.name}.")
-    parts = [fitted.detector.distances(fitted.state, seen).double() for seen in (known, strange)]
-    rows = torch.cat(parts)
-    deviation = rows.std(dim=0).clamp(min=torch.finfo(rows.dtype).tiny)
-    labels = torch.cat([torch.full((len(part),), side) for side, part in enumerate(parts)])
-    probe = linear_probe((rows - rows.mean(dim=0)) / deviation, labels, 2, penalty=penalty)
-    return tuple(((probe.weight[1] - probe.weight[0]) / deviation).tolist())
