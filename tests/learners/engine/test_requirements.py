@@ -8,7 +8,7 @@ from openworld.backbones.foreign.of_objects import encoder_of
 from openworld.core.errors import OpenworldError
 from openworld.learners import LEARNERS
 from openworld.learners.engine.parameter_counts import WordTokenizer
-from openworld.learners.engine.requirements import lacking, offers_everything, require_able
+from openworld.learners.engine.requirements import lacking, require_able
 from openworld.testing import small_world
 
 NAMES_ALONE = {"zero-shot", "zero-shot-ensemble"}
@@ -33,7 +33,6 @@ def foreign():
 
 def test_nothing_is_missing_in_clip_and_a_foreign_encoder_runs_learners_of_names_alone(foreign):
     clip = small_world().clip
-    assert offers_everything(clip)
     for name, learner in LEARNERS.items():
         assert lacking(clip, learner()) is None
         found = lacking(foreign, learner())
@@ -41,7 +40,6 @@ def test_nothing_is_missing_in_clip_and_a_foreign_encoder_runs_learners_of_names
 
 
 def test_the_refusal_names_the_learner_and_those_that_run(foreign):
-    assert not offers_everything(foreign)
     require_able(foreign, LEARNERS["zero-shot"]())
     with pytest.raises(
         OpenworldError, match="CoOp cannot run on.*learned contexts.*zero-shot-ensemble.*openworld doctor"

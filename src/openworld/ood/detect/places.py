@@ -153,7 +153,7 @@ def named_sets(ood: Sequence[str] | Mapping[str, Any], root: str = "", home: str
         group, _, name = title.partition(":")
         if title and group not in GROUPS:
             raise unknown_name("group", group, GROUPS)
-        known = known_sets(where, home) if _may_be_known(where, home) else ()
+        known = known_sets(where, home)
         if name and len(known) > 1:
             raise OpenworldError(f"{where} names {len(known)} sets, which cannot all be called {name}; give no name.")
         if not known and not title:
@@ -181,7 +181,7 @@ def validation_sets(
         if benchmark in BENCHMARKS:
             own = tuple((benchmark, name) for name in BENCHMARKS[benchmark].of_group("validation"))
         else:
-            own = known_sets(place) if _may_be_known(place, "") else ()
+            own = known_sets(place)
         found += _sets_at(place, own, "", "validation", root)
     inside = [NamedSet(part, "id", images) for part, images in known.items()]
     for each in found:
@@ -194,12 +194,17 @@ def validation_sets(
     return tuple(found)
 
 
-def known_sets(word: str, home: str = "") -> tuple[tuple[str, str], ...]:
+def known_sets(word: Any, home: str = "") -> tuple[tuple[str, str], ...]:
     """Return (benchmark, set) of all that a word names; `home` is the benchmark that is in distribution."""
     # A word is "openood:BENCHMARK" for its near and far sets, "openood:BENCHMARK/GROUP", "openood:BENCHMARK/SET", or a
-    # set alone, of the benchmark at home, or of ImageNet; case, "-" and "_" make no difference in it.
+    # set alone, of the benchmark at home, or of ImageNet; case, "-" and "_" make no difference in it. A file, a folder
+    # and a data set of that name come first.
+    if not isinstance(word, str) or Path(word).exists():
+        return ()
     if word.startswith(PREFIX):
         return _known_in(*word.partition("/")[::2])
+    if not home and word.split("/")[0] in DATASETS:
+        return ()
     having = [(benchmark, name) for benchmark in BENCHMARKS if (name := _named(benchmark, word))]
     chosen = [pair for pair in having if pair[0] == home] or [pair for pair in having if pair[0] == "openood:imagenet"]
     if having and not chosen:
@@ -252,13 +257,6 @@ def _sets_at(where: Any, known: Sequence[tuple[str, str]], name: str, group: str
             faults.append(str(error))
     if faults:
         raise OpenworldError("\n".join(faults))
-
-
-def _may_be_known(where: Any, home: str) -> bool:
-    """Whether a place may be a set known by name: a file, a folder and a data set of that name come first."""
-    if not isinstance(where, str) or Path(where).exists():
-        return False
-    return bool(home) or where.startswith(PREFIX) or where.split("/")[0] not in DATASETS
 
 
 def _identities(images: ImageSet) -> set[Any]:
