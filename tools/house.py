@@ -17,9 +17,9 @@ LINES = {
     "evaluations": 8_815,
     "label_free": 7_151,
     "estimators": 6_415,
-    "detectors": 6_128,
+    "detectors": 6_098,
     "datasets": 5_865,
-    "ood": 5_576,
+    "ood": 5_571,
     "report": 5_337,
     "own_data": 4_275,
     "metrics": 4_014,
@@ -43,10 +43,10 @@ LINES = {
 """Room -> the most lines of Python that it may have."""
 MOST = {
     "files": 602,
-    "classes": 672,
+    "classes": 671,
     "small files of one user": 5,
     "short functions called once": 134,
-    "participles as names": 517,
+    "participles as names": 515,
     "names that say picture": 0,
 }
 """What is counted in the whole house -> the most of it."""
