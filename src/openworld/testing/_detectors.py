@@ -33,6 +33,7 @@ from openworld.testing._promises import by_name, check_all, require_description,
 IMAGES = 90
 CLOSE = 1e-3  # of the largest score: float32 rounding after a covariance was inverted; to look at others costs far more
 TOLD_APART = 0.6  # AUROC of images of a colour against noise; ours have from 0.7 to 1
+SEEN = cache(small_seen)
 
 
 def check_detector(detector: Any, device: str = "cpu") -> None:
@@ -106,8 +107,7 @@ def batches_and_shards_do_not_matter_to_a_fit(detector, device: str) -> None:
     """Fitted on batches, or on two shards that were gathered apart and merged, it is the same."""
     train, test = _seen(detector, device, 1), _seen(detector, device, 2)
     expected = _fit(detector, device).score(test)
-    in_batches = fit_together({"it": detector}, train.split(7))["it"]
-    _require_close(in_batches.score(test), expected, "fitted on batches of 7")
+    _require_close(fit_together({"it": detector}, train.split(7))["it"].score(test), expected, "fitted on batches of 7")
     shards = [gather({"it": detector}, [part], start=50 * place) for place, part in enumerate(train.split(50))]
     _require_close(shards[0].merge(shards[1]).fit()["it"].score(test), expected, "fitted on two shards")
 
@@ -165,8 +165,7 @@ def bad_features_are_refused(detector, device: str) -> None:
         return
     fitted, right = _fit(detector, device), _seen(detector, device, 2).features
     assert right is not None
-    spoilt = right.clone()
-    spoilt[3, 0] = float("nan")
+    spoilt = right.index_fill(0, torch.tensor([3], device=right.device), float("nan"))
     for features, what in ((spoilt, "NaN"), (right[:, :5], "another number of features")):
         require_refused(lambda: fitted.score(features), what, by=OpenworldError)  # noqa: B023
 
@@ -202,12 +201,8 @@ def _seen(detector, device: str, seed: int, *, known: bool = True) -> Activation
     """Training images are those of seed 1; a copy, since a detector may spoil it."""
     moved = (detector.perturbation,) if "gradient" in detector.needs else ()
     several = (detector.sampling,) if "samples" in detector.needs else ()
-    return _original(seed, known, moved, several, device).take(torch.arange(IMAGES))
-
-
-@cache
-def _original(seed: int, known: bool, moved: tuple, several: tuple, device: str) -> Activations:
-    return small_seen(seed, IMAGES, known=known, perturbations=moved, samplings=several, device=device)
+    seen = SEEN(seed, IMAGES, known=known, perturbations=moved, samplings=several, device=device)
+    return seen.take([*range(IMAGES)])
 
 
 def _fit(detector, device: str) -> FittedDetector:
