@@ -47,6 +47,9 @@ def test_numbers_by_hand(table):
     assert numbers["new_accuracy"] == 1.0
     assert numbers["overall_accuracy"] == pytest.approx(1 / 4)
     assert numbers["wrong_base"] + numbers["wrong_new"] + numbers["mixed_up"] == pytest.approx(2 / 3)
+    closed = {row.metric.key: row.value.value for row in recognition_rows(table, "GMoP", closed_set=True)}
+    assert "aurc" not in numbers and closed["openworld_auc"] is None
+    assert closed["aurc"] == pytest.approx(1 / 2 / 3 + 1 / 3 / 3)  # at .9 right, at .8 wrong, at .4 right
 
 
 def test_images_keep_their_number_in_the_image_set():
