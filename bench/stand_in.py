@@ -7,7 +7,7 @@ import torch
 from text_tower import NAMES_BY_TOKENS
 
 from openworld.backbones import ImageConfig, TextConfig, TwoTower, TwoTowerConfig
-from openworld.learners.engine.parameter_counts import WordTokenizer
+from openworld.learners.engine.costs import WordTokenizer
 
 MODELS = {
     "ViT-B/16": TwoTowerConfig(),

@@ -94,10 +94,10 @@ def no_cache_of_a_person(shared_cache):
 @pytest.fixture(scope="session", autouse=True)
 def one_measurement_of_latency():
     """Records tell how long a learner takes, which varies and is in no test but its own; one that is loaded by then."""
-    latency = sys.modules.get("openworld.learners.engine.latency")
+    costs = sys.modules.get("openworld.learners.engine.costs")
     with pytest.MonkeyPatch.context() as patch:
-        if latency:
-            patch.setattr(latency, "LONGEST", 0.0)
+        if costs:
+            patch.setattr(costs, "LONGEST", 0.0)
         yield
 
 

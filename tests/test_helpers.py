@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from openworld.core import arrays, csv_files, notebook, plain_files
+from openworld.core import arrays, csv_files, plain_files, representation
 from openworld.core.errors import OpenworldError, naming, unknown_name
 from openworld.core.functions import find_function
 from openworld.core.gpu_memory import BatchSize
@@ -28,9 +28,9 @@ class Names:
 
 
 VALUES = (
-    (notebook.block(["GMoP is <best>.", "So."]), "<div><p><b>GMoP is &lt;best&gt;.</b></p><p>So.</p></div>"),
-    (notebook.percent(0.5, (0.25, 0.75)), "50.0 % [25.0 75.0]"),
-    (notebook.percent(None), "–"),
+    (representation.block(["GMoP is <best>.", "So."]), "<div><p><b>GMoP is &lt;best&gt;.</b></p><p>So.</p></div>"),
+    (representation.percent(0.5, (0.25, 0.75)), "50.0 % [25.0 75.0]"),
+    (representation.percent(None), "–"),
     (spoken_name("missile (again)"), "missile"),
     (repr(Names(("cat", "dog"))), "Names(names=('cat', 'dog'), seed=1)"),
     (repr(Names(tuple("abcdefg"))), "Names(names=('a', 'b', 'c', ... 7 in all), seed=1)"),

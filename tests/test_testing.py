@@ -12,7 +12,7 @@ from torch.nn.functional import normalize
 import openworld.testing
 from openworld import OpenworldError
 from openworld.learners import CoOp, NameSets, Schedule, ZeroShot
-from openworld.learners.engine.parameter_counts import tuned_parameters
+from openworld.learners.engine.costs import tuned_parameters
 from openworld.testing import LEARNER_CHECKS, check_learner, small_world
 
 EXAMPLE = Path(__file__).resolve().parents[1] / "examples" / "plug_in"

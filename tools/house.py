@@ -33,7 +33,7 @@ LINES = {
     "tables": 2_016,
     "labels": 1_975,
     "results": 1_725,
-    "testing": 1_720,
+    "testing": 1_725,
     "classifiers": 1_700,
     "features": 1_381,
     "cli": 555,
@@ -42,9 +42,9 @@ LINES = {
 }
 """Room -> the most lines of Python that it may have."""
 MOST = {
-    "files": 602,
+    "files": 600,
     "classes": 671,
-    "small files of one user": 5,
+    "small files of one user": 4,
     "short functions called once": 134,
     "participles as names": 514,
     "names that say picture": 0,

@@ -8,7 +8,7 @@ from in_process import openworld
 from openworld import backbones, classifiers, datasets, detectors, estimators, evaluations, learners, metrics
 from openworld.api.listing import KINDS
 from openworld.core import plugins
-from openworld.learners.engine.parameter_counts import tuned_parameters
+from openworld.learners.engine.costs import tuned_parameters
 
 ENTRIES = {
     "learners": learners.LEARNERS,

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from openworld.learners import LEARNERS, TASKS
-from openworld.learners.engine.parameter_counts import tuned_parameters
+from openworld.learners.engine.costs import tuned_parameters
 
 
 @pytest.fixture(scope="module")

@@ -105,7 +105,7 @@ def rows_of_ours(listed: Listed) -> list[list[str]]:
 
 
 def _learner(label: str, learner: type["Learner"], origin: str) -> tuple:
-    from openworld.learners.engine.parameter_counts import tuned_parameters
+    from openworld.learners.engine.costs import tuned_parameters
 
     learns = hasattr(learner, "start")
     what = learner.paper + origin + (f"\n{learner.tunes}" if learns else "")

@@ -117,7 +117,12 @@ class GMoP(PromptLearner):
     ) -> Tensors:
         """The three terms and their weighted sum; labels int64[B]."""
         embeddings = images.embeddings
-        base_text, detector_text = self._texts(clip, parameters, prepared)
+        context = parameters["context" if self.single_prompt else "classifier"]
+        base_text = encode_behind(clip, context, prepared.classifier_prompts)
+        if self.single_prompt:
+            detector_text = base_text[prepared.names]
+        else:
+            detector_text = encode_behind(clip, parameters["detectors"], prepared.own_prompts)
         base_logits = cosine_logits(embeddings, base_text, clip.logit_scale)
         detector_logits = cosine_logits(embeddings, detector_text, clip.logit_scale)
         if self.tuned_new:
@@ -154,13 +159,6 @@ class GMoP(PromptLearner):
     def tuned_new(self) -> bool:
         """Whether new images are named with the base classifier's prompt."""
         return self.single_prompt or self.new_classifier == "tuned"
-
-    def _texts(self, clip: TwoTower, parameters: Tensors, prepared: PreparedNames) -> tuple[Tensor, Tensor]:
-        if self.single_prompt:
-            text = encode_behind(clip, parameters["context"], prepared.classifier_prompts)
-            return text, text[prepared.names]
-        base = encode_behind(clip, parameters["classifier"], prepared.classifier_prompts)
-        return base, encode_behind(clip, parameters["detectors"], prepared.own_prompts)
 
 
 def mixture_loss(

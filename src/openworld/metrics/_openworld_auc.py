@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from openworld.core import notebook
+from openworld.core import representation
 from openworld.core.arrays import ArrayLike, as_correct, as_labels, as_scores, as_table, require_length
 from openworld.core.errors import OpenworldError, unknown_name
 from openworld.core.types import checked
@@ -119,10 +119,10 @@ class OpenworldAUC(Estimated):
 
     def _repr_html_(self) -> str:
         parts = ("base_accuracy", "new_accuracy", "harmonic_mean", "auroc", "correct_auroc")
-        values = [(name.replace("_", " "), notebook.percent(self.estimate(name).value)) for name in parts]
+        values = [(name.replace("_", " "), representation.percent(self.estimate(name).value)) for name in parts]
         counts = ("images", f"{self.n_base} base, {self.n_new} new, {self.n_groups} groups")
-        whole = self.reason if self.value is None else notebook.percent(self.value, self.interval())
-        return notebook.facts(f"OpenworldAUC {whole}", [*values, counts])
+        whole = self.reason if self.value is None else representation.percent(self.value, self.interval())
+        return representation.facts(f"OpenworldAUC {whole}", [*values, counts])
 
 
 @checked

@@ -14,7 +14,7 @@ from typing import Protocol
 
 from markupsafe import Markup
 
-from openworld.core import notebook
+from openworld.core import representation
 from openworld.core.csv_files import csv_text
 from openworld.core.errors import OpenworldError
 from openworld.report.charts.drawing.svg import element, hatches, shapes
@@ -106,7 +106,7 @@ class Figure:
 
     def _repr_html_(self) -> str:
         drawings = (standalone(svg, self.styles) for _, svg in self.panels)
-        return notebook.block([self.title, *self.caption], *map(notebook.image, drawings))
+        return representation.block([self.title, *self.caption], *map(representation.image, drawings))
 
     def draw(self, axes) -> None:
         """Draw on matplotlib axes of your own; `axes.legend()` then names the series.

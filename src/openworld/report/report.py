@@ -6,7 +6,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from openworld.core import notebook
+from openworld.core import representation
 from openworld.core.console import Ending
 from openworld.core.errors import OpenworldError, unknown_name
 from openworld.core.terminal import as_text
@@ -318,4 +318,4 @@ class Report:
 
     def _repr_html_(self) -> str:
         sentences = (*self.verdict[:1], *(self.verdict[1:] if self.text is None else self.text), *self.notes)
-        return notebook.block(sentences, *map(plain_html_table, self.terminal_tables[:1]))
+        return representation.block(sentences, *map(plain_html_table, self.terminal_tables[:1]))

@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from openworld.core import notebook
+from openworld.core import representation
 from openworld.core.errors import OpenworldError, unknown_name
 from openworld.core.terminal import visible
 from openworld.core.types import checked
@@ -185,7 +185,7 @@ class Results:
             for row in self.rows[:SHOWN]
         )
         more = f"The first {SHOWN} of {len(self)}; .to_pandas() has all." if len(self) > SHOWN else ""
-        return notebook.block([f"Results of {self.evaluation}"], notebook.table(heads, rows, more))
+        return representation.block([f"Results of {self.evaluation}"], representation.table(heads, rows, more))
 
     def to_pandas(self) -> Any:
         """A pandas `DataFrame`; needs pip install pandas."""

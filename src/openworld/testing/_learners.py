@@ -18,9 +18,9 @@ import torch
 
 from openworld.core.errors import OpenworldError
 from openworld.learners import LEARNERS, TASKS, FittedLearner, Loop, configure, fit_together, load
+from openworld.learners.engine.costs import tuned_parameters
 from openworld.learners.engine.fitting import batches_of
 from openworld.learners.engine.images import Consumes
-from openworld.learners.engine.parameter_counts import tuned_parameters
 from openworld.learners.engine.training import trainable
 from openworld.testing._promises import by_name, check_all, require_refused
 from openworld.testing._world import World, small_world

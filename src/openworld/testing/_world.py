@@ -9,7 +9,7 @@ import torch
 
 from openworld.backbones import ImageConfig, Preprocess, TextConfig, TwoTower, TwoTowerConfig
 from openworld.features import Features
-from openworld.learners.engine.parameter_counts import WordTokenizer
+from openworld.learners.engine.costs import WordTokenizer
 
 # All widths differ, so that a learner that takes one for another fails.
 CONFIG = TwoTowerConfig(

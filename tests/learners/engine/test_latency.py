@@ -5,8 +5,8 @@ import pytest
 import torch
 
 from openworld.learners import FittedLearner, LoCoOp, MaPLe, ZeroShot
-from openworld.learners.engine import latency
-from openworld.learners.engine.latency import measure_latency
+from openworld.learners.engine import costs
+from openworld.learners.engine.costs import measure_latency
 
 
 @pytest.mark.parametrize("learner", [ZeroShot(), LoCoOp(), MaPLe(context_length=2, depth=2)])
@@ -25,7 +25,7 @@ def test_what_is_timed_is_the_answer_of_encoded_images(clip, shots, learner, mon
     monkeypatch.setattr(type(clip), tower, _counted(getattr(type(clip), tower), towers))
     found = measure_latency(fitted, bank, images)
     assert (found["batch"], found["memory"]) == (1, None) and found["seconds"] > 0
-    assert len(asked) == found["repeats"] + latency.WARM_UP
+    assert len(asked) == found["repeats"] + costs.WARM_UP
     assert len(towers) == len(asked), "the image tower runs once for every answer"
     monkeypatch.undo()
     expected = fitted.answer(shots.select(np.array([0])), bank)
@@ -35,7 +35,7 @@ def test_what_is_timed_is_the_answer_of_encoded_images(clip, shots, learner, mon
 
 
 def test_slow_learners_are_not_repeated_for_long(clip, shots, monkeypatch):
-    monkeypatch.setattr(latency, "LONGEST", 0.0)
+    monkeypatch.setattr(costs, "LONGEST", 0.0)
     fitted = FittedLearner(ZeroShot(), clip, shots.classnames, {})
     assert measure_latency(fitted, fitted.text_bank(shots.classnames), shots.pixels[:3])["repeats"] == 1
 

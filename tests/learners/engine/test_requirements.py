@@ -7,7 +7,7 @@ from openworld.backbones import ImageConfig, Preprocess, TextConfig, TwoTower, T
 from openworld.backbones.foreign.of_objects import encoder_of
 from openworld.core.errors import OpenworldError
 from openworld.learners import LEARNERS
-from openworld.learners.engine.parameter_counts import WordTokenizer
+from openworld.learners.engine.costs import WordTokenizer
 from openworld.learners.engine.requirements import lacking, require_able
 from openworld.testing import small_world
 

@@ -13,7 +13,7 @@ from typing import Annotated, Any, ClassVar, Protocol
 
 import numpy as np
 
-from openworld.core import notebook
+from openworld.core import representation
 from openworld.core.arrays import MANY, require_at_least
 from openworld.core.errors import OpenworldError
 from openworld.core.representation import short_repr
@@ -63,8 +63,8 @@ class Estimate:
     def _repr_html_(self) -> str:
         details = ((name, f"{number:.4g}") for name, number in self.details.items() if isinstance(number, int | float))
         warnings = (("warning", warning) for warning in self.warnings)
-        return notebook.facts(
-            f"Estimated accuracy {notebook.percent(self.accuracy, self.interval)}", [*details, *warnings]
+        return representation.facts(
+            f"Estimated accuracy {representation.percent(self.accuracy, self.interval)}", [*details, *warnings]
         )
 
     def require(self, name: str) -> float:

@@ -21,7 +21,7 @@ from openworld.evaluations.rows import rows_of_unit, thumbnails, with_names
 from openworld.evaluations.runtime import Clock, Machine, encoded_parts
 from openworld.features import Features
 from openworld.learners import override
-from openworld.learners.engine.latency import measure_latency
+from openworld.learners.engine.costs import measure_latency
 from openworld.results import METRICS, Result, Value
 from openworld.runs import UnitResult, to_json
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 
 from markupsafe import Markup, escape
 
-from openworld.core import notebook, terminal
+from openworld.core import representation, terminal
 from openworld.core.csv_files import csv_text
 from openworld.core.terminal import FirstThatFits, Head, TerminalTable, styled, visible
 from openworld.report.render.texts import texts
@@ -51,7 +51,7 @@ def plain_html_table(table: Table) -> Markup:
     for row, cells in texts(table):
         lines = [Markup("<b>{}</b>").format(cell.line) if cell.bold else escape(cell.line) for cell in cells]
         rows.append([f"{row.label} {row.remark}".strip(), *lines])
-    return Markup(notebook.table(heads, rows, table.caption))
+    return Markup(representation.table(heads, rows, table.caption))
 
 
 def markdown_table(table: Table) -> str:

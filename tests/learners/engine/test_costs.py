@@ -5,7 +5,7 @@ import torch
 from tiny_clip import tiny_clip
 
 from openworld.learners import LEARNERS
-from openworld.learners.engine.parameter_counts import WordTokenizer, tuned_parameters
+from openworld.learners.engine.costs import WordTokenizer, tuned_parameters
 from openworld.testing import small_world
 
 # (learner, settings, numbers); those of OpenworldAUC's table 7 below.
