@@ -98,10 +98,10 @@ def _shards(pattern: str, part: str) -> list[Path]:
         raise OpenworldError(f"{pattern} does not say where part {part!r} lies; put {{part}} into it.")
     files: dict[str, list[str]] = {}
     for name in PARTS[part]:
-        files = {one: sorted(glob.glob(one)) for one in _expand(pattern.replace("{part}", name))}
+        files = {shard: sorted(glob.glob(shard)) for shard in _expand(pattern.replace("{part}", name))}
         if any(files.values()):
             break
-    missing = [one for one, paths in files.items() if not paths]
+    missing = [shard for shard, paths in files.items() if not paths]
     if missing:
         raise OpenworldError(f"no file matches {first(missing)} (part {part!r}); complete the shards or mend the path.")
     shards = [Path(path) for paths in files.values() for path in paths]

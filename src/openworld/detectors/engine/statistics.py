@@ -193,7 +193,7 @@ class PerLayer:
         return begins_by_place(self.statistic)
 
     def add(self, total: ByLayer | int | None, activations: Activations) -> ByLayer:
-        seen = self._seen(activations)
+        seen = self._as_features(activations)
         before = total.parts if isinstance(total, ByLayer) else [total] * len(seen)
         if isinstance(total, ByLayer) and total.names != tuple(seen):
             raise OpenworldError(f"batches bring the layers {total.names} and {tuple(seen)}; give all the same.")
@@ -204,13 +204,14 @@ class PerLayer:
             raise OpenworldError(f"the shards bring the layers {first.names} and {second.names}; gather both alike.")
         return ByLayer(first.names, tuple(map(self.statistic.merge, first.parts, second.parts)))
 
-    def _seen(self, activations: Activations) -> dict[str, Activations]:
-        """Every layer as if it were the features."""
-        layers = activations.layers_of(self.layers, type(self.statistic).__name__)
+    def _as_features(self, activations: Activations) -> dict[str, Activations]:
+        """Return every layer as if its part `of` were the features."""
         outputs = activations.logits if self.logits else None
-        of = (lambda layer: getattr(layer, self.of)) if isinstance(self.of, str) else self.of
-        return {name: Activations(of(layer), outputs=outputs, labels=activations.labels)
-                for name, layer in layers.items()}  # fmt: skip
+        as_features = {}
+        for name, layer in activations.layers_of(self.layers, type(self.statistic).__name__).items():
+            features = getattr(layer, self.of) if isinstance(self.of, str) else self.of(layer)
+            as_features[name] = Activations(features, outputs=outputs, labels=activations.labels)
+        return as_features
 
 
 def begins_by_place(statistic: Any) -> bool:

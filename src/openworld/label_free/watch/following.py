@@ -274,10 +274,10 @@ def proposed_labels(watch: Watch, state: WatchState, n: int) -> tuple[str, bytes
         raise OpenworldError("--propose is for the last finished period, and none is kept: finish it with --close.")
     last = state.kept[-1]
     label = re.sub(r"[^\w.-]+", "-", state.records[last.number].label)
-    name = f"{Path(SHEET).stem}-{label}{Path(SHEET).suffix}"
+    sheet = f"{Path(SHEET).stem}-{label}{Path(SHEET).suffix}"
     images, key = present(last.images(last.key), "the images of a kept period"), last.key
-    every_period = [period.images(IMAGE_COLUMNS[0]) for period in state.kept]
-    names = [one for every in every_period if every is not None for one in every.ids.tolist()]
+    images_by_period = [period.images(IMAGE_COLUMNS[0]) for period in state.kept]
+    names = [name for at_hand in images_by_period if at_hand is not None for name in at_hand.ids.tolist()]
     if key != ROW and len(set(names)) < len(names):  # as of cameras that count anew every day
         images, key = replace(images, ids=last.rows.astype(str), paths=images.ids), ROW
-    return name, worksheet(images, key, n, watch.classnames, PlanSettings("poisson", seed=watch.settings.seed))
+    return sheet, worksheet(images, key, n, watch.classnames, PlanSettings("poisson", seed=watch.settings.seed))

@@ -103,12 +103,11 @@ class ScatterChart:
             parts.append(element("path", d=f"M{at - 5:.1f} {bottom + 5:.1f}l4-10m2 10l4-10", class_="break-stroke"))
         for points, text in guides:
             parts.append(plot.line(points, class_="contour"))
-            if text:
-                x, y = plot.place(points[-1])
-                if x > plot.box[2] - 1:  # to the left of the frame's right edge
-                    parts.append(element("text", text, x=x - 4, y=y - 4, class_="contour-name end"))
-                else:
-                    parts.append(element("text", text, x=x + 4, y=y - 5, class_="contour-name"))
+            end, height = plot.place(points[-1])
+            if text and end > plot.box[2] - 1:  # to the left of the frame's right edge
+                parts.append(element("text", text, x=end - 4, y=height - 4, class_="contour-name end"))
+            elif text:
+                parts.append(element("text", text, x=end + 4, y=height - 5, class_="contour-name"))
 
         dots = {name: [*map(plot.place, drawn_points(self, cloud.dots))] for name, cloud in clouds.items()}
         spreads = {name: [*map(plot.place, drawn_points(self, cloud.spread))] for name, cloud in clouds.items()}
@@ -119,7 +118,8 @@ class ScatterChart:
                 text, marks = f"{len(cloud.dots)} dots", [self._crowd(plot, cloud, styles[name])]
             else:
                 text = cloud.text or "; ".join(
-                    f"{self.y.title} {self.y.write(y)} at {self.x.title} {self.x.write(x)}" for x, y in cloud.dots
+                    f"{self.y.title} {self.y.write(high)} at {self.x.title} {self.x.write(wide)}"
+                    for wide, high in cloud.dots
                 )
                 lines = cloud.lines(dots[name], spreads[name])
                 marks = [element("line", x1=x1, y1=y1, x2=x2, y2=y2, class_="spoke") for (x1, y1), (x2, y2) in lines]
