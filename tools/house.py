@@ -172,6 +172,10 @@ def main() -> None:
             *picture_names(),
             sep="\n",
         )
+    if any(size["lines"] > LINES[room] for room, size in rooms().items()) or any(
+        count > MOST[name] for name, count in totals().items()
+    ):
+        sys.exit("a limit is exceeded")
 
 
 if __name__ == "__main__":

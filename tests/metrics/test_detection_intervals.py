@@ -56,6 +56,14 @@ def test_each_count_is_binomial(n):
         assert stats.chisquare(seen, expected).pvalue > 1e-3
 
 
+def test_two_counts_covary_as_they_should():
+    law, generator = Multinomial(40), np.random.default_rng(2)
+    counts = np.array([law(generator) for _ in range(20_000)])
+    covariance = np.cov(counts.T)
+    assert np.diag(covariance).mean() == pytest.approx(1 - 1 / 40, rel=0.01)
+    assert covariance[~np.eye(40, dtype=bool)].mean() == pytest.approx(-1 / 40, rel=0.02)
+
+
 def test_the_table_leaves_only_the_steps_open():
     law = Multinomial(10**6)
     open_codes = np.flatnonzero(law.table == SPLIT)

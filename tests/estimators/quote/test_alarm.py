@@ -1,4 +1,4 @@
-"""Alarms over time: the sum by hand, the stated rate with an error that stays, and recovery."""
+"""Alarms over time: the sum by hand and by a plain loop, the stated rate with an error that stays, and recovery."""
 
 from itertools import accumulate
 
@@ -47,6 +47,28 @@ def test_by_hand():
     of_400 = 0.5 + (k - 0.5) * 2  # half the deviation, and the same error of the source
     assert found.lasting(400, ALERT) == pytest.approx(ALERT - 0.01 * of_400)
     assert found.step(0.77, 400, ALERT) * h == pytest.approx(3 - of_400)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_plain_loop_finds_the_same(seed):
+    """Chunks of all sizes after two nulls, of which every seventh tells nothing."""
+    generator = np.random.default_rng(seed)
+    sizes = generator.integers(20, 400, 60).tolist()
+    accuracies = np.clip(0.83 - 0.001 * np.arange(60) + 0.05 * generator.standard_normal(60), 0, 1)
+    nulls = (null(seed=seed), 0.02, N), (null(0.03, 0.01, seed=seed, n=250), 0.01, 250)
+    found = now = highest = 0.0
+    for place, (accuracy, n) in enumerate(zip(accuracies.tolist(), sizes, strict=True)):
+        known, deviation, null_n = nulls[place % 2]
+        deviation *= (null_n / n) ** 0.5
+        limit = alarm_limit(known, n, seed=seed)
+        if place % 7 != 3:
+            found = add_step(found, limit.step(accuracy, n, ALERT))
+            step = (limit.lasting(n, ALERT) - accuracy) / deviation
+            step = step if (ALERT - accuracy) / deviation > 12 else min(step, 3.0)
+            now = min(2.0, max(0.0, now + step / limit.limit))
+        assert found == pytest.approx(now)
+        highest = max(highest, found)
+    assert highest > 0.5
 
 
 @pytest.mark.parametrize(

@@ -69,7 +69,7 @@ WORD = st.text(st.characters(codec="utf-8", categories=["L", "N", "P", "S"]), ma
 
 
 @given(st.data())
-@settings(max_examples=20)
+@settings(max_examples=40)
 def test_every_renderer_says_the_same_of_any_table(data):
     kinds = st.sampled_from([Column(AUC), Column(ERROR, "e"), Column(TEXT, "w")])
     columns = tuple(data.draw(st.lists(kinds, max_size=4)))
