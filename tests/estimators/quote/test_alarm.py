@@ -60,7 +60,7 @@ def test_a_plain_loop_finds_the_same(seed):
     for place, (accuracy, n) in enumerate(zip(accuracies.tolist(), sizes, strict=True)):
         known, deviation, null_n = nulls[place % 2]
         deviation *= (null_n / n) ** 0.5
-        limit = alarm_limit(known, n, seed=seed)
+        limit = alarm_limit(known, n, seed=seed, over=60)
         if place % 7 != 3:
             found = add_step(found, limit.step(accuracy, n, ALERT))
             step = (limit.lasting(n, ALERT) - accuracy) / deviation
